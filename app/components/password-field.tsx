@@ -1,0 +1,20 @@
+import { type ComponentProps, useEffect, useState } from "react";
+import { Field } from "./form";
+import { Button } from "./ui/button";
+
+/** A password with a button that shows and hides it; the button appears once script runs, since it needs it. */
+export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" | "children">) {
+  const [shown, setShown] = useState(false);
+  const [ready, setReady] = useState(false);
+  useEffect(() => setReady(true), []);
+  return (
+    <Field {...props} type={shown ? "text" : "password"} autoCapitalize="none" spellCheck={false}>
+      {ready && (
+        <Button type="button" aria-pressed={shown} aria-controls={props.field.id} onClick={() => setShown(!shown)}>
+          {shown ? "Hide" : "Show"}
+          <span className="sr-only"> password</span>
+        </Button>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,63 @@
+import { STAGES, type Step } from "~/models/shipment";
+
+const actors: Record<Step["who"], { label: string; colour: string }> = {
+  you: { label: "Your move", colour: "text-needs-you" },
+  us: { label: "With us", colour: "text-with-us" },
+  done: { label: "Done", colour: "text-done" },
+};
+
+/** The ten stages as ten stations of the route line: where the shipment stands, and what happens next. */
+export function RouteLine({ stage, status, step }: { stage: number; status: string; step: Step }) {
+  const actor = actors[step.who];
+  const x = (index: number) => 10 + index * 20;
+  return (
+    <section aria-label="Progress" className="rounded-label border border-line bg-raised px-4 py-4">
+      <p className="flex flex-wrap items-baseline gap-x-3">
+        <span className="text-lg font-semibold">{status}</span>
+        <span className="text-sm text-quiet tabular-nums">
+          Stage {stage}/{STAGES.length}
+        </span>
+      </p>
+      <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
+      <svg viewBox="0 0 200 14" aria-hidden="true" className="my-3 w-full">
+        <path d={`M${x(0)} 7H${x(9)}`} className="stroke-line" strokeWidth="1.4" />
+        <path d={`M${x(0)} 7H${x(stage - 1)}`} className="stroke-done" strokeWidth="1.4" />
+        {STAGES.map((name, index) => (
+          <circle
+            key={name}
+            cx={x(index)}
+            cy="7"
+            r={index === stage - 1 ? 4.4 : 2.8}
+            strokeWidth="1.4"
+            className={
+              index < stage - 1 || stage === STAGES.length
+                ? "fill-done stroke-done"
+                : index === stage - 1
+                  ? "fill-action stroke-action"
+                  : "fill-raised stroke-edge"
+            }
+          >
+            <title>{name}</title>
+          </circle>
+        ))}
+      </svg>
+      <p className="text-sm">
+        <span className={`font-semibold ${actor.colour}`}>{actor.label}.</span> {step.text}
+      </p>
+      <details className="mt-2 text-sm">
+        <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
+        <ol className="mt-1 list-decimal pl-6">
+          {STAGES.map((name, index) => (
+            <li
+              key={name}
+              aria-current={index === stage - 1 ? "step" : undefined}
+              className={index === stage - 1 ? "font-semibold" : index < stage - 1 ? "text-done" : "text-quiet"}
+            >
+              {name}
+            </li>
+          ))}
+        </ol>
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import { isRouteErrorResponse, useLocation } from "react-router";
+import { Flash } from "../flash";
+import { Title } from "../title";
+import { ButtonLink } from "../ui/button";
+
+/** The portal when its records do not answer: the toast of the catalogue, and a way to try again. Others pass on. */
+export function PortalUnavailable({ error }: { error: unknown }) {
+  const { pathname, search } = useLocation();
+  if (!isRouteErrorResponse(error) || error.status < 500) throw error;
+  return (
+    <>
+      <Title>My Shipments</Title>
+      <Flash
+        toast={{
+          title: "Error fetching shipments",
+          description: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
+          variant: "destructive",
+        }}
+      />
+      <h1 className="mb-4 text-xl">My Shipments</h1>
+      <ButtonLink to={pathname + search} reloadDocument>
+        Try again
+      </ButtonLink>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { ComponentProps } from "react";
+import { Link } from "react-router";
+
+type Look = "action" | "plain" | "quiet";
+
+const looks: Record<Look, string> = {
+  action: "bg-action text-on-action border-action hover:brightness-110",
+  plain: "border-edge text-ink hover:border-ink",
+  quiet: "border-transparent text-ink underline hover:text-action",
+};
+
+const shape =
+  "inline-flex min-h-11 items-center justify-center gap-2 rounded-label border px-4 py-2 text-sm font-semibold " +
+  "transition-[filter,border-color,color] duration-150 ease-out disabled:opacity-60";
+
+/** The one button. `action` is the main thing to do on a page, `plain` everything else, `quiet` looks like a link. */
+export function Button({ look = "plain", className = "", ...props }: ComponentProps<"button"> & { look?: Look }) {
+  return <button type="submit" {...props} className={`${shape} ${looks[look]} ${className}`} />;
+}
+
+/** A link that looks like the one button: for going somewhere, never for changing something. */
+export function ButtonLink({ look = "plain", className = "", ...props }: ComponentProps<typeof Link> & { look?: Look }) {
+  return <Link {...props} className={`${shape} no-underline ${looks[look]} ${className}`} />;
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import { PassThrough } from "node:stream";
+import { createReadableStreamFromReadable } from "@react-router/node";
+import { isbot } from "isbot";
+import { renderToPipeableStream } from "react-dom/server";
+import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
+import { contentSecurityPolicy } from "./lib/headers.server";
+
+/** How long rendering one page may take, in milliseconds. */
+const renderDeadline = 10_000;
+
+export default function handleRequest(request: Request, status: number, headers: Headers, context: EntryContext) {
+  // Vite's own client in development injects styles and inline scripts without a nonce.
+  const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
+  headers.set("Content-Type", "text/html; charset=utf-8");
+  if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
+  if (status >= 400 || request.method === "POST" || headers.has("Set-Cookie")) {
+    headers.set("Cache-Control", "private, no-store");
+  }
+
+  const ready = isbot(request.headers.get("User-Agent")) || context.isSpaMode ? "onAllReady" : "onShellReady";
+  return new Promise<Response>((resolve, reject) => {
+    const { pipe, abort } = renderToPipeableStream(
+      <ServerRouter context={context} url={request.url} nonce={nonce} />,
+      {
+        nonce,
+        [ready]() {
+          const body = new PassThrough();
+          body.on("close", () => clearTimeout(timer));
+          resolve(new Response(createReadableStreamFromReadable(body), { status, headers }));
+          pipe(body);
+        },
+        onShellError: reject,
+      },
+    );
+    const timer = setTimeout(abort, renderDeadline);
+  });
+}
+
+/** Answers that a page throws on purpose, such as a 404, are no errors of ours; everything else is logged. */
+export const handleError: HandleErrorFunction = (error, { request }) => {
+  if (request.signal.aborted || isRouteErrorResponse(error)) return;
+  const { name, message, stack } = error instanceof Error ? error : { name: "Error", message: String(error), stack: "" };
+  const { pathname } = new URL(request.url);
+  console.error(JSON.stringify({ level: "error", route: pathname, method: request.method, error: name, message, stack }));
+};

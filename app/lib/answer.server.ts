@@ -1,0 +1,19 @@
+/** How an action answers a form that was refused. */
+import type { SubmissionResult } from "@conform-to/react";
+import { data } from "react-router";
+import type { Toast } from "./flash.ts";
+
+/** The same page again with status 400 (or another), what was typed, what is wrong, and the toast of the catalogue. */
+export function refuse(result: SubmissionResult, toast?: Toast, status = 400) {
+  return data({ result, toast }, { status });
+}
+
+/** A destructive toast. */
+export function failure(title: string, description?: string): Toast {
+  return { title, description, variant: "destructive" };
+}
+
+/** The first error of a submission, for the toast that goes with its summary. */
+export function firstError(result: SubmissionResult): string | undefined {
+  return Object.values(result.error ?? {}).flatMap((errors) => errors ?? [])[0];
+}

@@ -1,0 +1,74 @@
+/** The public schema of supabase/migrations, in the form supabase-js expects of generated types. */
+export type Database = {
+  public: {
+    Tables: {
+      client_ids: {
+        Row: { client_id: string; claimed_by: string | null; claimed_at: string | null; created_at: string };
+        Insert: { client_id?: string };
+        Update: Record<never, never>;
+        Relationships: [];
+      };
+      shipments: {
+        Row: {
+          id: string;
+          user_id: string;
+          request_id: string;
+          name: string;
+          stage: number;
+          status: string;
+          awb: string | null;
+          created_at: string;
+        };
+        Insert: { user_id: string; request_id?: string; name: string; stage?: number; status?: string };
+        Update: { awb?: string | null };
+        Relationships: [];
+      };
+      documents: {
+        Row: {
+          id: string;
+          shipment_id: string;
+          user_id: string;
+          name: string;
+          uploaded: boolean;
+          verified: boolean;
+          storage_path: string | null;
+        };
+        Insert: { shipment_id: string; user_id: string; name: string };
+        Update: { uploaded?: boolean; verified?: boolean; storage_path?: string | null };
+        Relationships: [
+          {
+            foreignKeyName: "documents_shipment_id_fkey";
+            columns: ["shipment_id"];
+            isOneToOne: false;
+            referencedRelation: "shipments";
+            referencedColumns: ["id"];
+          },
+        ];
+      };
+      tracking_events: {
+        Row: { id: string; shipment_id: string; status: string; location: string | null; created_at: string };
+        Insert: { shipment_id: string; status: string; location?: string | null };
+        Update: Record<never, never>;
+        Relationships: [
+          {
+            foreignKeyName: "tracking_events_shipment_id_fkey";
+            columns: ["shipment_id"];
+            isOneToOne: false;
+            referencedRelation: "shipments";
+            referencedColumns: ["id"];
+          },
+        ];
+      };
+    };
+    Views: Record<never, never>;
+    Functions: {
+      client_id_admits: { Args: { client_id: string; email: string }; Returns: boolean };
+      advance_shipment: {
+        Args: { shipment_id: string; event_location?: string | null };
+        Returns: Database["public"]["Tables"]["shipments"]["Row"][];
+      };
+    };
+    Enums: Record<never, never>;
+    CompositeTypes: Record<never, never>;
+  };
+};

@@ -1,0 +1,113 @@
+/** Configuration: the only file that reads the environment. The README lists every variable. */
+import path from "node:path";
+import process from "node:process";
+import { z } from "zod";
+
+// React and the router look at this once, when they are loaded: it has to stand before any of them.
+process.env.NODE_ENV ??= "production";
+
+/** A message of one line for the person who set the environment; never contains a key, a secret or a mail URL. */
+export class ConfigurationError extends Error {}
+
+const port = z.coerce.number().int().min(1).max(65535);
+const origin = z
+  .url({ protocol: /^https?$/ })
+  .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
+
+const Environment = z.object({
+  NODE_ENV: optional(z.string()),
+  PORT: optional(port),
+  HOST: optional(z.string()),
+  APP_ORIGIN: optional(origin),
+  DATA_DIR: optional(z.string()),
+  BACKEND_PORT: optional(port),
+  SUPABASE_URL: optional(z.url({ protocol: /^https?$/ })),
+  SUPABASE_PUBLISHABLE_KEY: optional(z.string()),
+  SUPABASE_SECRET_KEY: optional(z.string()),
+  SESSION_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
+  SMTP_URL: optional(z.url({ protocol: /^smtps?$/, error: "must look like smtps://user:password@host:465" })),
+});
+
+export type BackendAccess = { url: string; publishableKey: string; secretKey: string };
+
+export type Settings = {
+  port: number;
+  host: string;
+  /** Scheme, host and port under which visitors reach the site. */
+  origin: string;
+  /** Absolute path of the folder for the embedded backend's data. */
+  dataDir: string;
+  backendPort: number;
+  /** Null until an embedded backend has been started. */
+  backend: BackendAccess | null;
+  sessionSecret: string | null;
+  smtpUrl: string | null;
+};
+
+/** Reads and checks the environment. Throws a ConfigurationError that names the variable. */
+export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings {
+  const parsed = Environment.safeParse(source);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigurationError(`Configuration: ${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const env = parsed.data;
+  const port = env.PORT ?? 3000;
+  const host = env.HOST ?? "127.0.0.1";
+  const hosted = {
+    SUPABASE_PUBLISHABLE_KEY: env.SUPABASE_PUBLISHABLE_KEY,
+    SUPABASE_SECRET_KEY: env.SUPABASE_SECRET_KEY,
+    SESSION_SECRET: env.SESSION_SECRET,
+  };
+  const missing = Object.entries(hosted).flatMap(([name, value]) => (value ? [] : [name]));
+  if (env.SUPABASE_URL && missing.length > 0) {
+    throw new ConfigurationError(`Configuration: SUPABASE_URL is set, so ${missing.join(" and ")} must be set too.`);
+  }
+  return {
+    port,
+    host,
+    origin: env.APP_ORIGIN ?? `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`,
+    dataDir: path.resolve(env.DATA_DIR ?? ".data"),
+    backendPort: env.BACKEND_PORT ?? 54321,
+    backend: env.SUPABASE_URL
+      ? {
+          url: env.SUPABASE_URL,
+          publishableKey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
+          secretKey: env.SUPABASE_SECRET_KEY ?? "",
+        }
+      : null,
+    sessionSecret: env.SESSION_SECRET ?? null,
+    smtpUrl: env.SMTP_URL ?? null,
+  };
+}
+
+/** Puts the embedded backend's address, keys and session secret where readSettings finds them, in this process. */
+export function adoptBackend(access: BackendAccess, sessionSecret: string): void {
+  process.env.SUPABASE_URL = access.url;
+  process.env.SUPABASE_PUBLISHABLE_KEY = access.publishableKey;
+  process.env.SUPABASE_SECRET_KEY = access.secretKey;
+  process.env.SESSION_SECRET = sessionSecret;
+}
+
+/** The environment for a child process that runs the site: this process's, with what adoptBackend put there. */
+export function environmentForChild(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
+export type AppSettings = Settings & { backend: BackendAccess; sessionSecret: string };
+
+let current: AppSettings | undefined;
+
+/** The settings of the running site. Throws a ConfigurationError when there is no backend. */
+export function env(): AppSettings {
+  if (current) return current;
+  const settings = readSettings();
+  const { backend, sessionSecret } = settings;
+  if (!backend || !sessionSecret) {
+    throw new ConfigurationError("Configuration: there is no backend. Start the site with npm start or npm run dev.");
+  }
+  current = { ...settings, backend, sessionSecret };
+  return current;
+}

@@ -1,0 +1,48 @@
+/** What the backend's errors mean for the person in front of the screen. */
+import { somethingWentWrong } from "./flash.ts";
+
+/** Why something was not done: words a client understands, and the status of the answer. */
+export type Refusal = { reason: string; status: number };
+
+const unavailable: Refusal = {
+  reason: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
+  status: 503,
+};
+
+/** Errors of auth, by GoTrue's code; the others keep their own words only when those are the company's. */
+const authReasons: Readonly<Record<string, Refusal>> = {
+  invalid_credentials: { reason: "The e-mail address or the password is not right.", status: 400 },
+  weak_password: { reason: "Choose a password of at least 6 characters.", status: 400 },
+  email_address_invalid: { reason: "This e-mail address cannot receive mail. Check it.", status: 400 },
+  otp_expired: { reason: "This link has been used or is too old.", status: 400 },
+  over_request_rate_limit: { reason: "Too many attempts. Wait some minutes and try again.", status: 429 },
+  over_email_send_rate_limit: { reason: "A message is on its way already. Wait a minute and try again.", status: 429 },
+};
+
+type BackendError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
+
+/**
+ * The refusal behind an error of supabase-js: auth, data or storage, or a call that did not come back.
+ * Messages that our own migrations raise (SQLSTATE PTnnn) and hooks give pass through; no other text does.
+ */
+export function refusalOf(error: BackendError): Refusal {
+  const code = String(error.code ?? "");
+  const status = Number(error.status ?? error.statusCode ?? 0);
+  const known = authReasons[code];
+  if (known) return known;
+  if (/^PT4\d\d$/.test(code)) return { reason: error.message, status: Number(code.slice(2)) };
+  if (isHookWords(error, code)) return { reason: error.message, status: 400 };
+  if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
+  if (status === 0 || status >= 500 || error.name === "TimeoutError") return unavailable;
+  return { reason: somethingWentWrong, status: 502 };
+}
+
+/** A refusal by the `before_user_created` hook carries no code of GoTrue's ("unknown" or none) and our sentence. */
+function isHookWords(error: BackendError, code: string): boolean {
+  return error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === "" || code === "undefined");
+}
+
+/** The refusal for anything thrown by a call: a lost connection, a deadline, an answer that is no JSON. */
+export function refusalOfThrown(error: unknown): Refusal {
+  return error instanceof Error ? refusalOf({ message: error.message, name: error.name }) : unavailable;
+}

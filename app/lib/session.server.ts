@@ -1,0 +1,79 @@
+/** Who asks: the doors of the portal. */
+import { serializeCookieHeader } from "@supabase/ssr";
+import { isAuthRetryableFetchError } from "@supabase/supabase-js";
+import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
+import { portalPath } from "./redirect.server.ts";
+import { type Backend, backendOf, cookieAttributes, sessionCookieName, within } from "./supabase.server.ts";
+
+/** The signed-in client, verified by the backend for this request. */
+export type Client = { id: string; email: string; fullName: string; backend: Backend };
+
+/** How long the check of a session may take with its refresh and retries, in milliseconds. */
+const sessionDeadline = 5000;
+
+const clientContext = createContext<Client>();
+
+/** Lets only signed-in clients through; others go to the login and come back after it. 503 when nobody can tell. */
+export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
+  const client = await getClient(request, context);
+  if (!client) {
+    const wanted = portalPath(url.pathname + url.search);
+    // A session that the backend does not know, or a cookie that is not one: the cookie goes.
+    throw redirect(wanted === "/portal" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`, {
+      status: 303,
+      headers: sessionRemoval(request),
+    });
+  }
+  context.set(clientContext, client);
+  const response = await next();
+  response.headers.set("Cache-Control", "private, no-store");
+  return response;
+};
+
+/** The client of a request that has passed portalMiddleware. */
+export function requireClient(context: Readonly<RouterContextProvider>): Client {
+  return context.get(clientContext);
+}
+
+/** The signed-in client, or null. Throws a 503 when the backend cannot say; the session is kept then. */
+export async function getClient(request: Request, context: Readonly<RouterContextProvider>): Promise<Client | null> {
+  if (!hasSessionCookie(request)) return null;
+  const backend = backendOf(context);
+  const verdict = await within(sessionDeadline, backend.auth.getUser()).catch(() => null);
+  if (!verdict || (verdict.error && isUnavailable(verdict.error))) {
+    throw data("The portal cannot reach its records at the moment.", { status: 503 });
+  }
+  const { user } = verdict.data;
+  if (!user) return null;
+  const email = user.email ?? "";
+  const fullName = typeof user.user_metadata.full_name === "string" ? user.user_metadata.full_name : "";
+  return { id: user.id, email, fullName, backend };
+}
+
+/** Whether the browser sends a session cookie, true or false one. Good for what the navigation shows, nothing more. */
+export function hasSessionCookie(request: Request): boolean {
+  return sessionCookies(request).length > 0;
+}
+
+/** Headers that take the session from the browser, whatever the backend says; empty when it has none. */
+export function sessionRemoval(request: Request): Headers {
+  const headers = new Headers({ "Cache-Control": "private, no-store" });
+  for (const name of sessionCookies(request)) {
+    headers.append("Set-Cookie", serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
+  }
+  return headers;
+}
+
+/** The names of the session's cookies: a long session is cut into session.0, session.1 and so on. */
+function sessionCookies(request: Request): string[] {
+  const name = sessionCookieName();
+  return (request.headers.get("Cookie") ?? "")
+    .split(/;\s*/)
+    .map((cookie) => cookie.slice(0, cookie.indexOf("=")))
+    .filter((key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(key.slice(name.length + 1))));
+}
+
+/** Whether an auth error means "not now" rather than "no". */
+export function isUnavailable(error: { name: string; status?: number }): boolean {
+  return isAuthRetryableFetchError(error) || (error.status ?? 0) >= 500 || error.name === "TimeoutError";
+}

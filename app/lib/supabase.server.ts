@@ -1,0 +1,124 @@
+/** Handles on the backend: one per request for the person who asks, one for the company's own work. */
+import { setTimeout } from "node:timers/promises";
+import { createServerClient, parseCookieHeader, serializeCookieHeader } from "@supabase/ssr";
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
+import ws from "ws";
+import type { Database } from "./database.ts";
+import { type BackendAccess, env } from "./env.server.ts";
+
+export type Backend = SupabaseClient<Database>;
+
+/** How long the calls of one page view may take together, in milliseconds. */
+const pageDeadline = 5000;
+/** How long one call that writes may take, in milliseconds; a file of 10 MiB needs longer. */
+const writeDeadline = 8000;
+const uploadDeadline = 60_000;
+/** How long the session of a browser lasts without a visit, in seconds: 30 days. */
+const sessionAge = 30 * 24 * 60 * 60;
+
+// supabase-js wants a WebSocket at hand on Node 20, though nothing here listens to changes.
+const realtime = { transport: ws as unknown as typeof WebSocket };
+
+/**
+ * fetch for the backend's calls, with a deadline. Reading is tried three times, 200 and 400 ms apart, on a lost
+ * connection and 502, 503 and 504; writing once, because nobody knows whether a lost write was done.
+ * Rejects with a TimeoutError past the deadline.
+ */
+function backendFetch(pageSignal: AbortSignal | null): typeof fetch {
+  return async (input, init) => {
+    const reads = (init?.method ?? "GET") === "GET";
+    const upload = String(input).includes("/storage/v1/object");
+    const signal = pageSignal ?? AbortSignal.timeout(upload ? uploadDeadline : reads ? pageDeadline : writeDeadline);
+    for (let attempt = 1; ; attempt += 1) {
+      const last = !reads || attempt === 3;
+      try {
+        const response = await fetch(input, { ...init, signal });
+        if (last || ![502, 503, 504].includes(response.status)) return response;
+      } catch (error) {
+        if (last || signal.aborted) throw error;
+      }
+      await setTimeout(100 * 2 ** attempt, undefined, { signal });
+    }
+  };
+}
+
+/** The name of the session cookie; on https bound to this host by its prefix. */
+export function sessionCookieName(): string {
+  return env().origin.startsWith("https:") ? "__Host-session" : "session";
+}
+
+/** Attributes that our cookies share; `Secure` follows the scheme of APP_ORIGIN. */
+export function cookieAttributes() {
+  return { path: "/", httpOnly: true, sameSite: "lax", secure: env().origin.startsWith("https:") } as const;
+}
+
+const backendContext = createContext<() => Backend>();
+
+/**
+ * Gives the request a lazy handle on the backend and, after the answer, adds what the handle wants to set: renewed or
+ * removed session cookies, and `no-store` with them.
+ */
+export const backendMiddleware: MiddlewareFunction<Response> = async ({ request, context }, next) => {
+  const cookies = new Map<string, string>();
+  const headers = new Headers();
+  let handle: Backend | undefined;
+  context.set(backendContext, () => {
+    handle ??= createServerClient<Database>(env().backend.url, env().backend.publishableKey, {
+      cookieOptions: { ...cookieAttributes(), name: sessionCookieName(), maxAge: sessionAge },
+      cookies: {
+        encode: "tokens-only",
+        getAll: () => parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" })),
+        setAll: (values, noStore) => {
+          for (const { name, value, options } of values) cookies.set(name, serializeCookieHeader(name, value, options));
+          for (const [name, value] of Object.entries(noStore)) headers.set(name, value);
+        },
+      },
+      global: { fetch: backendFetch(request.method === "GET" ? AbortSignal.timeout(pageDeadline) : null) },
+      realtime,
+    });
+    return handle;
+  });
+
+  const response = await next();
+  for (const [name, value] of headers) response.headers.set(name, value);
+  for (const cookie of cookies.values()) response.headers.append("Set-Cookie", cookie);
+  return response;
+};
+
+/** The handle of the person who sends this request: row-level security sees them. */
+export function backendOf(context: Readonly<RouterContextProvider>): Backend {
+  return context.get(backendContext)();
+}
+
+/** A handle without a session, for acts before one exists. Nothing it receives is kept. */
+export function anonymousBackend(): Backend {
+  return detached(env().backend.url, env().backend.publishableKey);
+}
+
+/** The company's handle, past row-level security. For staff commands and the check of a client ID only. */
+export function companyBackend(access: BackendAccess = env().backend): Backend {
+  return detached(access.url, access.secretKey);
+}
+
+function detached(url: string, key: string): Backend {
+  return createClient<Database>(url, key, {
+    auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+    global: { fetch: backendFetch(null) },
+    realtime,
+  });
+}
+
+/** Waits for `promise` at most `milliseconds`, for calls that retry by themselves; rejects with a TimeoutError. */
+export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  const settled = new AbortController();
+  const expiry = setTimeout(milliseconds, undefined, { signal: settled.signal }).then(() => {
+    throw new DOMException("The backend did not answer in time.", "TimeoutError");
+  });
+  try {
+    return await Promise.race([promise, expiry]);
+  } finally {
+    expiry.catch(() => undefined);
+    settled.abort();
+  }
+}

@@ -1,0 +1,30 @@
+/** The theme: dark until the person chooses, and again in a new browser session. */
+import { createCookieSessionStorage } from "react-router";
+import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
+import { env } from "./env.server.ts";
+import { cookieAttributes } from "./supabase.server.ts";
+
+let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
+
+function themeSession(request: Request) {
+  const attributes = cookieAttributes();
+  resolver ??= createThemeSessionResolver(
+    // Without maxAge the cookie ends with the browser session.
+    createCookieSessionStorage({
+      cookie: { ...attributes, name: attributes.secure ? "__Host-theme" : "theme", secrets: [env().sessionSecret] },
+    }),
+  );
+  return resolver(request);
+}
+
+/** The theme of this request. */
+export async function themeOf(request: Request): Promise<Theme> {
+  return (await themeSession(request)).getTheme() ?? Theme.DARK;
+}
+
+/** A Set-Cookie that keeps the chosen theme; an unknown one keeps dark. */
+export async function themeCookie(request: Request, choice: unknown): Promise<string> {
+  const session = await themeSession(request);
+  session.setTheme(isTheme(choice) ? choice : Theme.DARK);
+  return session.commit();
+}

@@ -1,0 +1,53 @@
+/** Documents of a shipment: which there are and which files they take. Goes to the browser: no library. */
+/** The documents every shipment begins with, in the order they are shown. The database adds them. */
+export const DEFAULT_DOCUMENTS = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"] as const;
+
+export type DocumentState = "missing" | "uploaded" | "verified";
+
+/** What the client sees of a document: its file awaited, in our hands, or checked. */
+export function documentState(document: { uploaded: boolean; verified: boolean }): DocumentState {
+  if (document.verified) return "verified";
+  return document.uploaded ? "uploaded" : "missing";
+}
+
+/** Sorts documents as DEFAULT_DOCUMENTS has them, others after, by name. */
+export function inOrder<T extends { name: string }>(documents: readonly T[]): T[] {
+  const place = (name: string) => {
+    const index = (DEFAULT_DOCUMENTS as readonly string[]).indexOf(name);
+    return index === -1 ? DEFAULT_DOCUMENTS.length : index;
+  };
+  return [...documents].sort((a, b) => place(a.name) - place(b.name) || a.name.localeCompare(b.name));
+}
+
+/** Accepted files: media type by extension. The bucket accepts the same types. */
+export const FILE_TYPES: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  png: "image/png",
+  webp: "image/webp",
+  heic: "image/heic",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  txt: "text/plain",
+  csv: "text/csv",
+  rtf: "application/rtf",
+  doc: "application/msword",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xls: "application/vnd.ms-excel",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  odt: "application/vnd.oasis.opendocument.text",
+};
+
+/** For the `accept` attribute of a file field. */
+export const acceptedFiles = Object.keys(FILE_TYPES)
+  .map((extension) => `.${extension}`)
+  .join(",");
+
+/** The accepted kinds in words. */
+export const acceptedKinds = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
+
+/** The extension of a file name in lower case, without the dot; "" without one. */
+export function extensionOf(fileName: string): string {
+  return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
+}

@@ -1,0 +1,147 @@
+/** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
+import { z } from "zod";
+import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
+import type { Client } from "../lib/session.server.ts";
+import type { Backend } from "../lib/supabase.server.ts";
+import { inOrder } from "./document.ts";
+import { lastStage, pageSize } from "./shipment.ts";
+
+/** The create form. `requestId` names the form that was opened: posted twice, it makes one shipment. */
+export const CreateShipment = z.object({
+  name: z
+    .string("")
+    .trim()
+    .max(120, "Use at most 120 characters for the name.")
+    .optional()
+    .transform((name) => name ?? ""),
+  requestId: z.uuid("Open this form again and send it once more."),
+});
+
+export type ShipmentInList = { id: string; name: string; status: string; stage: number };
+export type ShipmentPage = { shipments: ShipmentInList[]; page: number; hasOlder: boolean };
+
+/** One page of the client's shipments, newest first; pages count from 1. */
+export async function listShipments(client: Client, page: number): Promise<ShipmentPage | Refusal> {
+  const first = (page - 1) * pageSize;
+  const { data, error, status } = await client.backend
+    .from("shipments")
+    .select("id, name, status, stage")
+    .eq("user_id", client.id)
+    .order("created_at", { ascending: false })
+    .order("id", { ascending: false })
+    .range(first, first + pageSize)
+    .retry(false);
+  if (error) return refusalOf({ ...error, status });
+  return { shipments: data.slice(0, pageSize), page, hasOlder: data.length > pageSize };
+}
+
+/**
+ * A shipment of the client's with its documents in their order and its events newest first.
+ * Null for an unknown id, a stranger's, or something that is no id: nobody can tell them apart.
+ */
+export async function getShipment(client: Client, id: string) {
+  if (!isUuid(id)) return null;
+  const { data, error, status } = await client.backend
+    .from("shipments")
+    .select(
+      "id, name, status, stage, awb, documents (id, name, uploaded, verified), tracking_events (id, status, location, created_at)",
+    )
+    .eq("user_id", client.id)
+    .eq("id", id)
+    .order("created_at", { referencedTable: "tracking_events", ascending: false })
+    .order("id", { referencedTable: "tracking_events", ascending: false })
+    .retry(false)
+    .maybeSingle();
+  if (error) return refusalOf({ ...error, status });
+  return data && { ...data, documents: inOrder(data.documents) };
+}
+
+/**
+ * Opens a shipment at stage 1. The same `requestId` again finds the shipment it made, so that a form sent twice, or
+ * again after a lost answer, makes one. Returns the shipment's id or a refusal.
+ */
+export async function createShipment(
+  client: Client,
+  { name, requestId }: { name: string; requestId: string },
+): Promise<{ id: string } | Refusal> {
+  const { data, error, status } = await client.backend
+    .from("shipments")
+    .insert({ name, user_id: client.id, request_id: requestId, status: "Client Onboarding", stage: 1 })
+    // Only the id: the embedded backend answers a list when an insert returns nested rows.
+    .select("id")
+    .single();
+  if (!error) return data;
+  if (error.code !== "23505") return refusalOf({ ...error, status });
+  const made = await client.backend
+    .from("shipments")
+    .select("id")
+    .eq("user_id", client.id)
+    .eq("request_id", requestId)
+    .retry(false)
+    .single();
+  return made.error ? refusalOf({ ...made.error, status: made.status }) : made.data;
+}
+
+const columns = "id, user_id, name, status, stage, awb, created_at";
+
+/** Staff: every shipment, newest first. Throws a StaffError's message in `Error` when the backend refuses. */
+export async function listAllShipments(company: Backend) {
+  const all = [];
+  const step = 1000;
+  for (let first = 0; ; first += step) {
+    const { data, error, status } = await company
+      .from("shipments")
+      .select(columns)
+      .order("created_at", { ascending: false })
+      .order("id", { ascending: false })
+      .range(first, first + step - 1)
+      .retry(false);
+    if (error) throw new Error(refusalOf({ ...error, status }).reason);
+    all.push(...data);
+    if (data.length < step) return all;
+  }
+}
+
+/**
+ * Staff: the id of the one shipment that begins with `prefix`, case and dashes as in a uuid.
+ * Throws when there is none, or more than one.
+ */
+export async function findShipmentId(company: Backend, prefix: string): Promise<string> {
+  const typed = prefix.toLowerCase();
+  const shape = "00000000-0000-0000-0000-000000000000";
+  const isPrefix = typed.length > 0 && typed.length <= shape.length;
+  if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`There is no shipment ${prefix}.`);
+  const { data, error, status } = await company
+    .from("shipments")
+    .select("id")
+    .gte("id", typed + shape.slice(typed.length))
+    .lte("id", typed + shape.replaceAll("0", "f").slice(typed.length))
+    .limit(2)
+    .retry(false);
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  if (data.length > 1) throw new Error(`More than one shipment begins with ${prefix}: give more of its id.`);
+  if (!data[0]) throw new Error(`There is no shipment ${prefix}.`);
+  return data[0].id;
+}
+
+/**
+ * Staff: moves a shipment to its next stage and writes the tracking event, in one transaction.
+ * Throws when it is closed (stage 10).
+ */
+export async function advanceShipment(company: Backend, id: string, location: string | null) {
+  const { data, error, status } = await company.rpc("advance_shipment", { shipment_id: id, event_location: location });
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  const [advanced] = data;
+  if (!advanced) throw new Error("The backend did not say what became of the shipment. Look at shipment list.");
+  return { ...advanced, closed: advanced.stage === lastStage };
+}
+
+/** Staff: writes the number of the air waybill or bill of lading. */
+export async function setAwb(company: Backend, id: string, awb: string): Promise<void> {
+  const { error, status } = await company.from("shipments").update({ awb }).eq("id", id);
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}

@@ -1,0 +1,69 @@
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data, Form, Link } from "react-router";
+import type { z } from "zod";
+import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { PasswordField } from "~/components/password-field";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
+import { failure, firstError, refuse } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import { portalPath } from "~/lib/redirect.server";
+import { backendOf } from "~/lib/supabase.server";
+import { Login } from "~/models/account";
+import { signIn } from "~/models/account.server";
+import type { Route } from "./+types/_auth.login";
+
+export function loader({ url }: Route.LoaderArgs) {
+  const next = portalPath(url.searchParams.get("next"));
+  return data({ next: next === "/portal" ? null : next }, { headers: { "Cache-Control": "private, no-store" } });
+}
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: Login });
+  if (submission.status !== "success") {
+    const result = submission.reply({ hideFields: ["password"] });
+    return refuse(result, failure("Login Failed", firstError(result)));
+  }
+  const failed = await signIn(backendOf(context), submission.value.email, submission.value.password);
+  if (failed) {
+    return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
+  }
+  return redirectWithFlash(context, portalPath(form.get("next")), { title: "Login Successful", variant: "default" });
+}
+
+export const meta: Route.MetaFunction = () => [
+  { name: "description", content: "Log in to follow your shipments and send documents." },
+];
+
+export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
+  const [form, fields] = useActionForm<z.input<typeof Login>>("login", actionData);
+  return (
+    <>
+      <Title refused={actionData !== undefined}>Client Login</Title>
+      <Refusal refused={actionData} fields={fields} />
+      <h1 className="mb-6 text-xl">Client Login</h1>
+      <Form method="post" {...getFormProps(form)} noValidate>
+        {loaderData.next && <input type="hidden" name="next" value={loaderData.next} />}
+        <Field field={fields.email} label="Email" type="email" autoComplete="username" />
+        <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
+        <SubmitButton pending="Logging in…" className="w-full">
+          Log in
+        </SubmitButton>
+      </Form>
+      <Form method="post" action="/resources/forgot-password" className="mt-2">
+        <Button look="quiet" className="-ml-4">
+          Forgot password?
+        </Button>
+      </Form>
+      <p>
+        Invited, and no account yet?{" "}
+        <Link to="/signup" className="inline-flex min-h-11 items-center underline">
+          Sign up with your Client ID
+        </Link>
+      </p>
+    </>
+  );
+}

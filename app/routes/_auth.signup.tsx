@@ -1,0 +1,69 @@
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { Form, Link } from "react-router";
+import type { z } from "zod";
+import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { PasswordField } from "~/components/password-field";
+import { Title } from "~/components/title";
+import { failure, firstError, refuse } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import { SignUp } from "~/models/account";
+import { signUp } from "~/models/account.server";
+import type { Route } from "./+types/_auth.signup";
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: SignUp });
+  if (submission.status !== "success") {
+    const result = submission.reply({ hideFields: ["password"] });
+    return refuse(result, failure("Sign up Failed", result.error?.clientId?.[0] ?? firstError(result)));
+  }
+  const failed = await signUp(submission.value);
+  if (failed) {
+    return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
+  }
+  return redirectWithFlash(context, "/login", {
+    title: "Account Created!",
+    description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
+    variant: "default",
+  });
+}
+
+export const meta: Route.MetaFunction = () => [
+  { name: "description", content: "Open your client account with the Client ID the company gave you." },
+];
+
+export default function SignUpPage({ actionData }: Route.ComponentProps) {
+  const [form, fields] = useActionForm<z.input<typeof SignUp>>("signup", actionData);
+  return (
+    <>
+      <Title refused={actionData !== undefined}>Sign up</Title>
+      <Refusal refused={actionData} fields={fields} />
+      <h1 className="mb-2 text-xl">Open your client account</h1>
+      <p className="mb-6 text-quiet">For clients the company has invited. You follow your shipments and send documents here.</p>
+      <Form method="post" {...getFormProps(form)} noValidate>
+        <Field
+          field={fields.clientId}
+          label="Client ID"
+          hint="Provided by the company"
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+        />
+        <Field field={fields.fullName} label="Full Name" autoComplete="name" autoCapitalize="words" />
+        <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+        <PasswordField field={fields.password} label="Password" hint="At least 6 characters" autoComplete="new-password" />
+        <SubmitButton pending="Creating…" className="w-full">
+          Create Account
+        </SubmitButton>
+      </Form>
+      <p className="mt-6">
+        You have an account?{" "}
+        <Link to="/login" className="inline-flex min-h-11 items-center underline">
+          Log in
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import { Form } from "react-router";
+import { Button } from "~/components/ui/button";
+import { Card } from "~/components/ui/card";
+import { PAYMENTS } from "~/models/shipment";
+
+/** The three payments. Their buttons only say what they would do. */
+export function Payments({ shipmentId }: { shipmentId: string }) {
+  return (
+    <Card title="Payments">
+      <ul className="divide-y divide-line">
+        {PAYMENTS.map((payment) => (
+          <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">
+            <span>{payment.name}</span>
+            <Form method="post" action={`/portal/${shipmentId}/payments`} preventScrollReset>
+              <Button name="payment" value={payment.id}>
+                Pay<span className="sr-only"> {payment.name}</span>
+              </Button>
+            </Form>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,91 @@
+import { data, Link } from "react-router";
+import { RouteLine } from "~/components/portal/route-line";
+import { Title } from "~/components/title";
+import { failure } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { FileTooLarge, readForm } from "~/lib/form.server";
+import { refusalOfThrown } from "~/lib/refusal.server";
+import { requireClient } from "~/lib/session.server";
+import { uploadDocument } from "~/models/document.server";
+import { nextStep, shortId } from "~/models/shipment";
+import { getShipment } from "~/models/shipment.server";
+import type { Route } from "./+types/route";
+import { Documents, type UploadRefused } from "./documents";
+import { Payments } from "./payments";
+import { Tracking } from "./tracking";
+
+export async function loader({ context, params }: Route.LoaderArgs) {
+  return { shipment: await theShipment(context, params.shipmentId) };
+}
+
+/** Takes the file of one document. */
+export async function action({ request, context, params }: Route.ActionArgs) {
+  const client = requireClient(context);
+  const shipment = await theShipment(context, params.shipmentId);
+  const form = await readForm(request).catch((error: Error) => error);
+  if (form instanceof FileTooLarge) {
+    return refuseUpload(null, "Upload failed", "This file is over 10 MB. Send a smaller one, or in parts.", 413);
+  }
+  if (form instanceof Error || !(form instanceof FormData)) throw form;
+
+  const document = shipment.documents.find(({ id }) => id === form.get("document"));
+  const file = form.get("file");
+  if (!document) return refuseUpload(null, "Upload failed", "Choose the document that the file belongs to.", 400);
+  if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
+    return refuseUpload(document.id, "No file selected.", undefined, 400);
+  }
+  const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch((error: unknown) => ({
+    ...refusalOfThrown(error),
+    title: "Upload failed",
+  }));
+  if (failed) return refuseUpload(document.id, failed.title, failed.reason, failed.status);
+  return redirectWithFlash(context, `/portal/${shipment.id}`, {
+    title: `${document.name} uploaded`,
+    description: "We check it next.",
+    variant: "default",
+  });
+}
+
+/** The shipment of this page, or the 404 that a stranger's and an unknown one share. */
+async function theShipment(context: Route.LoaderArgs["context"], id: string) {
+  const shipment = await getShipment(requireClient(context), id);
+  if (!shipment) throw data("Not found", { status: 404 });
+  if ("reason" in shipment) throw data(shipment.reason, { status: shipment.status });
+  return shipment;
+}
+
+function refuseUpload(document: string | null, title: string, reason: string | undefined, status: number) {
+  return data({ document, toast: failure(title, reason) } satisfies UploadRefused, { status });
+}
+
+export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
+  const { shipment } = loaderData;
+  const step = nextStep(shipment.stage);
+  return (
+    <>
+      <Title refused={actionData !== undefined}>{shipment.name}</Title>
+      <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
+        All shipments
+      </Link>
+      <h1 className="text-xl">{shipment.name}</h1>
+      <dl className="mt-1 mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
+        <div className="flex gap-2">
+          <dt>Shipment</dt>
+          <dd className="font-mono text-ink">{shortId(shipment.id)}</dd>
+        </div>
+        <div className="flex gap-2">
+          <dt>AWB/BL</dt>
+          <dd className="font-mono text-ink">{shipment.awb ?? "N/A"}</dd>
+        </div>
+      </dl>
+      <RouteLine stage={shipment.stage} status={shipment.status} step={step} />
+      <div className="mt-8 grid gap-6 xl:grid-cols-2">
+        <Documents documents={shipment.documents} refused={actionData} />
+        <div className="grid content-start gap-6">
+          <Payments shipmentId={shipment.id} />
+          <Tracking events={shipment.tracking_events} />
+        </div>
+      </div>
+    </>
+  );
+}

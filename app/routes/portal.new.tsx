@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { Form, redirect } from "react-router";
+import type { z } from "zod";
+import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { Title } from "~/components/title";
+import { ButtonLink } from "~/components/ui/button";
+import { failure, firstError, refuse } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import { refusalOfThrown } from "~/lib/refusal.server";
+import { requireClient } from "~/lib/session.server";
+import { CreateShipment, createShipment } from "~/models/shipment.server";
+import type { Route } from "./+types/portal.new";
+
+export function loader() {
+  return { requestId: randomUUID() };
+}
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const client = requireClient(context);
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: CreateShipment });
+  if (submission.status !== "success") {
+    const result = submission.reply();
+    return refuse(result, failure("Failed to create shipment", firstError(result)));
+  }
+  // An empty name changes nothing and says nothing (decisions.md).
+  if (submission.value.name === "") return redirect("/portal", 303);
+  const made = await createShipment(client, submission.value).catch(refusalOfThrown);
+  if ("reason" in made) return refuse(submission.reply(), failure("Failed to create shipment", made.reason), made.status);
+  return redirectWithFlash(context, `/portal/${made.id}`, {
+    title: "Shipment created",
+    description: "Upload its documents next.",
+    variant: "default",
+  });
+}
+
+export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
+  const [form, fields] = useActionForm<z.input<typeof CreateShipment>>("create-shipment", actionData, loaderData);
+  // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
+  const requestId = fields.requestId.value ?? loaderData.requestId;
+  return (
+    <div className="max-w-md">
+      <Title refused={actionData !== undefined}>Create Shipment</Title>
+      <Refusal refused={actionData} fields={fields} />
+      <h1 className="mb-6 text-xl">Create Shipment</h1>
+      <Form method="post" {...getFormProps(form)} noValidate>
+        <input type="hidden" name="requestId" value={requestId} />
+        <Field
+          field={fields.name}
+          label="Name of the shipment"
+          hint="For yourself, such as the goods and where they go"
+          autoComplete="off"
+        />
+        <div className="flex flex-wrap gap-3">
+          <SubmitButton pending="Creating…">Create Shipment</SubmitButton>
+          <ButtonLink to="/portal">Cancel</ButtonLink>
+        </div>
+      </Form>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { redirect } from "react-router";
+import { failure } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { sessionRemoval } from "~/lib/session.server";
+import { backendOf } from "~/lib/supabase.server";
+import { signOut } from "~/models/account.server";
+import type { Route } from "./+types/portal.sign-out";
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const refused = await signOut(backendOf(context));
+  const response = refused
+    ? redirectWithFlash(
+        context,
+        "/login",
+        failure("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
+      )
+    : redirectWithFlash(context, "/login", { title: "You are signed out", variant: "default" });
+  for (const [name, value] of sessionRemoval(request)) response.headers.append(name, value);
+  return response;
+}
+
+export function loader() {
+  return redirect("/portal", 303);
+}

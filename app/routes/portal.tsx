@@ -1,0 +1,96 @@
+import { data, Link, NavLink, Outlet, useMatch } from "react-router";
+import { Flash } from "~/components/flash";
+import { PortalUnavailable } from "~/components/portal/unavailable";
+import { ButtonLink } from "~/components/ui/button";
+import { failure } from "~/lib/answer.server";
+import { portalMiddleware, requireClient } from "~/lib/session.server";
+import { shortId } from "~/models/shipment";
+import { listShipments, type ShipmentInList } from "~/models/shipment.server";
+import type { Route } from "./+types/portal";
+
+export const middleware: Route.MiddlewareFunction[] = [portalMiddleware];
+
+export async function loader({ context, url }: Route.LoaderArgs) {
+  const client = requireClient(context);
+  const asked = Number(url.searchParams.get("page"));
+  const list = await listShipments(client, Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1);
+  const who = client.fullName || client.email;
+  if ("reason" in list) {
+    const toast = failure("Error fetching shipments", list.reason);
+    return data({ who, toast, shipments: [], page: 1, hasOlder: false }, { status: list.status });
+  }
+  return data({ who, toast: null, ...list });
+}
+
+export default function Portal({ loaderData }: Route.ComponentProps) {
+  const { toast, shipments, page, hasOlder } = loaderData;
+  const onList = useMatch("/portal") !== null;
+  return (
+    <div className="grid gap-8 lg:grid-cols-[20rem_1fr]">
+      <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block"}>
+        {toast && <Flash toast={toast} />}
+        <div className="mb-4 flex items-center justify-between gap-4">
+          {onList ? (
+            <h1 id="shipments-title" className="text-xl">
+              My Shipments
+            </h1>
+          ) : (
+            <h2 id="shipments-title" className="text-lg">
+              My Shipments
+            </h2>
+          )}
+          <ButtonLink look={onList ? "action" : "plain"} to="/portal/new">
+            Create Shipment
+          </ButtonLink>
+        </div>
+        {shipments.length > 0 && (
+          <ul className="divide-y divide-line rounded-label border border-line bg-raised">
+            {shipments.map((shipment) => (
+              <ShipmentRow key={shipment.id} shipment={shipment} page={page} />
+            ))}
+          </ul>
+        )}
+        {shipments.length === 0 && page > 1 && <p className="text-quiet">There are no older shipments.</p>}
+        <p className="mt-2 flex justify-between gap-4">
+          {page > 1 && <PageLink to={page - 1}>Newer</PageLink>}
+          {hasOlder && <PageLink to={page + 1}>Older</PageLink>}
+        </p>
+      </section>
+      <div className={onList ? "row-start-1 lg:row-auto" : ""}>
+        <Outlet context={{ who: loaderData.who, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
+      </div>
+    </div>
+  );
+}
+
+/** What the pages inside the portal know of the list beside them. */
+export type Overview = { who: string; isEmpty: boolean };
+
+function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: number }) {
+  return (
+    <li>
+      <NavLink
+        to={`/portal/${shipment.id}${page > 1 ? `?page=${page}` : ""}`}
+        className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action"
+      >
+        <span className="block font-semibold">{shipment.name}</span>
+        <span className="flex justify-between gap-4 text-sm text-quiet">
+          <span className="font-mono">{shortId(shipment.id)}</span>
+          <span>{shipment.status}</span>
+        </span>
+      </NavLink>
+    </li>
+  );
+}
+
+function PageLink({ to, children }: { to: number; children: string }) {
+  return (
+    <Link to={to > 1 ? `/portal?page=${to}` : "/portal"} className="inline-flex min-h-11 items-center underline">
+      {children}
+    </Link>
+  );
+}
+
+export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
+  return <PortalUnavailable error={error} />;
+}

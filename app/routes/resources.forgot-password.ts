@@ -1,0 +1,11 @@
+import { redirect } from "react-router";
+import { redirectWithFlash } from "~/lib/flash.server";
+import type { Route } from "./+types/resources.forgot-password";
+
+export function action({ context }: Route.ActionArgs) {
+  return redirectWithFlash(context, "/login", { title: "Feature coming soon!", variant: "default" });
+}
+
+export function loader() {
+  return redirect("/login", 303);
+}

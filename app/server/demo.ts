@@ -1,0 +1,53 @@
+/** The demo's documents: uploaded through the API as the demo client, so that the files are really there. */
+import { anonymousBackend, companyBackend } from "../lib/supabase.server.ts";
+import { DEFAULT_DOCUMENTS } from "../models/document.ts";
+import { uploadDocument, verifyDocument } from "../models/document.server.ts";
+import { listShipments } from "../models/shipment.server.ts";
+
+/** The client of supabase/seed.sql. */
+export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+
+/** Uploads the documents of the demo's advanced shipments once. Does nothing when there is no demo client. */
+export async function stockDemo(): Promise<void> {
+  const backend = anonymousBackend();
+  const { data } = await backend.auth.signInWithPassword(demo);
+  if (!data.user) return;
+  const client = { id: data.user.id, email: demo.email, fullName: "", backend };
+  const company = companyBackend();
+  const stocked = await company.from("documents").select("id").eq("user_id", client.id).eq("uploaded", true).limit(1);
+  const page = await listShipments(client, 1);
+  if (stocked.data?.length === 0 && "shipments" in page) {
+    for (const shipment of page.shipments.filter(({ stage }) => stage > 1)) {
+      // At stage 3 one document is still awaited and one is not checked yet, so that every state can be seen.
+      const early = shipment.stage === 3;
+      for (const name of DEFAULT_DOCUMENTS.slice(0, early ? 3 : 4)) {
+        const file = new File([samplePdf(`Sample: ${name}`)], `${name}.pdf`);
+        const failed = await uploadDocument(client, { id: "", name, shipmentId: shipment.id }, file);
+        if (failed) throw new Error(`The demo could not be stocked: ${failed.reason}`);
+        if (!early || name !== "Insurance Certificate") await verifyDocument(company, shipment.id, name);
+      }
+    }
+  }
+  await backend.auth.signOut();
+}
+
+/** A PDF of one page with one line of text. */
+export function samplePdf(line: string): string {
+  const text = `BT /F1 24 Tf 72 720 Td (${line.replace(/[()\\]/g, "")}) Tj ET`;
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+    `<< /Length ${text.length} >>\nstream\n${text}\nendstream`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+  ];
+  let pdf = "%PDF-1.4\n";
+  const offsets = objects.map((object, index) => {
+    const offset = pdf.length;
+    pdf += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, "0")} 00000 n \n`;
+  });
+  const start = pdf.length;
+  pdf += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
+  return `${pdf}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+}

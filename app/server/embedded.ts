@@ -1,0 +1,104 @@
+/** The embedded backend from outside: its keys, its process, and how to reach one that runs. */
+import { type ChildProcess, fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { runningBackend } from "../../supabase/local/lock.ts";
+import type { MainOptions, MainReport } from "../../supabase/local/main.ts";
+import { type BackendAccess, ConfigurationError, type Settings } from "../lib/env.server.ts";
+
+type Keys = { publishableKey: string; secretKey: string; jwtSecret: string; sessionSecret: string };
+
+const mainFile = path.resolve(import.meta.dirname, "../../supabase/local/main.ts");
+const keysFile = (dataDir: string) => path.join(dataDir, "keys.json");
+
+/** The keys kept in the data directory, made at the first start and readable by this user only. */
+function keysOf(dataDir: string): Keys {
+  try {
+    return JSON.parse(readFileSync(keysFile(dataDir), "utf8")) as Keys;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const random = (bytes: number) => randomBytes(bytes).toString("base64url");
+  const keys: Keys = {
+    publishableKey: `sb_publishable_${random(24)}`,
+    secretKey: `sb_secret_${random(24)}`,
+    jwtSecret: random(48),
+    sessionSecret: random(48),
+  };
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(keysFile(dataDir), JSON.stringify(keys, null, 2), { mode: 0o600, flag: "wx" });
+  return keys;
+}
+
+/** How to reach the backend that runs on a data directory, or null when none does. */
+export function runningAccess(dataDir: string): BackendAccess | null {
+  const url = runningBackend(dataDir)?.url;
+  if (!url) return null;
+  const { publishableKey, secretKey } = keysOf(dataDir);
+  return { url, publishableKey, secretKey };
+}
+
+export type Embedded = { access: BackendAccess; sessionSecret: string; stop: () => Promise<void> };
+
+/**
+ * Starts the embedded backend as its own process and keeps it running: one that dies is started again.
+ * Throws a ConfigurationError when it cannot start: data directory in use, port taken, a migration that fails.
+ */
+export async function startEmbedded(settings: Settings): Promise<Embedded> {
+  const keys = keysOf(settings.dataDir);
+  const options: MainOptions = {
+    dataDir: settings.dataDir,
+    port: settings.backendPort,
+    siteUrl: settings.origin,
+    smtpUrl: settings.smtpUrl,
+    publishableKey: keys.publishableKey,
+    secretKey: keys.secretKey,
+    jwtSecret: keys.jwtSecret,
+  };
+
+  let stopping = false;
+  let { child, url } = await launch(options);
+  const watch = (watched: ChildProcess) =>
+    watched.once("exit", async (code, signal) => {
+      if (stopping) return;
+      console.error(JSON.stringify({ level: "error", event: "backend ended", code, signal }));
+      for (let wait = 200; !stopping; wait = Math.min(wait * 2, 5000)) {
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        const again = await launch(options).catch(() => null);
+        if (!again) continue;
+        child = again.child;
+        if (stopping) child.kill("SIGTERM");
+        else watch(child);
+        return;
+      }
+    });
+  watch(child);
+
+  return {
+    access: { url, publishableKey: keys.publishableKey, secretKey: keys.secretKey },
+    sessionSecret: keys.sessionSecret,
+    stop: () => {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+      return new Promise((resolve) => {
+        child.once("exit", () => resolve());
+        child.kill("SIGTERM");
+      });
+    },
+  };
+}
+
+function launch(options: MainOptions): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(mainFile, { execArgv: ["--import", import.meta.resolve("tsx")] });
+  return new Promise((resolve, reject) => {
+    const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
+    child.once("exit", died);
+    child.once("message", (report: MainReport) => {
+      child.off("exit", died);
+      if ("ready" in report) resolve({ child, url: report.ready });
+      else reject(new ConfigurationError(report.failed));
+    });
+    child.send(options);
+  });
+}

@@ -1,0 +1,115 @@
+/** npm run staff: the company's own work, through the backend's API with the secret key. */
+import process from "node:process";
+import { Command, InvalidArgumentError } from "commander";
+import { readSettings } from "../lib/env.server.ts";
+import { type Backend, companyBackend } from "../lib/supabase.server.ts";
+import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
+import { verifyDocument } from "../models/document.server.ts";
+import { lastStage } from "../models/shipment.ts";
+import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
+import { runningAccess } from "./embedded.ts";
+
+type Output = { json?: boolean };
+
+const staff = new Command("npm run --silent staff --")
+  .description("Issues client IDs, moves shipments on and verifies documents.")
+  .showSuggestionAfterError()
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().split("\n")[0]}\n`) });
+
+const clientId = staff.command("client-id").description("invitations");
+clientId
+  .command("new")
+  .description("issue client IDs")
+  .option("--count <number>", "how many, 1 to 1000", wholeNumber, 1)
+  .option("--json", 'an array of {"client_id"}')
+  .action(async ({ count, json }: Output & { count: number }) => {
+    const issued = await issueClientIds(company(), count);
+    print(json, issued.map((client_id) => ({ client_id })), issued);
+  });
+clientId
+  .command("list")
+  .description("all client IDs, newest first")
+  .option("--json", "an array")
+  .action(async ({ json }: Output) => {
+    const all = await listClientIds(company());
+    print(json, all, all.map((one) => `${one.client_id}  ${one.claimed_at ? `used ${one.claimed_at}` : "unused"}`));
+  });
+
+const shipment = staff.command("shipment").description("shipments of all clients");
+shipment
+  .command("list")
+  .description("all shipments, newest first")
+  .option("--json", "an array")
+  .action(async ({ json }: Output) => {
+    const all = await listAllShipments(company());
+    const row = (one: (typeof all)[number]) =>
+      `${one.id}  ${String(one.stage).padStart(2)}/${lastStage}  ${one.status.padEnd(21)}  ${(one.awb ?? "N/A").padEnd(14)}  ${one.name}`;
+    print(json, all, all.map(row));
+  });
+shipment
+  .command("advance")
+  .description("move a shipment to its next stage, with its tracking event")
+  .argument("<id>", "the shipment's id or a beginning that only it has")
+  .option("--location <text>", "where this happened, up to 120 characters", upTo(120))
+  .option("--json", "the shipment")
+  .action(async (id: string, { location, json }: Output & { location?: string }) => {
+    const backend = company();
+    const advanced = await advanceShipment(backend, await findShipmentId(backend, id), location ?? null);
+    print(json, advanced, [`${advanced.id} is at stage ${advanced.stage}/${lastStage}: ${advanced.status}`]);
+  });
+shipment
+  .command("set-awb")
+  .description("write the number of the air waybill or bill of lading")
+  .argument("<id>", "the shipment's id or a beginning that only it has")
+  .argument("<number>", "up to 64 characters", upTo(64))
+  .action(async (id: string, awb: string) => {
+    const backend = company();
+    const found = await findShipmentId(backend, id);
+    await setAwb(backend, found, awb);
+    print(false, null, [`${found} has AWB/BL ${awb}`]);
+  });
+
+staff
+  .command("document")
+  .description("documents of all clients")
+  .command("verify")
+  .description("mark an uploaded document as verified")
+  .argument("<shipment>", "the shipment's id or a beginning that only it has")
+  .argument("<name>", 'such as "Bill of Lading"')
+  .action(async (id: string, name: string) => {
+    const backend = company();
+    const found = await findShipmentId(backend, id);
+    await verifyDocument(backend, found, name);
+    print(false, null, [`The ${name} of ${found} is verified`]);
+  });
+
+staff.parseAsync().catch((error: Error) => {
+  console.error(error.message.split("\n")[0]);
+  process.exit(1);
+});
+
+/** The company's handle on the backend of the environment, or on the embedded one that runs on DATA_DIR. */
+function company(): Backend {
+  const settings = readSettings();
+  const access = settings.backend ?? runningAccess(settings.dataDir);
+  if (!access) throw new Error(`No backend is running on ${settings.dataDir}: start the site with npm start first.`);
+  return companyBackend(access);
+}
+
+function print(json: boolean | undefined, value: unknown, lines: string[]): void {
+  process.stdout.write(json ? `${JSON.stringify(value)}\n` : lines.map((line) => `${line}\n`).join(""));
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 1000) throw new InvalidArgumentError("Give a number from 1 to 1000.");
+  return number;
+}
+
+function upTo(length: number) {
+  return (text: string): string => {
+    const trimmed = text.trim();
+    if (trimmed.length < 1 || trimmed.length > length) throw new InvalidArgumentError(`Give 1 to ${length} characters.`);
+    return trimmed;
+  };
+}

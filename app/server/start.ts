@@ -1,0 +1,118 @@
+/**
+ * npm start and npm run dev: from a clone to a running site. Builds when needed, starts the embedded backend when
+ * SUPABASE_URL is not set, and says how to get in.
+ */
+import { spawn } from "node:child_process";
+import type { Server } from "node:http";
+import path from "node:path";
+import process from "node:process";
+import {
+  adoptBackend,
+  ConfigurationError,
+  environmentForChild,
+  readSettings,
+  type Settings,
+} from "../lib/env.server.ts";
+import { companyBackend } from "../lib/supabase.server.ts";
+import { anUnusedClientId } from "../models/client-id.server.ts";
+import { ensureBuild, frameworkCli } from "./build.ts";
+import { demo, stockDemo } from "./demo.ts";
+import { type Embedded, startEmbedded } from "./embedded.ts";
+
+/** How long requests in flight may go on after a signal to stop, in milliseconds. */
+const drainTime = 8000;
+
+start(process.argv.includes("--dev")).catch((error: Error) => {
+  console.error(error instanceof ConfigurationError ? error.message : error);
+  process.exit(1);
+});
+
+async function start(dev: boolean): Promise<void> {
+  const settings = readSettings();
+  if (!dev) ensureBuild();
+  let embedded: Embedded | null = null;
+  if (!settings.backend) {
+    embedded = await startEmbedded(settings);
+    adoptBackend(embedded.access, embedded.sessionSecret);
+  }
+  try {
+    const stopSite = dev ? await develop(settings) : await serve(settings);
+    if (embedded) await introduce(settings);
+    else console.log(`The site is at ${settings.origin}`);
+    stopOnSignal(async () => {
+      await stopSite();
+      await embedded?.stop();
+    });
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+/** Serves the build. Returns how to stop: no new requests, a while for those in flight, then the rest is cut. */
+async function serve(settings: Settings): Promise<() => Promise<void>> {
+  const { createSite } = await import("./http.ts");
+  const server = await createSite();
+  await listen(server, settings);
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+      setTimeout(() => server.closeAllConnections(), drainTime).unref();
+    });
+}
+
+function listen(server: Server, { port, host }: Settings): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const known: Record<string, string> = {
+        EADDRINUSE: `Port ${port} is taken: set PORT to another one.`,
+        EACCES: `Port ${port} may not be used by this user: set PORT to one above 1023.`,
+        EADDRNOTAVAIL: `This machine has no address ${host}: set HOST to one it has.`,
+        ENOTFOUND: `This machine has no address ${host}: set HOST to one it has.`,
+      };
+      reject(new ConfigurationError(known[error.code ?? ""] ?? error.message));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Runs the framework's development server, which reloads on every change. */
+async function develop({ port, host }: Settings): Promise<() => Promise<void>> {
+  const child = spawn(process.execPath, [frameworkCli, "dev", "--port", String(port), "--strictPort", "--host", host], {
+    stdio: "inherit",
+    env: { ...environmentForChild(), NODE_ENV: "development" },
+  });
+  child.once("exit", () => process.kill(process.pid, "SIGTERM"));
+  return () =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.once("exit", () => resolve());
+      child.kill("SIGTERM");
+    });
+}
+
+/** Tells a newcomer how to get in. */
+async function introduce(settings: Settings): Promise<void> {
+  await stockDemo();
+  const clientId = await anUnusedClientId(companyBackend());
+  const mails = settings.smtpUrl ? "the server of SMTP_URL" : path.join(settings.dataDir, "outbox");
+  console.log(`
+  The site is at    ${settings.origin}
+  Demo client       ${demo.email}, password ${demo.password}
+  Unused client ID  ${clientId}
+  Mails go to       ${mails}
+`);
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, async () => {
+      if (stopping) return;
+      stopping = true;
+      await stop();
+      process.exit(0);
+    });
+  }
+}

@@ -1,0 +1,174 @@
+/** The embedded backend: @supabase/lite on PGlite with the migrations of this project, as one fetch handler. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { App, setExperimental } from "@supabase/lite";
+import { PgliteConnection } from "@supabase/lite/pglite";
+import { parse } from "smol-toml";
+import { withGoTrueRules } from "./auth.ts";
+import { type Deliver, templateMailer } from "./mail.ts";
+import { applyMigrations, seedOnce } from "./migrate.ts";
+import { fileStorage } from "./storage.ts";
+
+export type BackendOptions = {
+  /** Folder of the database and the stored files; null keeps the database in memory. */
+  dataDir: string | null;
+  /** Folder of the stored files when there is no dataDir. */
+  objectsDir: string;
+  /** The site's origin, for the links in mails. */
+  siteUrl: string;
+  publishableKey: string;
+  secretKey: string;
+  jwtSecret: string;
+  /** Sends one mail; rejects when it could not, which undoes the sign-up that wanted it. */
+  deliver: Deliver;
+  /** Whether supabase/seed.sql runs on a new database. */
+  seed: boolean;
+};
+
+export type Backend = {
+  /** Answers one request; requests are worked through one after another. */
+  fetch: (request: Request) => Promise<Response>;
+  /** The database itself, as superuser: for tests and maintenance, never for requests. */
+  db: PGlite;
+  close: () => Promise<void>;
+};
+
+/** The part of supabase/config.toml that the embedded backend acts on. */
+type ProjectConfig = {
+  api: { schemas: string[]; max_rows: number };
+  db: { seed: { enabled: boolean; sql_paths: string[] } };
+  storage: { file_size_limit: string };
+  auth: {
+    jwt_expiry: number;
+    minimum_password_length: number;
+    email: {
+      max_frequency: string;
+      otp_length: number;
+      otp_expiry: number;
+      smtp: { admin_email: string; sender_name: string };
+      template: { confirmation: { subject: string; content_path: string } };
+    };
+    hook: { before_user_created: { enabled: boolean; uri: string } };
+  };
+};
+
+const projectRoot = path.resolve(import.meta.dirname, "../..");
+
+/** PostgreSQL's own output has a blank where ISO 8601, which PostgREST sends, has a T and full offset. */
+function isoTimestamp(text: string): string {
+  return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
+}
+
+/**
+ * Opens the database, brings it to the newest migration, and returns the handler.
+ * Throws when a migration or the seed fails; nothing of the failed file stays.
+ */
+export async function createBackend(options: BackendOptions): Promise<Backend> {
+  const config = parse(
+    readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
+  ) as unknown as ProjectConfig;
+
+  setExperimental("storage", true);
+  const connection = new PgliteConnection({
+    url: options.dataDir ? path.join(options.dataDir, "database") : undefined,
+    pgliteOptions: {
+      startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
+      parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
+    },
+  });
+  // Left to itself, the library grants everything on every table with policies to anon and authenticated at the first
+  // request. Our migrations grant; this state makes it only set the role.
+  (connection as unknown as { rlsState: string }).rlsState = "active";
+  const db = connection.driver;
+  await db.waitReady;
+
+  const { auth } = config;
+  const app = new App({
+    connection,
+    api: { schemas: config.api.schemas, max_rows: config.api.max_rows },
+    auth: {
+      enabled: true,
+      site_url: options.siteUrl,
+      jwt_secret: options.jwtSecret,
+      jwt_expiry: auth.jwt_expiry,
+      publishable_key: options.publishableKey,
+      secret_key: options.secretKey,
+      // The library knows no reuse interval: with rotation on, two requests refreshing at once would end the session.
+      enable_refresh_token_rotation: false,
+      enable_signup: true,
+      minimum_password_length: auth.minimum_password_length,
+      email: {
+        enable_signup: true,
+        enable_confirmations: true,
+        otp_length: auth.email.otp_length,
+        otp_expiry: auth.email.otp_expiry,
+      },
+    },
+    storage: { enabled: true, file_size_limit: config.storage.file_size_limit },
+    studio: { enabled: false },
+    options: { server: { admin: false, disableStudio: true } },
+  });
+  app._storageAdapter = fileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
+  const mailer = templateMailer({
+    from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
+    siteUrl: options.siteUrl,
+    subject: auth.email.template.confirmation.subject,
+    template: readFileSync(path.join(projectRoot, auth.email.template.confirmation.content_path), "utf8"),
+    deliver: options.deliver,
+  });
+  app._mailer = mailer;
+
+  await app.ensureSystemSchema();
+  await db.exec(readFileSync(path.join(import.meta.dirname, "bootstrap.sql"), "utf8"));
+  await applyMigrations(connection, path.join(projectRoot, "supabase/migrations"));
+  if (options.seed && config.db.seed.enabled) {
+    for (const file of config.db.seed.sql_paths) {
+      await seedOnce(connection, path.join(projectRoot, "supabase"), file);
+    }
+  }
+  await connection.clearSchemaCache();
+
+  const answer = withGoTrueRules({
+    next: (request) => app.fetch(request, { peerAddress: null }),
+    db,
+    mailer,
+    beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,
+    otpLength: auth.email.otp_length,
+    resendAfterSeconds: seconds(auth.email.max_frequency),
+  });
+
+  const exclusively = mutex();
+  return {
+    db,
+    fetch: (request) =>
+      exclusively(async () => {
+        const { pathname } = new URL(request.url);
+        if (!/^\/(auth|rest|storage)\/v1\//.test(pathname)) return new Response("Not found", { status: 404 });
+        const response = await answer(request);
+        // The body is read here because reading it may still query the database.
+        const body = response.body ? await response.arrayBuffer() : null;
+        return new Response(body, response);
+      }),
+    close: () => exclusively(() => connection.close()),
+  };
+}
+
+/** A Go duration of minutes and seconds ("1m0s"), in seconds. */
+function seconds(duration: string): number {
+  const [, minutes = "0", rest = "0"] = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration) ?? [];
+  return Number(minutes) * 60 + Number(rest);
+}
+
+/**
+ * Runs jobs one at a time in the order they came. PGlite is one connection: without this, statements of one request
+ * run inside the transaction, and with the role, of another.
+ */
+function mutex() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(job: () => Promise<T>): Promise<T> => {
+    const result = last.then(job, job);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}

@@ -1,0 +1,17 @@
+-- What a Supabase project has before its first migration and the embedded database lacks: the roles and the grants of
+-- the auth and storage schemas. Tables of the public schema are granted by their own migrations.
+
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'anon') then
+    create role anon nologin noinherit;
+    create role authenticated nologin noinherit;
+    create role service_role nologin noinherit bypassrls;
+    create role supabase_auth_admin nologin noinherit;
+  end if;
+end
+$$;
+
+grant usage on schema public, auth, storage to anon, authenticated, service_role;
+grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
+revoke all on all tables in schema auth from anon, authenticated, service_role;

@@ -1,0 +1,53 @@
+/** A fetch handler behind node:http, for the embedded backend. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+/** Above any document (10 MiB) with its multipart frame. */
+const bodyLimit = 12 * 1024 * 1024;
+
+/**
+ * A server that answers with `handler`. A body is read whole before the handler sees the request, so that a slow
+ * sender holds nobody up; a request whose sender has left is not worked on. Bodies over 12 MiB are 413.
+ */
+export function serve(handler: (request: Request) => Promise<Response>): Server {
+  const server = createServer(async (incoming, outgoing) => {
+    try {
+      if (Number(incoming.headers["content-length"] ?? 0) > bodyLimit) {
+        outgoing.writeHead(413, { connection: "close" }).end();
+        return;
+      }
+      const request = await toRequest(incoming);
+      await send(await handler(request), outgoing);
+    } catch (error) {
+      console.error("request failed", error);
+      if (!outgoing.headersSent) outgoing.writeHead(500, { "content-type": "application/json" });
+      outgoing.end('{"message":"Internal server error"}');
+    }
+  });
+  // Longer than undici keeps a connection, so that it never sends on one that is being closed here.
+  server.keepAliveTimeout = 65_000;
+  return server;
+}
+
+async function toRequest(incoming: IncomingMessage): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    for (const one of Array.isArray(value) ? value : [value ?? ""]) headers.append(name, one);
+  }
+  const method = incoming.method ?? "GET";
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
+    method,
+    headers,
+    body: hasBody ? new Uint8Array(await buffer(incoming)) : undefined,
+  });
+}
+
+async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  const headers = Object.fromEntries(response.headers);
+  // A HEAD answer says the length of the body it leaves out.
+  if (body.length > 0 || !headers["content-length"]) headers["content-length"] = String(body.length);
+  if (response.status === 204 || response.status === 304) delete headers["content-length"];
+  outgoing.writeHead(response.status, headers).end(body);
+}

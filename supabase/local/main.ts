@@ -1,0 +1,88 @@
+/**
+ * The embedded backend as a process of its own, forked by app/server/start.ts, which sends its options as the first
+ * message. Answers with {ready: url} or {failed: reason}; ends on SIGTERM or when the parent is gone.
+ */
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import process from "node:process";
+import { createBackend } from "./backend.ts";
+import { serve } from "./http.ts";
+import { lock } from "./lock.ts";
+import { outbox, smtp } from "./mail.ts";
+
+export type MainOptions = {
+  dataDir: string;
+  /** 0 takes any free port. */
+  port: number;
+  siteUrl: string;
+  smtpUrl: string | null;
+  publishableKey: string;
+  secretKey: string;
+  jwtSecret: string;
+};
+export type MainReport = { ready: string } | { failed: string };
+
+quietConsole();
+process.once("message", (options: MainOptions) => {
+  main(options).catch((error: Error) => {
+    report({ failed: error.message });
+    process.exitCode = 1;
+    process.disconnect?.();
+  });
+});
+
+async function main(options: MainOptions): Promise<void> {
+  const { publish, release } = lock(options.dataDir);
+  process.once("exit", release);
+  const backend = await createBackend({
+    ...options,
+    objectsDir: path.join(options.dataDir, "objects"),
+    deliver: options.smtpUrl ? smtp(options.smtpUrl) : outbox(path.join(options.dataDir, "outbox")),
+    seed: true,
+  });
+  const server = serve(backend.fetch);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const taken = error.code === "EADDRINUSE";
+      reject(taken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
+    });
+    server.listen(options.port, "127.0.0.1", resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  publish(url);
+  report({ ready: url });
+
+  let closing = false;
+  const close = async () => {
+    if (closing) return;
+    closing = true;
+    server.close();
+    server.closeIdleConnections();
+    await backend.close();
+    process.exit(0);
+  };
+  process.on("SIGTERM", close);
+  process.on("disconnect", close);
+  // Ctrl-C reaches the whole group: the parent, which drains its own requests first, says when to end.
+  process.on("SIGINT", () => undefined);
+}
+
+function report(message: MainReport): void {
+  process.send?.(message);
+}
+
+/** The library prints query parameters with its errors, password hashes among them: keep the kind and the message. */
+function quietConsole(): void {
+  const print =
+    (level: string) =>
+    (...parts: unknown[]) => {
+      const text = parts.map((part) => (part instanceof Error ? `${part.name}: ${part.message.split("\n")[0]}` : ""));
+      const first = typeof parts[0] === "string" ? parts[0].split("\n")[0] : "";
+      const entry = { level, from: "backend", message: [first, ...text].filter(Boolean).join(" ").slice(0, 300) };
+      process.stderr.write(`${JSON.stringify(entry)}\n`);
+    };
+  console.error = print("error");
+  console.warn = () => undefined;
+  console.info = () => undefined;
+  console.log = () => undefined;
+}

@@ -1,0 +1,91 @@
+/** The embedded backend's file store: one file per object, named by a hash, replaced atomically and synced to disk. */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import type { App } from "@supabase/lite";
+
+type StorageAdapter = NonNullable<App["_storageAdapter"]>;
+type Stored = { contentType: string; cacheControl: string; eTag: string };
+
+/** A storage adapter that keeps objects under `folder`. Reading an object that is not there rejects with ENOENT. */
+export function fileStorage(folder: string): StorageAdapter {
+  const fileOf = (bucket: string, key: string) => {
+    const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");
+    return path.join(folder, hash.slice(0, 2), hash);
+  };
+
+  /** Each file begins with one line of JSON about it, so that a content and its type cannot come apart. */
+  async function read(bucket: string, key: string) {
+    const file = fileOf(bucket, key);
+    const [bytes, { mtime }] = await Promise.all([readFile(file), stat(file)]);
+    const end = bytes.indexOf(0x0a);
+    const about = JSON.parse(bytes.subarray(0, end).toString("utf8")) as Stored;
+    const body = bytes.subarray(end + 1);
+    const metadata = {
+      cacheControl: about.cacheControl,
+      mimetype: about.contentType,
+      eTag: about.eTag,
+      contentLength: body.length,
+      size: body.length,
+      lastModified: mtime,
+      httpStatusCode: 200,
+    };
+    return { body, metadata };
+  }
+
+  async function write(bucket: string, key: string, body: Uint8Array, contentType: string, cacheControl: string) {
+    const file = fileOf(bucket, key);
+    const eTag = `"${createHash("md5").update(body).digest("hex")}"`;
+    await mkdir(path.dirname(file), { recursive: true });
+    const draft = `${file}.${randomUUID()}`;
+    const handle = await open(draft, "wx");
+    try {
+      await handle.writeFile(`${JSON.stringify({ contentType, cacheControl, eTag } satisfies Stored)}\n`);
+      await handle.writeFile(body);
+      await handle.sync();
+      await handle.close();
+      await rename(draft, file);
+    } catch (error) {
+      await handle.close().catch(() => undefined);
+      await rm(draft, { force: true });
+      throw error;
+    }
+    return {
+      cacheControl,
+      contentLength: body.length,
+      size: body.length,
+      mimetype: contentType,
+      lastModified: new Date(),
+      eTag,
+      httpStatusCode: 200,
+    };
+  }
+
+  return {
+    driver: folder,
+    async getObject(bucket, key) {
+      const { body, metadata } = await read(bucket, key);
+      return { body, metadata, httpStatusCode: 200 };
+    },
+    async headObject(bucket, key) {
+      return (await read(bucket, key)).metadata;
+    },
+    async uploadObject(bucket, key, _version, body, contentType, cacheControl) {
+      const bytes = new Uint8Array(await new Response(body as BodyInit).arrayBuffer());
+      return write(bucket, key, bytes, contentType, cacheControl);
+    },
+    async copyObject(sourceBucket, source, _version, bucket, key) {
+      const { body, metadata } = await read(sourceBucket, source);
+      return write(bucket, key, body, metadata.mimetype, metadata.cacheControl);
+    },
+    async deleteObject(bucket, key) {
+      await rm(fileOf(bucket, key), { force: true });
+    },
+    async deleteObjects(bucket, keys) {
+      await Promise.all(keys.map((key) => rm(fileOf(bucket, key), { force: true })));
+    },
+    async privateAssetUrl(bucket, key) {
+      return `file://${fileOf(bucket, key)}`;
+    },
+  };
+}
