@@ -20,19 +20,16 @@ export default function handleRequest(request: Request, status: number, headers:
 
   const ready = isbot(request.headers.get("User-Agent")) || context.isSpaMode ? "onAllReady" : "onShellReady";
   return new Promise<Response>((resolve, reject) => {
-    const { pipe, abort } = renderToPipeableStream(
-      <ServerRouter context={context} url={request.url} nonce={nonce} />,
-      {
-        nonce,
-        [ready]() {
-          const body = new PassThrough();
-          body.on("close", () => clearTimeout(timer));
-          resolve(new Response(createReadableStreamFromReadable(body), { status, headers }));
-          pipe(body);
-        },
-        onShellError: reject,
+    const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
+      nonce,
+      [ready]() {
+        const body = new PassThrough();
+        body.on("close", () => clearTimeout(timer));
+        resolve(new Response(createReadableStreamFromReadable(body), { status, headers }));
+        pipe(body);
       },
-    );
+      onShellError: reject,
+    });
     const timer = setTimeout(abort, renderDeadline);
   });
 }
@@ -40,7 +37,10 @@ export default function handleRequest(request: Request, status: number, headers:
 /** Answers that a page throws on purpose, such as a 404, are no errors of ours; everything else is logged. */
 export const handleError: HandleErrorFunction = (error, { request }) => {
   if (request.signal.aborted || isRouteErrorResponse(error)) return;
-  const { name, message, stack } = error instanceof Error ? error : { name: "Error", message: String(error), stack: "" };
+  const { name, message, stack } =
+    error instanceof Error ? error : { name: "Error", message: String(error), stack: "" };
   const { pathname } = new URL(request.url);
-  console.error(JSON.stringify({ level: "error", route: pathname, method: request.method, error: name, message, stack }));
+  console.error(
+    JSON.stringify({ level: "error", route: pathname, method: request.method, error: name, message, stack }),
+  );
 };

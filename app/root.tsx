@@ -1,4 +1,13 @@
-import { data, isRouteErrorResponse, Links, Meta, Outlet, Scripts, ScrollRestoration, useRouteLoaderData } from "react-router";
+import {
+  data,
+  isRouteErrorResponse,
+  Links,
+  Meta,
+  Outlet,
+  Scripts,
+  ScrollRestoration,
+  useRouteLoaderData,
+} from "react-router";
 import type { Route } from "./+types/root";
 import { Flash } from "./components/flash";
 import { Footer } from "./components/site/footer";
@@ -45,7 +54,10 @@ export function Layout({ children }: { children: React.ReactNode }) {
         <Links />
       </head>
       <body className="flex min-h-dvh flex-col">
-        <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action">
+        <a
+          href="#main"
+          className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
+        >
           Skip to the content
         </a>
         <Navigation name={page?.company.short_name ?? "Home"} signedIn={page?.signedIn ?? false} theme={theme} />
@@ -66,7 +78,10 @@ export default function App() {
 }
 
 const explanations: Record<number, { title: string; text: string }> = {
-  403: { title: "This form came from somewhere else", text: "Open the page on this site and send the form from there." },
+  403: {
+    title: "This form came from somewhere else",
+    text: "Open the page on this site and send the form from there.",
+  },
   404: { title: "There is no page here", text: "The address may be mistyped, or the page has moved." },
   413: { title: "That is too much at once", text: "Go back and send less text or a smaller file." },
   503: { title: "Not available at the moment", text: "Nothing is lost. Try again in a minute." },
@@ -76,7 +91,10 @@ export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
   const status = isRouteErrorResponse(error) ? error.status : 500;
   const { title, text } = explanations[status] ?? {
     title: status < 500 ? "This request cannot be answered" : "Something went wrong",
-    text: status < 500 && isRouteErrorResponse(error) ? String(error.data) : "It is our fault, not yours. Try again in a minute.",
+    text:
+      status < 500 && isRouteErrorResponse(error)
+        ? String(error.data)
+        : "It is our fault, not yours. Try again in a minute.",
   };
   return (
     <>

@@ -1,7 +1,13 @@
 /** The form kit: every form of the site shows its fields, errors and pending state this way. */
-import { type FieldMetadata, type FormMetadata, getFormProps, getInputProps, type SubmissionResult, useForm } from "@conform-to/react";
+import {
+  type FieldMetadata,
+  type FormMetadata,
+  getInputProps,
+  type SubmissionResult,
+  useForm,
+} from "@conform-to/react";
 import { type ComponentProps, type ReactNode, useEffect, useRef } from "react";
-import { Form, useNavigation } from "react-router";
+import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { Flash } from "./flash";
 import { Button } from "./ui/button";
@@ -25,47 +31,49 @@ export function useActionForm<Fields extends Record<string, unknown>>(
   });
 }
 
-/** The frame of a form: posts to its route, keeps the browser's own checks out of the way. */
-export function ActionForm({
-  form,
-  ...props
-}: { form: Pick<FormMetadata, "id"> & FormMetadata } & Omit<ComponentProps<typeof Form>, "form">) {
-  const { id, onSubmit, noValidate } = getFormProps(form);
-  return <Form method="post" id={id} onSubmit={onSubmit} noValidate={noValidate || true} {...props} />;
+/** Above the h1 of a page whose form was refused: the toast, and what is wrong with links to the fields. */
+export function Refusal<Fields extends Record<string, unknown>>(props: {
+  refused: Refused | undefined;
+  form: FormMetadata<Fields>;
+  fields: { [Name in keyof Fields]?: { id: string } };
+}) {
+  const { refused, form, fields } = props;
+  const problems = Object.entries(form.allErrors).flatMap(([name, errors]) =>
+    errors.map((text) => ({ id: fields[name]?.id ?? form.id, text })),
+  );
+  return <Problems toast={refused?.toast} problems={refused ? problems : []} />;
 }
 
-/** Above the h1 of a page whose form was refused: the toast, and what is wrong with links to the fields. */
-export function Refusal({ refused, fields }: { refused: Refused | undefined; fields: Record<string, FieldMetadata> }) {
-  const summary = useRef<HTMLDivElement>(null);
+/** The toast and the error summary of a refused form. `id` is that of the field a problem belongs to. */
+export function Problems({ toast, problems }: { toast: Toast | undefined; problems: { id: string; text: string }[] }) {
+  const summary = useRef<HTMLElement>(null);
+  const words = problems.map(({ text }) => text).join();
   useEffect(() => {
-    if (refused) summary.current?.focus();
-  }, [refused]);
-  if (!refused) return null;
-  const errors = Object.values(fields).flatMap((field) => (field.errors ?? []).map((text) => ({ id: field.id, text })));
+    if (words) summary.current?.focus();
+  }, [words]);
   return (
     <>
-      {refused.toast && <Flash toast={refused.toast} />}
-      {errors.length > 0 && (
-        <div
+      {toast && <Flash toast={toast} />}
+      {problems.length > 0 && (
+        <section
           ref={summary}
           tabIndex={-1}
-          aria-labelledby="refusal-title"
-          role="group"
+          aria-labelledby="problems"
           className="mb-6 rounded-label border-2 border-failure px-4 py-3"
         >
-          <h2 id="refusal-title" className="font-semibold">
+          <h2 id="problems" className="font-semibold">
             There is a problem
           </h2>
           <ul className="mt-1">
-            {errors.map(({ id, text }) => (
+            {problems.map(({ id, text }) => (
               <li key={`${id} ${text}`}>
-                <a href={`#${id}`} className="text-failure underline">
+                <a href={`#${id}`} className="inline-flex min-h-11 items-center text-failure underline">
                   {text}
                 </a>
               </li>
             ))}
           </ul>
-        </div>
+        </section>
       )}
     </>
   );
@@ -130,7 +138,12 @@ export function SubmitButton({ pending, children, ...props }: ComponentProps<typ
   const navigation = useNavigation();
   const sending = navigation.state !== "idle" && navigation.formMethod === "POST";
   return (
-    <Button look="action" {...props} aria-disabled={sending || undefined} onClick={(event) => sending && event.preventDefault()}>
+    <Button
+      look="action"
+      {...props}
+      aria-disabled={sending || undefined}
+      onClick={(event) => sending && event.preventDefault()}
+    >
       {sending ? pending : children}
     </Button>
   );

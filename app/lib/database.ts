@@ -4,7 +4,7 @@ export type Database = {
     Tables: {
       client_ids: {
         Row: { client_id: string; claimed_by: string | null; claimed_at: string | null; created_at: string };
-        Insert: { client_id?: string };
+        Insert: { client_id: string };
         Update: Record<never, never>;
         Relationships: [];
       };
@@ -63,6 +63,10 @@ export type Database = {
     Views: Record<never, never>;
     Functions: {
       client_id_admits: { Args: { client_id: string; email: string }; Returns: boolean };
+      issue_client_ids: {
+        Args: { how_many?: number };
+        Returns: Database["public"]["Tables"]["client_ids"]["Row"][];
+      };
       advance_shipment: {
         Args: { shipment_id: string; event_location?: string | null };
         Returns: Database["public"]["Tables"]["shipments"]["Row"][];

@@ -11,7 +11,8 @@ const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 export const gateMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
-  if (method !== "POST") throw data("This address answers GET and POST.", { status: 405, headers: { Allow: "GET, HEAD, POST" } });
+  if (method !== "POST")
+    throw data("This address answers GET and POST.", { status: 405, headers: { Allow: "GET, HEAD, POST" } });
 
   const site = headers.get("Sec-Fetch-Site");
   const origin = headers.get("Origin");

@@ -65,12 +65,17 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   let handle: Backend | undefined;
   context.set(backendContext, () => {
     handle ??= createServerClient<Database>(env().backend.url, env().backend.publishableKey, {
-      cookieOptions: { ...cookieAttributes(), name: sessionCookieName(), maxAge: sessionAge },
+      cookieOptions: { ...cookieAttributes(), name: sessionCookieName() },
       cookies: {
         encode: "tokens-only",
-        getAll: () => parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" })),
+        getAll: () =>
+          parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" })),
         setAll: (values, noStore) => {
-          for (const { name, value, options } of values) cookies.set(name, serializeCookieHeader(name, value, options));
+          for (const { name, value, options } of values) {
+            // The library gives every cookie 400 days.
+            const maxAge = value === "" ? 0 : sessionAge;
+            cookies.set(name, serializeCookieHeader(name, value, { ...options, maxAge }));
+          }
           for (const [name, value] of Object.entries(noStore)) headers.set(name, value);
         },
       },

@@ -1,8 +1,8 @@
 /** Accounts: sign-up, confirmation, sign-in and sign-out with the backend's auth. */
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import { anonymousBackend, type Backend, companyBackend, within } from "../lib/supabase.server.ts";
-import { normalizeClientId } from "./client-id.ts";
 import { checkClientId } from "./client-id.server.ts";
+import { normalizeClientId } from "./client-id.ts";
 
 /** A refusal and who gave it: the rules of sign-up, or a backend that could not do it. */
 export type SignUpFailure = Refusal & { title: "Sign up Failed" | "Sign-up Failed" };
@@ -42,7 +42,9 @@ function titled(refusal: Refusal): SignUpFailure {
 /** Spends the token of a confirmation link; null when the address is confirmed. Leaves no session. */
 export async function confirmAddress(token: string): Promise<Refusal | null> {
   const backend = anonymousBackend();
-  const { error } = await backend.auth.verifyOtp({ token_hash: token, type: "signup" }).catch((error: Error) => ({ error }));
+  const { error } = await backend.auth
+    .verifyOtp({ token_hash: token, type: "signup" })
+    .catch((error: Error) => ({ error }));
   if (error) return refusalOf(error);
   await backend.auth.signOut().catch(() => undefined);
   return null;
@@ -78,6 +80,8 @@ export async function signIn(backend: Backend, email: string, password: string):
  * refusal says that the backend could not be told.
  */
 export async function signOut(backend: Backend): Promise<Refusal | null> {
-  const { error } = await within(authDeadline, backend.auth.signOut({ scope: "local" })).catch((error: Error) => ({ error }));
+  const { error } = await within(authDeadline, backend.auth.signOut({ scope: "local" })).catch((error: Error) => ({
+    error,
+  }));
   return error && error.name !== "AuthSessionMissingError" ? refusalOf(error) : null;
 }

@@ -11,7 +11,11 @@ const email = z
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 export const SignUp = z.object({
-  clientId: z.string(clientIdRequired).trim().min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),
+  clientId: z
+    .string(clientIdRequired)
+    .trim()
+    .min(1, clientIdRequired)
+    .max(64, "Use at most 64 characters for the Client ID."),
   fullName: z
     .string("Enter your full name.")
     .trim()

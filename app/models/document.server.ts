@@ -66,7 +66,10 @@ export async function mediaTypeOf(fileName: string, content: Uint8Array): Promis
   const allowed = signatures[extension];
   const fits = allowed ? found !== undefined && allowed.includes(found.mime) : !found && !content.includes(0);
   if (fits) return { type };
-  return { reason: `The content of this file is not what its ending .${extension} says. Choose another one.`, status: 400 };
+  return {
+    reason: `The content of this file is not what its ending .${extension} says. Choose another one.`,
+    status: 400,
+  };
 }
 
 /** Where an upload failed, by the row of the error catalogue. */
@@ -122,7 +125,8 @@ export async function verifyDocument(company: Backend, shipmentId: string, name:
     .retry(false);
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   const document = data.find((one) => one.name.toLowerCase() === name.toLowerCase());
-  if (!document) throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
+  if (!document)
+    throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
   if (!document.uploaded) throw new Error(`The ${document.name} has not been uploaded yet.`);
   const marked = await company
     .from("documents")

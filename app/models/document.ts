@@ -1,6 +1,11 @@
 /** Documents of a shipment: which there are and which files they take. Goes to the browser: no library. */
 /** The documents every shipment begins with, in the order they are shown. The database adds them. */
-export const DEFAULT_DOCUMENTS = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"] as const;
+export const DEFAULT_DOCUMENTS = [
+  "Commercial Invoice",
+  "Packing List",
+  "Insurance Certificate",
+  "Bill of Lading",
+] as const;
 
 export type DocumentState = "missing" | "uploaded" | "verified";
 

@@ -20,7 +20,10 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: Confirmation });
   if (submission.status !== "success") {
-    return refuse(submission.reply(), failure("Sign in Failed", "This link is not complete. Open it from the message again."));
+    return refuse(
+      submission.reply(),
+      failure("Sign in Failed", "This link is not complete. Open it from the message again."),
+    );
   }
   const refused = await confirmAddress(submission.value.token);
   if (refused) return refuse(submission.reply(), failure("Sign in Failed", refused.reason), refused.status);

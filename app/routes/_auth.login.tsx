@@ -43,7 +43,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
   return (
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>
-      <Refusal refused={actionData} fields={fields} />
+      <Refusal refused={actionData} form={form} fields={fields} />
       <h1 className="mb-6 text-xl">Client Login</h1>
       <Form method="post" {...getFormProps(form)} noValidate>
         {loaderData.next && <input type="hidden" name="next" value={loaderData.next} />}
@@ -54,9 +54,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         </SubmitButton>
       </Form>
       <Form method="post" action="/resources/forgot-password" className="mt-2">
-        <Button look="quiet" className="-ml-4">
-          Forgot password?
-        </Button>
+        <Button look="quiet">Forgot password?</Button>
       </Form>
       <p>
         Invited, and no account yet?{" "}

@@ -39,9 +39,11 @@ export default function SignUpPage({ actionData }: Route.ComponentProps) {
   return (
     <>
       <Title refused={actionData !== undefined}>Sign up</Title>
-      <Refusal refused={actionData} fields={fields} />
+      <Refusal refused={actionData} form={form} fields={fields} />
       <h1 className="mb-2 text-xl">Open your client account</h1>
-      <p className="mb-6 text-quiet">For clients the company has invited. You follow your shipments and send documents here.</p>
+      <p className="mb-6 text-quiet">
+        For clients the company has invited. You follow your shipments and send documents here.
+      </p>
       <Form method="post" {...getFormProps(form)} noValidate>
         <Field
           field={fields.clientId}
@@ -53,7 +55,12 @@ export default function SignUpPage({ actionData }: Route.ComponentProps) {
         />
         <Field field={fields.fullName} label="Full Name" autoComplete="name" autoCapitalize="words" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
-        <PasswordField field={fields.password} label="Password" hint="At least 6 characters" autoComplete="new-password" />
+        <PasswordField
+          field={fields.password}
+          label="Password"
+          hint="At least 6 characters"
+          autoComplete="new-password"
+        />
         <SubmitButton pending="Creating…" className="w-full">
           Create Account
         </SubmitButton>

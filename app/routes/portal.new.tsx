@@ -29,7 +29,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   // An empty name changes nothing and says nothing (decisions.md).
   if (submission.value.name === "") return redirect("/portal", 303);
   const made = await createShipment(client, submission.value).catch(refusalOfThrown);
-  if ("reason" in made) return refuse(submission.reply(), failure("Failed to create shipment", made.reason), made.status);
+  if ("reason" in made)
+    return refuse(submission.reply(), failure("Failed to create shipment", made.reason), made.status);
   return redirectWithFlash(context, `/portal/${made.id}`, {
     title: "Shipment created",
     description: "Upload its documents next.",
@@ -44,7 +45,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   return (
     <div className="max-w-md">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
-      <Refusal refused={actionData} fields={fields} />
+      <Refusal refused={actionData} form={form} fields={fields} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
       <Form method="post" {...getFormProps(form)} noValidate>
         <input type="hidden" name="requestId" value={requestId} />

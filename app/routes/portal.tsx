@@ -31,7 +31,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         {toast && <Flash toast={toast} />}
         <div className="mb-4 flex items-center justify-between gap-4">
           {onList ? (
-            <h1 id="shipments-title" className="text-xl">
+            <h1 id="shipments-title" className="text-lg">
               My Shipments
             </h1>
           ) : (
@@ -57,7 +57,9 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         </p>
       </section>
       <div className={onList ? "row-start-1 lg:row-auto" : ""}>
-        <Outlet context={{ who: loaderData.who, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
+        <Outlet
+          context={{ who: loaderData.who, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview}
+        />
       </div>
     </div>
   );

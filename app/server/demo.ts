@@ -1,7 +1,7 @@
 /** The demo's documents: uploaded through the API as the demo client, so that the files are really there. */
 import { anonymousBackend, companyBackend } from "../lib/supabase.server.ts";
-import { DEFAULT_DOCUMENTS } from "../models/document.ts";
 import { uploadDocument, verifyDocument } from "../models/document.server.ts";
+import { DEFAULT_DOCUMENTS } from "../models/document.ts";
 import { listShipments } from "../models/shipment.server.ts";
 
 /** The client of supabase/seed.sql. */

@@ -9,7 +9,8 @@ import { type BackendAccess, ConfigurationError, type Settings } from "../lib/en
 
 type Keys = { publishableKey: string; secretKey: string; jwtSecret: string; sessionSecret: string };
 
-const mainFile = path.resolve(import.meta.dirname, "../../supabase/local/main.ts");
+const root = path.resolve(import.meta.dirname, "../..");
+const mainFile = path.join(root, "supabase/local/main.ts");
 const keysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
 /** The keys kept in the data directory, made at the first start and readable by this user only. */
@@ -90,7 +91,7 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
 }
 
 function launch(options: MainOptions): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(mainFile, { execArgv: ["--import", import.meta.resolve("tsx")] });
+  const child = fork(mainFile, { cwd: root, execArgv: ["--import", "tsx"] });
   return new Promise((resolve, reject) => {
     const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
     child.once("exit", died);

@@ -1,9 +1,8 @@
 /** The site behind node:http: built files first, every other address to the app. */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pathToFileURL } from "node:url";
-import { createRequestListener } from "@react-router/node";
-import type { ServerBuild } from "react-router";
-import { RouterContextProvider } from "react-router";
+import { createRequestListener } from "@remix-run/node-fetch-server";
+import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import sirv from "sirv";
 import { env } from "../lib/env.server.ts";
 import { securityHeaders } from "../lib/headers.server.ts";
@@ -11,26 +10,53 @@ import { clientBuild, serverBuild } from "./build.ts";
 
 /** Long enough for 10 MiB from a phone on EDGE, 120 kbit/s up, in milliseconds. */
 const slowestUpload = 15 * 60_000;
+/** How much of a refused upload is read to its end, so that the browser gets to see the answer; then it is cut. */
+const drainLimit = 64 * 1024 * 1024;
 
 /** A server for the built site, not listening yet. */
 export async function createSite(): Promise<Server> {
   const build = (await import(pathToFileURL(serverBuild).href)) as ServerBuild;
-  const app = createRequestListener({
-    build: { ...build, allowedActionOrigins: [new URL(env().origin).host] },
-    getLoadContext: () => new RouterContextProvider(),
-    mode: "production",
-  });
+  const origin = new URL(env().origin);
   const headers = Object.entries(securityHeaders());
+
+  const handle = createRequestHandler({ ...build, allowedActionOrigins: [origin.host] }, "production");
+  const app = createRequestListener(
+    async (request) => {
+      const response = await handle(request, new RouterContextProvider());
+      for (const [name, value] of headers) if (!response.headers.has(name)) response.headers.set(name, value);
+      return response;
+    },
+    { host: origin.host, protocol: origin.protocol, onError: (error) => lastResort(error, headers) },
+  );
   const files = sirv(clientBuild, {
     etag: true,
     setHeaders: (response, file) => {
       const hashed = file.startsWith("/assets/");
       response.setHeader("Cache-Control", hashed ? "public, max-age=31536000, immutable" : "public, max-age=3600");
+      for (const [name, value] of headers) response.setHeader(name, value);
     },
   });
-  const server = createServer({ requestTimeout: slowestUpload, headersTimeout: 30_000 }, (request, response) => {
-    for (const [name, value] of headers) response.setHeader(name, value);
+
+  return createServer({ requestTimeout: slowestUpload, headersTimeout: 30_000 }, (request, response) => {
+    response.once("finish", () => drain(request, response));
     files(request, response, () => app(request, response));
   });
-  return server;
+}
+
+/** Reads on after an answer that did not wait for the whole body. */
+function drain(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  let drained = 0;
+  request.on("data", (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > drainLimit) response.socket?.destroy();
+  });
+  request.resume();
+}
+
+/** The answer when the app itself failed to give one. */
+function lastResort(error: unknown, headers: [string, string][]): Response {
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  console.error(JSON.stringify({ level: "error", error: name, message }));
+  return new Response("Something went wrong. Try again in a minute.", { status: 500, headers });
 }

@@ -5,8 +5,8 @@ import { readSettings } from "../lib/env.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
 import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
 import { verifyDocument } from "../models/document.server.ts";
-import { lastStage } from "../models/shipment.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
+import { lastStage } from "../models/shipment.ts";
 import { runningAccess } from "./embedded.ts";
 
 type Output = { json?: boolean };
@@ -24,7 +24,11 @@ clientId
   .option("--json", 'an array of {"client_id"}')
   .action(async ({ count, json }: Output & { count: number }) => {
     const issued = await issueClientIds(company(), count);
-    print(json, issued.map((client_id) => ({ client_id })), issued);
+    print(
+      json,
+      issued.map((client_id) => ({ client_id })),
+      issued,
+    );
   });
 clientId
   .command("list")
@@ -32,7 +36,11 @@ clientId
   .option("--json", "an array")
   .action(async ({ json }: Output) => {
     const all = await listClientIds(company());
-    print(json, all, all.map((one) => `${one.client_id}  ${one.claimed_at ? `used ${one.claimed_at}` : "unused"}`));
+    print(
+      json,
+      all,
+      all.map((one) => `${one.client_id}  ${one.claimed_at ? `used ${one.claimed_at}` : "unused"}`),
+    );
   });
 
 const shipment = staff.command("shipment").description("shipments of all clients");
@@ -102,14 +110,16 @@ function print(json: boolean | undefined, value: unknown, lines: string[]): void
 
 function wholeNumber(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1000) throw new InvalidArgumentError("Give a number from 1 to 1000.");
+  if (!Number.isInteger(number) || number < 1 || number > 1000)
+    throw new InvalidArgumentError("Give a number from 1 to 1000.");
   return number;
 }
 
 function upTo(length: number) {
   return (text: string): string => {
     const trimmed = text.trim();
-    if (trimmed.length < 1 || trimmed.length > length) throw new InvalidArgumentError(`Give 1 to ${length} characters.`);
+    if (trimmed.length < 1 || trimmed.length > length)
+      throw new InvalidArgumentError(`Give 1 to ${length} characters.`);
     return trimmed;
   };
 }

@@ -72,7 +72,10 @@ async function signUp(rules: Rules, request: Request): Promise<Response> {
 
 /** Another confirmation mail for an unconfirmed account; the same empty answer for everybody else. */
 async function resend(rules: Rules, request: Request): Promise<Response> {
-  const input = (await request.clone().json().catch(() => ({}))) as { type?: unknown; email?: unknown };
+  const input = (await request
+    .clone()
+    .json()
+    .catch(() => ({}))) as { type?: unknown; email?: unknown };
   const account = input.type === "signup" ? await findAccount(rules.db, input.email) : null;
   if (!account || account.confirmed) return rules.next(request);
   const wait = await sendConfirmationAgain(rules, account);
@@ -123,7 +126,9 @@ async function sendConfirmationAgain(rules: Rules, account: Account): Promise<nu
   const wait = Math.ceil(rules.resendAfterSeconds - account.mailed_ago);
   if (wait > 0) return wait;
   const otp = Array.from({ length: rules.otpLength }, () => randomInt(10)).join("");
-  const tokenHash = createHash("sha256").update(account.email + otp).digest("hex");
+  const tokenHash = createHash("sha256")
+    .update(account.email + otp)
+    .digest("hex");
   await transaction(rules.db, async () => {
     await rules.db.query(
       "update auth.users set confirmation_token = $1, confirmation_sent_at = now(), updated_at = now() where id = $2",
@@ -145,7 +150,10 @@ async function findAccount(db: PGlite, email: unknown): Promise<Account | null> 
 }
 
 async function credentials(request: Request): Promise<Credentials> {
-  const body: unknown = await request.clone().json().catch(() => null);
+  const body: unknown = await request
+    .clone()
+    .json()
+    .catch(() => null);
   return body && typeof body === "object" ? body : {};
 }
 
@@ -170,7 +178,10 @@ function inventedUser(email: string, data: Record<string, unknown>) {
 
 async function errorCode(response: Response): Promise<string | null> {
   if (response.ok) return null;
-  const body = (await response.clone().json().catch(() => null)) as { error_code?: string } | null;
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => null)) as { error_code?: string } | null;
   return body?.error_code ?? null;
 }
 

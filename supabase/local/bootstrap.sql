@@ -1,5 +1,5 @@
--- What a Supabase project has before its first migration and the embedded database lacks: the roles and the grants of
--- the auth and storage schemas. Tables of the public schema are granted by their own migrations.
+-- What a Supabase project has before its first migration and the embedded database lacks: the roles, pgcrypto, and
+-- the grants of its schemas. Tables of the public schema are granted by their own migrations.
 
 do $$
 begin
@@ -12,6 +12,9 @@ begin
 end
 $$;
 
-grant usage on schema public, auth, storage to anon, authenticated, service_role;
+create schema if not exists extensions;
+create extension if not exists pgcrypto with schema extensions;
+
+grant usage on schema public, auth, storage, extensions to anon, authenticated, service_role;
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;

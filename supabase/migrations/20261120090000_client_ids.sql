@@ -97,3 +97,15 @@ revoke all on function private.claim_client_id() from public, anon, authenticate
 create trigger claim_client_id
 after insert on auth.users
 for each row execute function private.claim_client_id();
+
+-- New client IDs, 1 to 1000 at once. For staff only.
+create function public.issue_client_ids(how_many integer default 1) returns setof public.client_ids
+language sql volatile
+set search_path = ''
+as $$
+  insert into public.client_ids (client_id)
+  select private.new_client_id() from generate_series(1, least(how_many, 1000))
+  returning *
+$$;
+revoke all on function public.issue_client_ids(integer) from public, anon, authenticated;
+grant execute on function public.issue_client_ids(integer) to service_role;

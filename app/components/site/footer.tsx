@@ -18,7 +18,10 @@ export function Footer({ company }: { company: Company }) {
             <p className="mt-1 text-quiet">{office.address}</p>
             <ul className="mt-1">
               <li>
-                <a className="inline-flex min-h-11 items-center underline" href={`tel:${office.phone.replaceAll(" ", "")}`}>
+                <a
+                  className="inline-flex min-h-11 items-center underline"
+                  href={`tel:${office.phone.replaceAll(" ", "")}`}
+                >
                   {office.phone}
                 </a>
               </li>

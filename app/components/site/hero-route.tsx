@@ -1,11 +1,11 @@
 /** Stations of the route line with their places on a 720 by 200 drawing, from the port inland. */
 const stations = [
-  { name: "Mombasa", x: 40, y: 150, below: true },
-  { name: "Nairobi", x: 140, y: 92, below: false },
-  { name: "Malaba", x: 236, y: 118, below: true },
-  { name: "Kampala", x: 330, y: 70, below: false },
+  { name: "Mombasa", x: 96, y: 120, below: false },
+  { name: "Nairobi", x: 180, y: 84, below: false },
+  { name: "Malaba", x: 262, y: 112, below: true },
+  { name: "Kampala", x: 346, y: 66, below: false },
   { name: "Kigali", x: 424, y: 122, below: true },
-  { name: "Bujumbura", x: 512, y: 146, below: false },
+  { name: "Bujumbura", x: 512, y: 146, below: true },
   { name: "Juba", x: 604, y: 44, below: false },
   { name: "Goma", x: 680, y: 104, below: true },
 ];
@@ -14,7 +14,12 @@ const stations = [
 export function HeroRoute() {
   const line = stations.map(({ x, y }) => `${x},${y}`).join(" ");
   return (
-    <svg viewBox="0 0 720 210" role="img" aria-label="Our line: Mombasa, Nairobi, Malaba, Kampala, Kigali, Bujumbura, Juba, Goma" className="mt-10 w-full min-w-0">
+    <svg
+      viewBox="0 0 720 210"
+      role="img"
+      aria-label="Our line: Mombasa, Nairobi, Malaba, Kampala, Kigali, Bujumbura, Juba, Goma"
+      className="mt-10 w-full min-w-0"
+    >
       <g className="stroke-line" strokeWidth="1" fill="none">
         <path d="M0 190h720" />
         <path d="M10 190v-44h22v44M14 146v-26h44M58 120v12M32 146l26-26" />

@@ -64,7 +64,7 @@ function ThemeToggle({ theme }: { theme: string }) {
     <Form method="post" action="/resources/theme" preventScrollReset>
       <input type="hidden" name="theme" value={other} />
       <input type="hidden" name="to" value={pathname + search} />
-      <Button look="quiet" className="w-11 px-0">
+      <Button look="icon">
         <Mark aria-hidden className="size-5" />
         <span className="sr-only">Use the {other} theme</span>
       </Button>

@@ -1,24 +1,32 @@
 import type { ComponentProps } from "react";
 import { Link } from "react-router";
 
-type Look = "action" | "plain" | "quiet";
+type Look = "action" | "plain" | "quiet" | "icon";
 
 const looks: Record<Look, string> = {
-  action: "bg-action text-on-action border-action hover:brightness-110",
-  plain: "border-edge text-ink hover:border-ink",
+  action: "px-4 bg-action text-on-action border-action hover:brightness-110",
+  plain: "px-4 border-edge text-ink hover:border-ink",
   quiet: "border-transparent text-ink underline hover:text-action",
+  icon: "w-11 border-transparent text-ink hover:border-edge",
 };
 
 const shape =
-  "inline-flex min-h-11 items-center justify-center gap-2 rounded-label border px-4 py-2 text-sm font-semibold " +
-  "transition-[filter,border-color,color] duration-150 ease-out disabled:opacity-60";
+  "inline-flex min-h-11 items-center justify-center gap-2 rounded-label border py-2 text-sm font-semibold whitespace-nowrap " +
+  "transition-[filter,border-color,color] duration-150 ease-out aria-disabled:opacity-60";
 
-/** The one button. `action` is the main thing to do on a page, `plain` everything else, `quiet` looks like a link. */
+/**
+ * The one button. `action` is the main thing to do on a page, `plain` everything else, `quiet` looks like a link,
+ * `icon` is a square for a mark whose name is read aloud only.
+ */
 export function Button({ look = "plain", className = "", ...props }: ComponentProps<"button"> & { look?: Look }) {
   return <button type="submit" {...props} className={`${shape} ${looks[look]} ${className}`} />;
 }
 
 /** A link that looks like the one button: for going somewhere, never for changing something. */
-export function ButtonLink({ look = "plain", className = "", ...props }: ComponentProps<typeof Link> & { look?: Look }) {
+export function ButtonLink({
+  look = "plain",
+  className = "",
+  ...props
+}: ComponentProps<typeof Link> & { look?: Look }) {
   return <Link {...props} className={`${shape} no-underline ${looks[look]} ${className}`} />;
 }

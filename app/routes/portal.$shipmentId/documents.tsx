@@ -1,6 +1,5 @@
 import { BadgeCheck, CircleAlert, FileCheck } from "lucide-react";
 import { Form } from "react-router";
-import { Flash } from "~/components/flash";
 import { inputLook, SubmitButton } from "~/components/form";
 import { Card } from "~/components/ui/card";
 import type { Toast } from "~/lib/flash";
@@ -8,6 +7,9 @@ import { acceptedFiles, acceptedKinds, type DocumentState, documentState } from 
 
 /** What the upload action answers when it took no file: for which document, when that is known, and why. */
 export type UploadRefused = { document: string | null; toast: Toast };
+
+/** The id of the file field of a document. */
+export const fileFieldId = (document: string) => `file-${document}`;
 
 type Document = { id: string; name: string; uploaded: boolean; verified: boolean };
 
@@ -21,14 +23,13 @@ const marks: Record<DocumentState, { icon: typeof BadgeCheck; text: string; colo
 export function Documents({ documents, refused }: { documents: Document[]; refused: UploadRefused | undefined }) {
   return (
     <Card title="Documents">
-      {refused && (
-        <div className="px-4 pt-4">
-          <Flash toast={refused.toast} />
-        </div>
-      )}
       <ul className="divide-y divide-line">
         {documents.map((document) => (
-          <DocumentRow key={document.id} document={document} refused={refused?.document === document.id ? refused : undefined} />
+          <DocumentRow
+            key={document.id}
+            document={document}
+            refused={refused?.document === document.id ? refused : undefined}
+          />
         ))}
       </ul>
       <p className="border-t border-line px-4 py-3 text-sm text-quiet">Up to 10 MB each: {acceptedKinds}.</p>
@@ -39,7 +40,7 @@ export function Documents({ documents, refused }: { documents: Document[]; refus
 function DocumentRow({ document, refused }: { document: Document; refused: UploadRefused | undefined }) {
   const state = documentState(document);
   const { icon: Mark, text, colour } = marks[state];
-  const id = `file-${document.id}`;
+  const id = fileFieldId(document.id);
   return (
     <li className="px-4 py-3">
       <div className="flex items-center gap-3">
@@ -66,7 +67,6 @@ function DocumentRow({ document, refused }: { document: Document; refused: Uploa
               name="file"
               type="file"
               accept={acceptedFiles}
-              aria-required
               aria-invalid={refused ? true : undefined}
               aria-describedby={refused ? `${id}-error` : undefined}
               className={`${inputLook} flex-1 basis-52 text-sm file:mr-3 file:border-0 file:bg-transparent file:font-semibold file:text-ink file:underline`}

@@ -1,4 +1,5 @@
 import { data, Link } from "react-router";
+import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
 import { failure } from "~/lib/answer.server";
@@ -10,7 +11,7 @@ import { uploadDocument } from "~/models/document.server";
 import { nextStep, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
-import { Documents, type UploadRefused } from "./documents";
+import { Documents, fileFieldId, type UploadRefused } from "./documents";
 import { Payments } from "./payments";
 import { Tracking } from "./tracking";
 
@@ -34,10 +35,12 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
     return refuseUpload(document.id, "No file selected.", undefined, 400);
   }
-  const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch((error: unknown) => ({
-    ...refusalOfThrown(error),
-    title: "Upload failed",
-  }));
+  const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch(
+    (error: unknown) => ({
+      ...refusalOfThrown(error),
+      title: "Upload failed",
+    }),
+  );
   if (failed) return refuseUpload(document.id, failed.title, failed.reason, failed.status);
   return redirectWithFlash(context, `/portal/${shipment.id}`, {
     title: `${document.name} uploaded`,
@@ -64,6 +67,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   return (
     <>
       <Title refused={actionData !== undefined}>{shipment.name}</Title>
+      <Problems toast={actionData?.toast} problems={problemsOf(actionData)} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
         All shipments
       </Link>
@@ -79,7 +83,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </div>
       </dl>
       <RouteLine stage={shipment.stage} status={shipment.status} step={step} />
-      <div className="mt-8 grid gap-6 xl:grid-cols-2">
+      <div className="mt-8 grid gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={shipment.documents} refused={actionData} />
         <div className="grid content-start gap-6">
           <Payments shipmentId={shipment.id} />
@@ -88,4 +92,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       </div>
     </>
   );
+}
+
+function problemsOf(refused: UploadRefused | undefined) {
+  if (!refused?.document) return [];
+  return [{ id: fileFieldId(refused.document), text: refused.toast.description ?? refused.toast.title }];
 }

@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { adoptBackend, readSettings } from "../../app/lib/env.server.ts";
+import { ensureBuild } from "../../app/server/build.ts";
+import { startEmbedded } from "../../app/server/embedded.ts";
+import { freePort } from "./ports.ts";
+
+/** Before the route tests: a fresh build, and an embedded backend on a port and folder of its own. */
+export default async function setup() {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
+  process.env.DATA_DIR = dataDir;
+  process.env.BACKEND_PORT = String(await freePort());
+  ensureBuild();
+  const embedded = await startEmbedded(readSettings());
+  adoptBackend(embedded.access, embedded.sessionSecret);
+  return async () => {
+    await embedded.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import ws from "ws";
+import type { Database } from "../../app/lib/database.ts";
+import { type Backend, createBackend } from "../../supabase/local/backend.ts";
+import type { Mail } from "../../supabase/local/mail.ts";
+
+const publishableKey = "sb_publishable_for_tests_only";
+const secretKey = "sb_secret_for_tests_only";
+
+export type Handle = SupabaseClient<Database>;
+
+/** The embedded backend in memory, with supabase-js handles on it. Close it after the tests. */
+export async function memoryBackend({ seed = false } = {}) {
+  const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
+  const mails: Mail[] = [];
+  const backend: Backend = await createBackend({
+    dataDir: null,
+    objectsDir,
+    siteUrl: "http://127.0.0.1:3000",
+    publishableKey,
+    secretKey,
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    deliver: async (mail) => {
+      mails.push(mail);
+    },
+    seed,
+  });
+
+  const handle = (key: string): Handle =>
+    createClient<Database>("http://backend.local", key, {
+      auth: { persistSession: false, autoRefreshToken: false },
+      global: { fetch: (input, init) => backend.fetch(new Request(input, init)) },
+      realtime: { transport: ws as unknown as typeof WebSocket },
+    });
+
+  const company = handle(secretKey);
+
+  /** A confirmed client with its signed-in handle. */
+  async function newClient(email: string, password = "a good password") {
+    const issued = await company.rpc("issue_client_ids", {});
+    if (issued.error) throw issued.error;
+    const [invitation] = issued.data;
+    const client = handle(publishableKey);
+    const signedUp = await client.auth.signUp({
+      email,
+      password,
+      options: { data: { full_name: `Client ${email}`, client_id: invitation?.client_id } },
+    });
+    if (signedUp.error) throw signedUp.error;
+    const token = /token_hash=([0-9a-f]+)/.exec(mails.findLast((mail) => mail.to === email)?.html ?? "")?.[1] ?? "";
+    const confirmed = await handle(publishableKey).auth.verifyOtp({ token_hash: token, type: "signup" });
+    if (confirmed.error) throw confirmed.error;
+    const { data, error } = await client.auth.signInWithPassword({ email, password });
+    if (error) throw error;
+    return { handle: client, id: data.user.id, email, accessToken: data.session.access_token };
+  }
+
+  return {
+    backend,
+    mails,
+    company,
+    /** A handle without a session, as a visitor's requests have it. */
+    anonymous: () => handle(publishableKey),
+    newClient,
+    publishableKey,
+    secretKey,
+    close: async () => {
+      await backend.close();
+      rmSync(objectsDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import PostalMime, { type Email } from "postal-mime";
+
+/** The mails to an address in the outbox of a data directory, oldest first. */
+export async function mailsTo(dataDir: string, address: string): Promise<Email[]> {
+  const folder = path.join(dataDir, "outbox");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
+  const mails = await Promise.all(files.sort().map((name) => PostalMime.parse(readFileSync(path.join(folder, name)))));
+  return mails.filter((mail) => mail.to?.some((to) => to.address?.toLowerCase() === address.toLowerCase()));
+}
+
+/** The confirmation link in the newest mail to an address. Throws when there is none. */
+export async function confirmationLink(dataDir: string, address: string): Promise<string> {
+  const mail = (await mailsTo(dataDir, address)).at(-1);
+  const link = /https?:\/\/\S+\/auth\/confirm\?[^\s\]]+/.exec(mail?.text ?? "")?.[0];
+  if (!link) throw new Error(`No confirmation mail to ${address}`);
+  return link;
+}

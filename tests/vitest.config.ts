@@ -1,0 +1,27 @@
+import path from "node:path";
+import { defineConfig } from "vitest/config";
+
+const root = path.resolve(import.meta.dirname, "..");
+
+export default defineConfig({
+  root,
+  resolve: { alias: { "~": path.join(root, "app") } },
+  test: {
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"] } },
+      { extends: true, test: { name: "database", include: ["tests/database/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "routes",
+          include: ["tests/routes/*.test.ts"],
+          globalSetup: "tests/support/backend-for-routes.ts",
+        },
+      },
+    ],
+  },
+});
