@@ -1,19 +1,9 @@
-import {
-  data,
-  isRouteErrorResponse,
-  Links,
-  Meta,
-  Outlet,
-  Scripts,
-  ScrollRestoration,
-  useRouteLoaderData,
-} from "react-router";
+import { data, Links, Meta, Outlet, Scripts, ScrollRestoration, useRouteLoaderData } from "react-router";
 import type { Route } from "./+types/root";
+import { ErrorPage } from "./components/error-page";
 import { Flash } from "./components/flash";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
-import { Title } from "./components/title";
-import { ButtonLink } from "./components/ui/button";
 import { theCompany } from "./lib/content.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
 import { gateMiddleware } from "./lib/gate.server";
@@ -77,32 +67,6 @@ export default function App() {
   return <Outlet />;
 }
 
-const explanations: Record<number, { title: string; text: string }> = {
-  403: {
-    title: "This form came from somewhere else",
-    text: "Open the page on this site and send the form from there.",
-  },
-  404: { title: "There is no page here", text: "The address may be mistyped, or the page has moved." },
-  413: { title: "That is too much at once", text: "Go back and send less text or a smaller file." },
-  503: { title: "Not available at the moment", text: "Nothing is lost. Try again in a minute." },
-};
-
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
-  const status = isRouteErrorResponse(error) ? error.status : 500;
-  const { title, text } = explanations[status] ?? {
-    title: status < 500 ? "This request cannot be answered" : "Something went wrong",
-    text:
-      status < 500 && isRouteErrorResponse(error)
-        ? String(error.data)
-        : "It is our fault, not yours. Try again in a minute.",
-  };
-  return (
-    <>
-      <Title>{title}</Title>
-      <p className="text-sm font-semibold text-quiet">Error {status}</p>
-      <h1 className="text-xl">{title}</h1>
-      <p className="mt-2 mb-6 max-w-prose">{text}</p>
-      <ButtonLink to="/">Go to the home page</ButtonLink>
-    </>
-  );
+  return <ErrorPage error={error} />;
 }

@@ -9,9 +9,14 @@ process.env.NODE_ENV ??= "production";
 /** A message of one line for the person who set the environment; never contains a key, a secret or a mail URL. */
 export class ConfigurationError extends Error {}
 
-const port = z.coerce.number().int().min(1).max(65535);
+const port = z
+  .string()
+  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65535, {
+    error: "must be a whole number from 1 to 65535",
+  })
+  .transform(Number);
 const origin = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
   .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
@@ -23,7 +28,7 @@ const Environment = z.object({
   APP_ORIGIN: optional(origin),
   DATA_DIR: optional(z.string()),
   BACKEND_PORT: optional(port),
-  SUPABASE_URL: optional(z.url({ protocol: /^https?$/ })),
+  SUPABASE_URL: optional(z.url({ protocol: /^https?$/, error: "must be an http or https address" })),
   SUPABASE_PUBLISHABLE_KEY: optional(z.string()),
   SUPABASE_SECRET_KEY: optional(z.string()),
   SESSION_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
@@ -63,7 +68,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
   };
   const missing = Object.entries(hosted).flatMap(([name, value]) => (value ? [] : [name]));
   if (env.SUPABASE_URL && missing.length > 0) {
-    throw new ConfigurationError(`Configuration: SUPABASE_URL is set, so ${missing.join(" and ")} must be set too.`);
+    throw new ConfigurationError(`Configuration: SUPABASE_URL is set, so ${new Intl.ListFormat("en").format(missing)} must be set too.`);
   }
   return {
     port,

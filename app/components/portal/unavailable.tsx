@@ -1,12 +1,13 @@
 import { isRouteErrorResponse, useLocation } from "react-router";
+import { ErrorPage } from "../error-page";
 import { Flash } from "../flash";
 import { Title } from "../title";
 import { ButtonLink } from "../ui/button";
 
-/** The portal when its records do not answer: the toast of the catalogue, and a way to try again. Others pass on. */
+/** The portal when its records do not answer: the toast of the catalogue, and a way to try again. Other errors have their own page. */
 export function PortalUnavailable({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
-  if (!isRouteErrorResponse(error) || error.status < 500) throw error;
+  if (!isRouteErrorResponse(error) || error.status < 500) return <ErrorPage error={error} />;
   return (
     <>
       <Title>My Shipments</Title>

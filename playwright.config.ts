@@ -1,0 +1,42 @@
+import process from "node:process";
+import { defineConfig } from "@playwright/test";
+import { findBrowser } from "./tests/support/browser.ts";
+import type { SiteOptions } from "./tests/support/fixtures.ts";
+
+// npm test gives ports and a folder of its own; without it, these.
+const port = Number(process.env.E2E_PORT ?? 3100);
+const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
+const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
+
+export default defineConfig<SiteOptions>({
+  testDir: "tests/e2e",
+  outputDir: "test-results",
+  fullyParallel: true,
+  forbidOnly: true,
+  workers: 2,
+  reporter: "list",
+  use: {
+    baseURL: `http://127.0.0.1:${port}`,
+    dataDir,
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath: findBrowser() ?? undefined,
+      // The sandbox needs a kernel setting that containers and root lack; the tests open only this site.
+      args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    },
+  },
+  // Each journey is written once and runs twice; what only script can do is in with-script.spec.ts.
+  projects: [
+    { name: "without script", use: { javaScriptEnabled: false }, testIgnore: "with-script.spec.ts" },
+    { name: "with script", use: { javaScriptEnabled: true } },
+  ],
+  webServer: {
+    command: "npm start",
+    url: `http://127.0.0.1:${port}/`,
+    env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" },
+    timeout: 120_000,
+    gracefulShutdown: { signal: "SIGTERM", timeout: 15_000 },
+    stdout: "ignore",
+    stderr: "pipe",
+  },
+});

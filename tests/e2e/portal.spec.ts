@@ -1,0 +1,209 @@
+import { writeFileSync } from "node:fs";
+import { samplePdf } from "../../app/server/demo.ts";
+import { createShipment, expect, logIn, newClientId, signUp, test } from "../support/fixtures.ts";
+import { confirmationLink } from "../support/outbox.ts";
+
+test("from an invitation to an uploaded document, advanced by staff, to the sign-out", async ({
+  page,
+  staff,
+  dataDir,
+  baseURL,
+}, { project }) => {
+  const client = {
+    email: `journey-${project.name.replace(" ", "-")}-${Date.now()}@client.example`,
+    fullName: "Baraka Mwangi",
+    password: "a long way inland",
+  };
+
+  await test.step("sign up with a client ID", async () => {
+    await page.goto("/");
+    await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
+    await signUp(page, client, await newClientId(staff));
+    await expect(page).toHaveURL(/\/login$/);
+    await expect(page.getByRole("status")).toContainText(
+      "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
+    );
+  });
+
+  await test.step("the account opens only after its confirmation", async () => {
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(page.getByRole("alert")).toContainText("Login Failed");
+    const link = new URL(await confirmationLink(dataDir, client.email));
+    expect(link.origin).toBe(baseURL);
+    await page.goto(link.pathname + link.search);
+    await page.getByRole("button", { name: "Confirm this address" }).click();
+    await expect(page.getByRole("status")).toContainText("E-mail address confirmed");
+  });
+
+  await test.step("log in", async () => {
+    await logIn(page, client);
+    await expect(page).toHaveURL(/\/portal$/);
+    await expect(page.getByText("Welcome, Baraka Mwangi.")).toBeVisible();
+    await expect(page.getByText('You have no shipments yet. Click "Create Shipment" to get started!')).toBeVisible();
+  });
+
+  const id = await test.step("create a shipment", async () => {
+    await page.getByRole("link", { name: "Create Shipment" }).click();
+    await page.getByLabel("Name of the shipment").fill("Coffee machines, Milan to Kigali");
+    await page.getByRole("button", { name: "Create Shipment" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coffee machines, Milan to Kigali");
+    await expect(page.getByText("Stage 1/10")).toBeVisible();
+    await expect(page.getByText("N/A")).toBeVisible();
+    await expect(page.getByText("No tracking history yet.")).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Upload/ })).toHaveCount(4);
+    return new URL(page.url()).pathname.split("/")[2] ?? "";
+  });
+
+  await test.step("upload a document", async () => {
+    await page.getByLabel("File for the Bill of Lading").setInputFiles({
+      name: '../شحن "7".pdf',
+      mimeType: "application/pdf",
+      buffer: Buffer.from(samplePdf("Bill of Lading")),
+    });
+    await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
+    await expect(page.getByRole("status")).toContainText("Bill of Lading uploaded");
+    await expect(page.getByRole("button", { name: "Upload the Bill of Lading" })).toHaveCount(0);
+    await expect(page.getByRole("button", { name: /^Upload/ })).toHaveCount(3);
+  });
+
+  await test.step("staff verify it, name the bill and move the shipment on", async () => {
+    await staff("document", "verify", id, "Bill of Lading");
+    await staff("shipment", "set-awb", id.slice(0, 13), "MSCU 7788990");
+    await staff("shipment", "advance", id, "--location", "Kilindini");
+    await page.reload();
+    await expect(page.getByText("Verified", { exact: true })).toBeVisible();
+    await expect(page.getByText("MSCU 7788990")).toBeVisible();
+    await expect(page.getByText("Stage 2/10")).toBeVisible();
+    const history = page
+      .getByRole("region", { name: "Tracking History" })
+      .or(page.locator("section", { hasText: "Tracking History" }));
+    await expect(history.last()).toContainText("Document Verification");
+    await expect(history.last()).toContainText(/Kilindini, .* EAT/);
+  });
+
+  await test.step("sign out; the portal is closed again", async () => {
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await expect(page).toHaveURL(/\/login$/);
+    await page.goto(`/portal/${id}`);
+    await expect(page).toHaveURL(new RegExp(`/login\\?next=%2Fportal%2F${id}$`));
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(page).toHaveURL(new RegExp(`/portal/${id}$`));
+  });
+});
+
+test("a refused sign-up keeps what was typed and leads to each field", async ({ page }) => {
+  await page.goto("/signup");
+  await page.getByLabel("Full Name").fill("Neema Uwase");
+  await page.getByLabel("Email").fill("not an address");
+  await page.getByRole("button", { name: "Create Account" }).click();
+  await expect(page).toHaveTitle(/^Error: /);
+  await expect(page.getByRole("alert")).toContainText("Sign up Failed");
+  await expect(page.getByRole("alert")).toContainText("A valid Client ID provided by the company is required.");
+  await expect(page.getByLabel("Full Name")).toHaveValue("Neema Uwase");
+  await expect(page.getByLabel("Email")).toHaveValue("not an address");
+  await expect(page.getByLabel("Client ID")).toHaveAccessibleDescription(
+    "Provided by the company A valid Client ID provided by the company is required.",
+  );
+  await page.getByRole("link", { name: "Enter an e-mail address in the form name@example.com." }).click();
+  await expect(page.getByLabel("Email")).toBeFocused();
+});
+
+test("an upload without a file says so beside its document", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await createShipment(page, "Tiles");
+  await page.getByRole("button", { name: "Upload the Packing List" }).click();
+  await expect(page.getByRole("alert")).toContainText("No file selected.");
+  await expect(page).toHaveTitle(/^Error: /);
+  await expect(page.getByLabel("File for the Packing List")).toHaveAccessibleDescription("No file selected.");
+});
+
+test("a file over 10 MB is refused with its message and the page stays usable", async ({ page, signedIn }, info) => {
+  expect(signedIn.email).toContain("@");
+  await createShipment(page, "Steel coils");
+  const scan = info.outputPath("scan.pdf");
+  writeFileSync(scan, Buffer.alloc(11 * 1024 * 1024, "%PDF-1.4 "));
+  await page.getByLabel("File for the Packing List").setInputFiles(scan);
+  await page.getByRole("button", { name: "Upload the Packing List" }).click();
+  await expect(page.getByRole("alert")).toContainText("Upload failed");
+  await expect(page.getByRole("alert")).toContainText("over 10 MB");
+  await page.getByLabel("File for the Packing List").setInputFiles({
+    name: "scan.pdf",
+    mimeType: "application/pdf",
+    buffer: Buffer.from(samplePdf("Packing List")),
+  });
+  await page.getByRole("button", { name: "Upload the Packing List" }).click();
+  await expect(page.getByRole("status")).toContainText("Packing List uploaded");
+});
+
+test("the pay buttons show their demo toasts", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await createShipment(page, "Tractors");
+  for (const [button, toast] of [
+    ["Pay IDF Fee", "Action: Pay IDF Fee"],
+    ["Pay Duties & Taxes", "Action: Pay Duties"],
+    ["Pay Agent Fee", "Action: Pay Agent Fee"],
+  ] as const) {
+    await page.getByRole("button", { name: button }).click();
+    await expect(page.getByRole("status")).toContainText(toast);
+    await expect(page.getByRole("status")).toContainText("This is a demo. No payment will be processed.");
+  }
+});
+
+test("an empty name makes no shipment and says nothing", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await page.goto("/portal/new");
+  await page.getByLabel("Name of the shipment").fill("   ");
+  await page.getByRole("button", { name: "Create Shipment" }).click();
+  await expect(page).toHaveURL(/\/portal$/);
+  await expect(page.getByText("You have no shipments yet.")).toBeVisible();
+  await expect(page.getByRole("status")).toHaveCount(0);
+});
+
+test("'Forgot password?' shows its toast, which is gone on the next page", async ({ page }) => {
+  await page.goto("/login");
+  await page.getByRole("button", { name: "Forgot password?" }).click();
+  await expect(page.getByRole("status")).toContainText("Feature coming soon!");
+  await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
+  await expect(page.getByRole("heading", { name: "Open your client account" })).toBeVisible();
+  await expect(page.getByRole("status")).toHaveCount(0);
+});
+
+test("a stranger's shipment looks like one that does not exist", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  const demoShipment = "5a000000-0000-4000-8000-000000000001";
+  const unknown = "5a000000-0000-4000-8000-00000000ffff";
+  const pages = [];
+  for (const id of [demoShipment, unknown, "nothing"]) {
+    const response = await page.goto(`/portal/${id}`);
+    expect(response?.status()).toBe(404);
+    pages.push(await page.locator("main").textContent());
+  }
+  expect(new Set(pages).size).toBe(1);
+});
+
+test("the theme is dark at first, can be light, and stays so on the next page", async ({ page }) => {
+  await page.goto("/login");
+  await expect(page.locator("html")).toHaveClass("dark");
+  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await expect(page.locator("html")).toHaveClass("light");
+  await page.goto("/signup");
+  await expect(page.locator("html")).toHaveClass("light");
+});
+
+test("nothing has to be scrolled sideways on the narrowest phones", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await createShipment(page, "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere");
+  const path = new URL(page.url()).pathname;
+  for (const width of [320, 390]) {
+    await page.setViewportSize({ width, height: 700 });
+    for (const address of ["/", "/login", "/signup", "/portal", "/portal/new", path]) {
+      await page.goto(address);
+      const box = await page.locator("html").boundingBox();
+      expect(box?.width, `${address} at ${width}`).toBeLessThanOrEqual(width);
+    }
+  }
+});

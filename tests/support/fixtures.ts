@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { test as base, expect, type Page } from "@playwright/test";
+import { confirmationLink } from "./outbox.ts";
+
+export { expect };
+
+export type SiteOptions = {
+  /** The data directory of the site under test. */
+  dataDir: string;
+};
+
+export type Staff = (...args: string[]) => Promise<string>;
+export type Client = { email: string; fullName: string; password: string };
+
+const root = path.resolve(import.meta.dirname, "../..");
+const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
+
+/** Answers that a page shows on purpose; the browser logs each as an error of its own. */
+const expectedStatus = /status of (400|404|413|503)/;
+
+export const test = base.extend<SiteOptions & { staff: Staff; client: Client; signedIn: Client }>({
+  dataDir: ["", { option: true }],
+
+  // Errors on the console, uncaught ones, and refused content fail the test they happen in.
+  page: async ({ page }, use) => {
+    const errors: string[] = [];
+    page.on("console", (message) => {
+      const { url } = message.location();
+      if (message.type() === "error" && !expectedStatus.test(message.text())) errors.push(`${url}: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => errors.push(error.message));
+    await use(page);
+    expect(errors, "errors on the console").toEqual([]);
+  },
+
+  /** Runs `npm run staff -- …` against the site under test and returns what it prints. Rejects when it fails. */
+  staff: async ({ dataDir }, use) => {
+    await use(async (...args) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [tsx, "app/server/staff.ts", ...args], {
+        cwd: root,
+        env: { ...process.env, DATA_DIR: dataDir },
+      });
+      return stdout;
+    });
+  },
+
+  /** A client who has signed up and confirmed. */
+  client: async ({ page, staff, dataDir }, use, { workerIndex }) => {
+    const client = {
+      email: `client-${workerIndex}-${Date.now()}@client.example`,
+      fullName: "Achieng Otieno",
+      password: "harbour at dusk",
+    };
+    await signUp(page, client, await newClientId(staff));
+    await page.goto(localPath(await confirmationLink(dataDir, client.email)));
+    await page.getByRole("button", { name: "Confirm this address" }).click();
+    await expect(page.getByRole("status")).toContainText("confirmed");
+    await use(client);
+  },
+
+  /** The same, logged in and on the portal. */
+  signedIn: async ({ page, client }, use) => {
+    await logIn(page, client);
+    await use(client);
+  },
+});
+
+/** An unused client ID, issued by staff. */
+export async function newClientId(staff: Staff): Promise<string> {
+  const issued = JSON.parse(await staff("client-id", "new", "--json")) as { client_id: string }[];
+  return issued[0]?.client_id ?? "";
+}
+
+export async function signUp(page: Page, client: Client, clientId: string): Promise<void> {
+  await page.goto("/signup");
+  await page.getByLabel("Client ID").fill(clientId);
+  await page.getByLabel("Full Name").fill(client.fullName);
+  await page.getByLabel("Email").fill(client.email);
+  await page.getByLabel("Password", { exact: true }).fill(client.password);
+  await page.getByRole("button", { name: "Create Account" }).click();
+  await expect(page.getByRole("status")).toContainText("Account Created!");
+}
+
+export async function logIn(page: Page, client: Client): Promise<void> {
+  await page.goto("/login");
+  await page.getByLabel("Email").fill(client.email);
+  await page.getByLabel("Password", { exact: true }).fill(client.password);
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
+  await expect(page.getByRole("status")).toContainText("Login Successful");
+}
+
+export async function createShipment(page: Page, name: string): Promise<string> {
+  await page.goto("/portal/new");
+  await page.getByLabel("Name of the shipment").fill(name);
+  await page.getByRole("button", { name: "Create Shipment" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
+  return new URL(page.url()).pathname.split("/")[2] ?? "";
+}
+
+/** The path of a link in a mail: the host in it is where the site believes it is. */
+function localPath(link: string): string {
+  const { pathname, search } = new URL(link);
+  return pathname + search;
+}
