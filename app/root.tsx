@@ -2,9 +2,12 @@ import { data, Links, Meta, Outlet, Scripts, ScrollRestoration, useRouteLoaderDa
 import type { Route } from "./+types/root";
 import { ErrorPage } from "./components/error-page";
 import { Flash } from "./components/flash";
+import { Chat } from "./components/site/chat";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
-import { theCompany } from "./lib/content.server";
+import { QuotePanel } from "./components/site/quote-panel";
+import { quoteServices, theCompany } from "./lib/content.server";
+import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
 import { gateMiddleware } from "./lib/gate.server";
 import { hasSessionCookie } from "./lib/session.server";
@@ -14,9 +17,11 @@ import "./styles/app.css";
 
 export const middleware: Route.MiddlewareFunction[] = [gateMiddleware, flashMiddleware, backendMiddleware];
 
-export async function loader({ request, context }: Route.LoaderArgs) {
+export async function loader({ request, context, url }: Route.LoaderArgs) {
   return data({
     company: theCompany,
+    origin: env().origin,
+    quoteServices: url.searchParams.has("quote") ? quoteServices : null,
     theme: await themeOf(request),
     toast: takeFlash(context),
     signedIn: hasSessionCookie(request),
@@ -28,7 +33,12 @@ export function shouldRevalidate() {
   return true;
 }
 
-export const links: Route.LinksFunction = () => [{ rel: "icon", href: "/favicon.svg", type: "image/svg+xml" }];
+export const links: Route.LinksFunction = () => [
+  { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
+  { rel: "apple-touch-icon", href: "/apple-touch-icon.png" },
+  { rel: "manifest", href: "/manifest.webmanifest" },
+  { rel: "alternate", href: "/resources/blog/rss.xml", type: "application/rss+xml", title: "Blog" },
+];
 
 /** The document. It has to stand without data too: a request refused at the gate has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
@@ -56,6 +66,8 @@ export function Layout({ children }: { children: React.ReactNode }) {
           {children}
         </main>
         {page && <Footer company={page.company} />}
+        {page && <Chat phone={page.company.chat_phone} />}
+        {page?.quoteServices && <QuotePanel services={page.quoteServices} />}
         <ScrollRestoration />
         <Scripts />
       </body>

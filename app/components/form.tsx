@@ -3,6 +3,8 @@ import {
   type FieldMetadata,
   type FormMetadata,
   getInputProps,
+  getSelectProps,
+  getTextareaProps,
   type SubmissionResult,
   useForm,
 } from "@conform-to/react";
@@ -79,19 +81,107 @@ export function Problems({ toast, problems }: { toast: Toast | undefined; proble
   );
 }
 
+type AnyField = FieldMetadata<string> | FieldMetadata<string | undefined>;
+/** What label, hint and error need of a field, whatever it holds. */
+type Marked = Pick<FieldMetadata, "id" | "errors" | "errorId">;
+
 type FieldProps = {
-  field: FieldMetadata<string> | FieldMetadata<string | undefined>;
+  field: AnyField;
   label: string;
   hint?: string;
-  type?: "text" | "email" | "password";
+  type?: "text" | "email" | "password" | "tel";
   /** Put beside the input, such as the toggle of a password. */
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
 
 /** A labelled input with its hint and its error. */
 export function Field({ field, label, hint, type = "text", children, ...input }: FieldProps) {
-  const described = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
   const { key, ...props } = getInputProps(field, { type, ariaAttributes: false });
+  return (
+    <Labelled field={field} label={label} hint={hint}>
+      <div className="mt-1 flex gap-2">
+        <input key={key} {...props} {...input} {...described(field, hint)} aria-required className={inputLook} />
+        {children}
+      </div>
+    </Labelled>
+  );
+}
+
+type ChoiceProps = { field: AnyField; label: string; hint?: string };
+
+/** A labelled list of options; `prompt` is a first line that asks to choose. */
+export function SelectField({
+  field,
+  label,
+  hint,
+  options,
+  prompt,
+}: ChoiceProps & { options: string[]; prompt?: string }) {
+  const { key, ...props } = getSelectProps(field, { ariaAttributes: false });
+  return (
+    <Labelled field={field} label={label} hint={hint}>
+      <select key={key} {...props} {...described(field, hint)} aria-required className={`mt-1 ${inputLook}`}>
+        {prompt && <option value="">{prompt}</option>}
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
+
+/** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
+export function TextField({ field, label, hint, mandatory = false }: ChoiceProps & { mandatory?: boolean }) {
+  const { key, ...props } = getTextareaProps(field, { ariaAttributes: false });
+  return (
+    <Labelled field={field} label={label} hint={hint}>
+      <textarea
+        key={key}
+        {...props}
+        {...described(field, hint)}
+        aria-required={mandatory || undefined}
+        rows={5}
+        className={`mt-1 ${inputLook}`}
+      />
+    </Labelled>
+  );
+}
+
+/** A labelled field for one file. Browsers do not give a file back after a refusal: it has to be chosen again. */
+export function FileField(props: {
+  field: Marked & { name: string; key?: string };
+  label: string;
+  hint?: string;
+  accept: string;
+}) {
+  const { field, label, hint, accept } = props;
+  return (
+    <Labelled field={field} label={label} hint={hint}>
+      <input
+        key={field.key}
+        id={field.id}
+        name={field.name}
+        type="file"
+        accept={accept}
+        {...described(field, hint)}
+        className={`mt-1 ${inputLook} ${fileButtonLook}`}
+      />
+    </Labelled>
+  );
+}
+
+/** Label, hint and error around a control. */
+function Labelled({
+  field,
+  label,
+  hint,
+  children,
+}: {
+  field: Marked;
+  label: string;
+  hint?: string;
+  children: ReactNode;
+}) {
   return (
     <div className={`mb-5 ${field.errors ? "border-l-4 border-failure pl-3" : ""}`}>
       <label htmlFor={field.id} className="block text-sm font-semibold">
@@ -103,20 +193,14 @@ export function Field({ field, label, hint, type = "text", children, ...input }:
         </p>
       )}
       <FieldError field={field} />
-      <div className="mt-1 flex gap-2">
-        <input
-          key={key}
-          {...props}
-          {...input}
-          aria-required
-          aria-invalid={field.errors ? true : undefined}
-          aria-describedby={described || undefined}
-          className={inputLook}
-        />
-        {children}
-      </div>
+      {children}
     </div>
   );
+}
+
+function described(field: Marked, hint: string | undefined) {
+  const ids = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
+  return { "aria-invalid": field.errors ? true : undefined, "aria-describedby": ids || undefined } as const;
 }
 
 /** The words of the summary, beside their field. */
@@ -128,6 +212,10 @@ export function FieldError({ field }: { field: Pick<FieldMetadata, "errors" | "e
     </p>
   );
 }
+
+/** The button inside a file field. */
+export const fileButtonLook =
+  "text-sm file:mr-3 file:border-0 file:bg-transparent file:font-semibold file:text-ink file:underline";
 
 export const inputLook =
   "min-h-11 w-full min-w-0 rounded-label border border-edge bg-sunken px-3 py-2 text-base text-ink " +

@@ -3,9 +3,12 @@ import type { SubmissionResult } from "@conform-to/react";
 import { data } from "react-router";
 import type { Toast } from "./flash.ts";
 
-/** The same page again with status 400 (or another), what was typed, what is wrong, and the toast of the catalogue. */
-export function refuse(result: SubmissionResult, toast?: Toast, status = 400) {
-  return data({ result, toast }, { status });
+/**
+ * The same page again with status 400 (or another), what was typed, what is wrong, and the toast of the catalogue;
+ * `more` is what the page needs besides.
+ */
+export function refuse<More extends object>(result: SubmissionResult, toast?: Toast, status = 400, more?: More) {
+  return data({ result, toast, ...(more as More) }, { status });
 }
 
 /** A destructive toast. */

@@ -63,6 +63,7 @@ export type Database = {
     Views: Record<never, never>;
     Functions: {
       client_id_admits: { Args: { client_id: string; email: string }; Returns: boolean };
+      find_account: { Args: { email: string }; Returns: string | null };
       issue_client_ids: {
         Args: { how_many?: number };
         Returns: Database["public"]["Tables"]["client_ids"]["Row"][];

@@ -1,4 +1,4 @@
-/** Dates and times as the portal shows them: East Africa Time (UTC+3, no summer time), with the zone named. */
+/** Dates and times as the site shows them. Times are East Africa Time (UTC+3, no summer time), with the zone named. */
 
 const dateAndTime = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
@@ -9,7 +9,14 @@ const dateAndTime = new Intl.DateTimeFormat("en-GB", {
   timeZone: "Africa/Nairobi",
 });
 
+const dateOnly = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+
 /** "20 Nov 2026, 15:04 EAT" for an ISO 8601 time with offset. */
 export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))} EAT`;
+}
+
+/** "15 October 2025" for the calendar date "2025-10-15". A calendar date has no zone: it is the same day everywhere. */
+export function calendarDate(date: string): string {
+  return dateOnly.format(new Date(`${date}T00:00:00Z`));
 }

@@ -61,6 +61,14 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
   const env = parsed.data;
   const port = env.PORT ?? 3000;
   const host = env.HOST ?? "127.0.0.1";
+  const origin =
+    env.APP_ORIGIN ??
+    `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
+  if (env.NODE_ENV === "production" && !originIsSafe(origin)) {
+    throw new ConfigurationError(
+      `Configuration: APP_ORIGIN: must be an https address, as ${origin} is not this machine.`,
+    );
+  }
   const hosted = {
     SUPABASE_PUBLISHABLE_KEY: env.SUPABASE_PUBLISHABLE_KEY,
     SUPABASE_SECRET_KEY: env.SUPABASE_SECRET_KEY,
@@ -68,12 +76,14 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
   };
   const missing = Object.entries(hosted).flatMap(([name, value]) => (value ? [] : [name]));
   if (env.SUPABASE_URL && missing.length > 0) {
-    throw new ConfigurationError(`Configuration: SUPABASE_URL is set, so ${new Intl.ListFormat("en").format(missing)} must be set too.`);
+    throw new ConfigurationError(
+      `Configuration: SUPABASE_URL is set, so ${new Intl.ListFormat("en").format(missing)} must be set too.`,
+    );
   }
   return {
     port,
     host,
-    origin: env.APP_ORIGIN ?? `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`,
+    origin,
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
     backendPort: env.BACKEND_PORT ?? 54321,
     backend: env.SUPABASE_URL
@@ -86,6 +96,12 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
     sessionSecret: env.SESSION_SECRET ?? null,
     smtpUrl: env.SMTP_URL ?? null,
   };
+}
+
+/** Sessions travel over https; plain http is for this machine alone. */
+function originIsSafe(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }
 
 /** Puts the embedded backend's address, keys and session secret where readSettings finds them, in this process. */

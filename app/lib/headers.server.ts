@@ -1,4 +1,5 @@
 /** Security headers; those that every answer of the site carries, and the content security policy of a page. */
+import type { MiddlewareFunction } from "react-router";
 import { env } from "./env.server.ts";
 
 /** Headers for every response, files and errors included. */
@@ -30,3 +31,10 @@ export function contentSecurityPolicy(nonce: string): string {
     "base-uri 'none'",
   ].join("; ");
 }
+
+/** For pages that show or take what belongs to one person: no cache keeps them, the browser's included. */
+export const noStoreMiddleware: MiddlewareFunction<Response> = async (_args, next) => {
+  const response = await next();
+  response.headers.set("Cache-Control", "private, no-store");
+  return response;
+};

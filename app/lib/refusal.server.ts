@@ -27,7 +27,8 @@ type BackendError = { message: string; name?: string; code?: string | number; st
  */
 export function refusalOf(error: BackendError): Refusal {
   const code = String(error.code ?? "");
-  const status = Number(error.status ?? error.statusCode ?? 0);
+  // Storage answers 400 with the real status beside it.
+  const status = Number(error.statusCode ?? error.status ?? 0);
   const known = authReasons[code];
   if (known) return known;
   if (/^PT4\d\d$/.test(code)) return { reason: error.message, status: Number(code.slice(2)) };

@@ -5,8 +5,20 @@ import { createContext, data, type MiddlewareFunction, type RouterContextProvide
 import { portalPath } from "./redirect.server.ts";
 import { type Backend, backendOf, cookieAttributes, sessionCookieName, within } from "./supabase.server.ts";
 
+/** A verified second factor. `created` is an ISO 8601 time. */
+export type Factor = { id: string; name: string; created: string };
+
 /** The signed-in client, verified by the backend for this request. */
-export type Client = { id: string; email: string; fullName: string; backend: Backend };
+export type Client = {
+  id: string;
+  email: string;
+  fullName: string;
+  backend: Backend;
+  /** The verified second factors of the account, oldest first. */
+  factors: Factor[];
+  /** Whether this session gave the code of one. */
+  hasGivenCode: boolean;
+};
 
 /** How long the check of a session may take with its refresh and retries, in milliseconds. */
 const sessionDeadline = 5000;
@@ -17,18 +29,29 @@ const clientContext = createContext<Client>();
 export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
   const client = await getClient(request, context);
   if (!client) {
-    const wanted = portalPath(url.pathname + url.search);
     // A session that the backend does not know, or a cookie that is not one: the cookie goes.
-    throw redirect(wanted === "/portal" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`, {
+    throw redirect(withNext("/login", url), {
       status: 303,
       headers: sessionRemoval(request),
     });
   }
+  if (needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
   context.set(clientContext, client);
   const response = await next();
   response.headers.set("Cache-Control", "private, no-store");
   return response;
 };
+
+/** Whether the account has a second factor whose code this session has not given. */
+export function needsCode(client: Client): boolean {
+  return client.factors.length > 0 && !client.hasGivenCode;
+}
+
+/** A path with the portal page that was asked for, to come back to it. */
+function withNext(path: string, wanted: URL): string {
+  const next = portalPath(wanted.pathname + wanted.search);
+  return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
+}
 
 /** The client of a request that has passed portalMiddleware. */
 export function requireClient(context: Readonly<RouterContextProvider>): Client {
@@ -47,7 +70,18 @@ export async function getClient(request: Request, context: Readonly<RouterContex
   if (!user) return null;
   const email = user.email ?? "";
   const fullName = typeof user.user_metadata.full_name === "string" ? user.user_metadata.full_name : "";
-  return { id: user.id, email, fullName, backend };
+  const factors = (user.factors ?? [])
+    .filter(({ status }) => status === "verified")
+    .map((factor) => ({ id: factor.id, name: factor.friendly_name ?? "", created: factor.created_at }));
+  return { id: user.id, email, fullName, backend, factors, hasGivenCode: await isAal2(backend) };
+}
+
+/** The assurance in the access token that getUser has just had verified. */
+async function isAal2(backend: Backend): Promise<boolean> {
+  const { data: stored } = await backend.auth.getSession();
+  const payload = stored.session?.access_token.split(".")[1] ?? "";
+  const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8") || "{}");
+  return (claims as { aal?: unknown }).aal === "aal2";
 }
 
 /** Whether the browser sends a session cookie, true or false one. Good for what the navigation shows, nothing more. */
@@ -71,6 +105,18 @@ function sessionCookies(request: Request): string[] {
     .split(/;\s*/)
     .map((cookie) => cookie.slice(0, cookie.indexOf("=")))
     .filter((key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(key.slice(name.length + 1))));
+}
+
+const reminderCookie = "reminded";
+
+/** Whether the reminder to set up a second factor was shown in this browser session. */
+export function wasReminded(request: Request): boolean {
+  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${reminderCookie}=1`);
+}
+
+/** A Set-Cookie, for the browser session, that the reminder was shown. */
+export function rememberReminder(): string {
+  return serializeCookieHeader(reminderCookie, "1", cookieAttributes());
 }
 
 /** Whether an auth error means "not now" rather than "no". */

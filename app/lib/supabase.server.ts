@@ -21,26 +21,55 @@ const sessionAge = 30 * 24 * 60 * 60;
 const realtime = { transport: ws as unknown as typeof WebSocket };
 
 /**
- * fetch for the backend's calls, with a deadline. Reading is tried three times, 200 and 400 ms apart, on a lost
+ * fetch for the backend's calls, with a deadline. Reading and the refresh of a session are tried three times, 200 and 400 ms apart, on a lost
  * connection and 502, 503 and 504; writing once, because nobody knows whether a lost write was done.
  * Rejects with a TimeoutError past the deadline.
  */
 function backendFetch(pageSignal: AbortSignal | null): typeof fetch {
-  return async (input, init) => {
-    const reads = (init?.method ?? "GET") === "GET";
-    const upload = String(input).includes("/storage/v1/object");
-    const signal = pageSignal ?? AbortSignal.timeout(upload ? uploadDeadline : reads ? pageDeadline : writeDeadline);
-    for (let attempt = 1; ; attempt += 1) {
-      const last = !reads || attempt === 3;
-      try {
-        const response = await fetch(input, { ...init, signal });
-        if (last || ![502, 503, 504].includes(response.status)) return response;
-      } catch (error) {
-        if (last || signal.aborted) throw error;
-      }
-      await setTimeout(100 * 2 ** attempt, undefined, { signal });
-    }
+  return (input, init) => {
+    const refresh = String(input).includes("grant_type=refresh_token") && typeof init?.body === "string";
+    return refresh
+      ? oneRefresh(init.body as string, () => attempt(input, init, pageSignal))
+      : attempt(input, init, pageSignal);
   };
+}
+
+async function attempt(
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+  pageSignal: AbortSignal | null,
+) {
+  const refresh = String(input).includes("grant_type=refresh_token");
+  const repeatable = refresh || (init?.method ?? "GET") === "GET";
+  const upload = String(input).includes("/storage/v1/object");
+  const signal = pageSignal ?? AbortSignal.timeout(upload ? uploadDeadline : repeatable ? pageDeadline : writeDeadline);
+  for (let round = 1; ; round += 1) {
+    const last = !repeatable || round === 3;
+    try {
+      const response = await fetch(input, { ...init, signal });
+      if (last || ![502, 503, 504].includes(response.status)) return response;
+    } catch (error) {
+      if (last || signal.aborted) throw error;
+    }
+    await setTimeout(100 * 2 ** round, undefined, { signal });
+  }
+}
+
+/** Answers of the refreshes under way and just done, by what was sent. */
+const refreshes = new Map<string, Promise<Response>>();
+/** How long a refresh answers for requests that come with the same old token, in milliseconds. */
+const refreshEcho = 10_000;
+
+/** Twenty requests with one expired token make one refresh, whose answer all of them get. */
+async function oneRefresh(body: string, send: () => Promise<Response>): Promise<Response> {
+  let answer = refreshes.get(body);
+  if (!answer) {
+    answer = send();
+    refreshes.set(body, answer);
+    const forget = () => refreshes.delete(body);
+    answer.then((response) => (response.ok ? globalThis.setTimeout(forget, refreshEcho).unref() : forget()), forget);
+  }
+  return (await answer).clone();
 }
 
 /** The name of the session cookie; on https bound to this host by its prefix. */
@@ -51,6 +80,23 @@ export function sessionCookieName(): string {
 /** Attributes that our cookies share; `Secure` follows the scheme of APP_ORIGIN. */
 export function cookieAttributes() {
   return { path: "/", httpOnly: true, sameSite: "lax", secure: env().origin.startsWith("https:") } as const;
+}
+
+/** Set by the login: whether this is a shared computer. Null: as the browser's cookie says. */
+export const sharedComputer = createContext<boolean | null>(null);
+const sharedCookie = "shared";
+
+/** Whether the person said at login that this computer is shared. */
+export function isShared(request: Request): boolean {
+  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${sharedCookie}=1`);
+}
+
+/** A cookie of the browser session that remembers the answer. */
+export function rememberShared(shared: boolean): string {
+  return serializeCookieHeader(sharedCookie, shared ? "1" : "", {
+    ...cookieAttributes(),
+    ...(shared ? {} : { maxAge: 0 }),
+  });
 }
 
 const backendContext = createContext<() => Backend>();
@@ -72,8 +118,9 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
           parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" })),
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
-            // The library gives every cookie 400 days.
-            const maxAge = value === "" ? 0 : sessionAge;
+            // The library gives every cookie 400 days. On a shared computer the session ends with the browser.
+            const age = (context.get(sharedComputer) ?? isShared(request)) ? undefined : sessionAge;
+            const maxAge = value === "" ? 0 : age;
             cookies.set(name, serializeCookieHeader(name, value, { ...options, maxAge }));
           }
           for (const [name, value] of Object.entries(noStore)) headers.set(name, value);

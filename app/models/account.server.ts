@@ -75,6 +75,12 @@ export async function signIn(backend: Backend, email: string, password: string):
   return { ...refusal, title: refusal.status < 500 ? "Login Failed" : "Sign in Failed" };
 }
 
+/** Whether the account that has just signed in asks for the code of a second factor. */
+export async function asksForCode(backend: Backend): Promise<boolean> {
+  const { data } = await within(authDeadline, backend.auth.getUser()).catch(() => ({ data: { user: null } }));
+  return data.user?.factors?.some(({ status }) => status === "verified") ?? false;
+}
+
 /**
  * Ends the session here and at the backend; null when both are done. The browser's part is done in any case: the
  * refusal says that the backend could not be told.

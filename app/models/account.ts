@@ -1,12 +1,7 @@
 /** Accounts: what sign-up and login ask for. */
 import { z } from "zod";
 import { clientIdRequired } from "./client-id.ts";
-
-const email = z
-  .string("Enter your e-mail address.")
-  .trim()
-  .max(254, "Use at most 254 characters for the e-mail address.")
-  .pipe(z.email("Enter an e-mail address in the form name@example.com."));
+import { emailAddress, personName } from "./contact.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
@@ -16,12 +11,8 @@ export const SignUp = z.object({
     .trim()
     .min(1, clientIdRequired)
     .max(64, "Use at most 64 characters for the Client ID."),
-  fullName: z
-    .string("Enter your full name.")
-    .trim()
-    .min(1, "Enter your full name.")
-    .max(100, "Use at most 100 characters for your name."),
-  email,
+  fullName: personName,
+  email: emailAddress,
   password: z
     .string("Choose a password.")
     .min(6, "Choose a password of at least 6 characters.")
@@ -29,7 +20,7 @@ export const SignUp = z.object({
 });
 
 export const Login = z.object({
-  email,
+  email: emailAddress,
   password: z
     .string("Enter your password.")
     .refine((password) => bytes(password) <= 72, "This password is too long to be yours: at most 72 characters."),

@@ -55,16 +55,18 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The media type of a document's file, by its extension and checked against its signature; a refusal when it is empty
- * or of a kind we do not take. Text files must be text: no zero byte.
+ * or of a kind we do not take.
  */
 export async function mediaTypeOf(fileName: string, content: Uint8Array): Promise<{ type: string } | Refusal> {
   if (content.length === 0) return { reason: "This file is empty. Choose another one.", status: 400 };
   const extension = extensionOf(fileName);
   const type = FILE_TYPES[extension];
   if (!type) return { reason: `We take ${acceptedKinds}. Choose a file of one of these kinds.`, status: 400 };
-  const found = await fileTypeFromBuffer(content);
   const allowed = signatures[extension];
-  const fits = allowed ? found !== undefined && allowed.includes(found.mime) : !found && !content.includes(0);
+  const fits = allowed
+    ? allowed.includes((await fileTypeFromBuffer(content))?.mime ?? "")
+    : // Text has no signature, and its first letters may look like one: it has no control characters but blanks.
+      !content.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte));
   if (fits) return { type };
   return {
     reason: `The content of this file is not what its ending .${extension} says. Choose another one.`,
@@ -107,10 +109,8 @@ export async function uploadDocument(
 }
 
 function storageRefusal(error: { name: string; message: string; status?: number; statusCode?: string }): Refusal {
-  // Storage answers 400 with the real status beside it.
-  const status = Number(error.statusCode ?? error.status ?? 0);
-  if (status === 403) return { reason: "This document has been uploaded already.", status: 409 };
-  return refusalOf({ name: error.name, message: error.message, status });
+  const refusal = refusalOf(error);
+  return refusal.status === 403 ? { reason: "This document has been uploaded already.", status: 409 } : refusal;
 }
 
 /**

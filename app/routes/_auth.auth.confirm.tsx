@@ -1,5 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Form, Link } from "react-router";
+import { Form, Link } from "react-router";
 import { Flash } from "~/components/flash";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
@@ -13,7 +13,7 @@ import type { Route } from "./+types/_auth.auth.confirm";
 /** Opening the link spends nothing: mail programs and scanners open links too. The button does. */
 export function loader({ url }: Route.LoaderArgs) {
   const token = Confirmation.safeParse({ token: url.searchParams.get("token_hash") }).data?.token ?? null;
-  return data({ token }, { headers: { "Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer" } });
+  return { token };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {

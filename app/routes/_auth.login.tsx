@@ -1,6 +1,6 @@
 import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Form, Link } from "react-router";
+import { Form, Link, redirect } from "react-router";
 import type { z } from "zod";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
@@ -10,14 +10,14 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
-import { backendOf } from "~/lib/supabase.server";
+import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
-import { signIn } from "~/models/account.server";
+import { asksForCode, signIn } from "~/models/account.server";
 import type { Route } from "./+types/_auth.login";
 
 export function loader({ url }: Route.LoaderArgs) {
   const next = portalPath(url.searchParams.get("next"));
-  return data({ next: next === "/portal" ? null : next }, { headers: { "Cache-Control": "private, no-store" } });
+  return { next: next === "/portal" ? null : next };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -27,11 +27,18 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["password"] });
     return refuse(result, failure("Login Failed", firstError(result)));
   }
+  const shared = form.has("shared");
+  context.set(sharedComputer, shared);
   const failed = await signIn(backendOf(context), submission.value.email, submission.value.password);
   if (failed) {
     return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
   }
-  return redirectWithFlash(context, portalPath(form.get("next")), { title: "Login Successful", variant: "default" });
+  const next = portalPath(form.get("next"));
+  const response = (await asksForCode(backendOf(context)))
+    ? redirect(next === "/portal" ? "/login/verify" : `/login/verify?next=${encodeURIComponent(next)}`, 303)
+    : redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });
+  response.headers.append("Set-Cookie", rememberShared(shared));
+  return response;
 }
 
 export const meta: Route.MetaFunction = () => [
@@ -49,6 +56,10 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         {loaderData.next && <input type="hidden" name="next" value={loaderData.next} />}
         <Field field={fields.email} label="Email" type="email" autoComplete="username" />
         <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
+        <label htmlFor="shared" className="mb-5 flex min-h-11 items-center gap-3 text-sm">
+          <input type="checkbox" id="shared" name="shared" className="size-6 shrink-0" />
+          This is a shared computer: forget me when the browser closes
+        </label>
         <SubmitButton pending="Logging in…" className="w-full">
           Log in
         </SubmitButton>

@@ -4,6 +4,7 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
 import type { z } from "zod";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { RouteDialog } from "~/components/portal/route-dialog";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
@@ -43,7 +44,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
   const requestId = fields.requestId.value ?? loaderData.requestId;
   return (
-    <div className="max-w-md">
+    <RouteDialog label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
       <Refusal refused={actionData} form={form} fields={fields} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
@@ -60,6 +61,6 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
           <ButtonLink to="/portal">Cancel</ButtonLink>
         </div>
       </Form>
-    </div>
+    </RouteDialog>
   );
 }

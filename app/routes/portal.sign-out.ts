@@ -2,7 +2,7 @@ import { redirect } from "react-router";
 import { failure } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { sessionRemoval } from "~/lib/session.server";
-import { backendOf } from "~/lib/supabase.server";
+import { backendOf, isShared } from "~/lib/supabase.server";
 import { signOut } from "~/models/account.server";
 import type { Route } from "./+types/portal.sign-out";
 
@@ -16,6 +16,8 @@ export async function action({ request, context }: Route.ActionArgs) {
       )
     : redirectWithFlash(context, "/login", { title: "You are signed out", variant: "default" });
   for (const [name, value] of sessionRemoval(request)) response.headers.append(name, value);
+  // Back after signing out on a shared computer shows nothing.
+  if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache"');
   return response;
 }
 

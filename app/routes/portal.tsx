@@ -1,32 +1,36 @@
+import { useEffect, useState } from "react";
 import { data, Link, NavLink, Outlet, useMatch } from "react-router";
 import { Flash } from "~/components/flash";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
-import { portalMiddleware, requireClient } from "~/lib/session.server";
+import { portalMiddleware, rememberReminder, requireClient, wasReminded } from "~/lib/session.server";
 import { shortId } from "~/models/shipment";
 import { listShipments, type ShipmentInList } from "~/models/shipment.server";
 import type { Route } from "./+types/portal";
 
 export const middleware: Route.MiddlewareFunction[] = [portalMiddleware];
 
-export async function loader({ context, url }: Route.LoaderArgs) {
+export async function loader({ request, context, url }: Route.LoaderArgs) {
   const client = requireClient(context);
   const asked = Number(url.searchParams.get("page"));
   const list = await listShipments(client, Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1);
   const who = client.fullName || client.email;
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);
-    return data({ who, toast, shipments: [], page: 1, hasOlder: false }, { status: list.status });
+    return data({ who, toast, remind: false, shipments: [], page: 1, hasOlder: false }, { status: list.status });
   }
-  return data({ who, toast: null, ...list });
+  const remind = client.factors.length === 0 && !wasReminded(request);
+  const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
+  return data({ who, toast: null, remind, ...list }, { headers });
 }
 
 export default function Portal({ loaderData }: Route.ComponentProps) {
-  const { toast, shipments, page, hasOlder } = loaderData;
+  const { toast, remind, shipments, page, hasOlder } = loaderData;
   const onList = useMatch("/portal") !== null;
   return (
     <div className="grid gap-8 lg:grid-cols-[20rem_1fr]">
+      {remind && <Reminder />}
       <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block"}>
         {toast && <Flash toast={toast} />}
         <div className="mb-4 flex items-center justify-between gap-4">
@@ -43,6 +47,11 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
             Create Shipment
           </ButtonLink>
         </div>
+        <p className="-mt-2 mb-2">
+          <Link to="/portal/2fa" className="inline-flex min-h-11 items-center text-sm underline">
+            Manage 2FA
+          </Link>
+        </p>
         {shipments.length > 0 && (
           <ul className="divide-y divide-line rounded-label border border-line bg-raised">
             {shipments.map((shipment) => (
@@ -62,6 +71,28 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         />
       </div>
     </div>
+  );
+}
+
+/** Once per visit, for accounts that open with the password alone; with script for ten seconds. */
+function Reminder() {
+  const [shown, setShown] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(false), 10_000);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!shown) return null;
+  return (
+    <aside
+      aria-label="Reminder"
+      className="rounded-label border-l-4 border-needs-you bg-raised px-4 py-3 lg:col-span-2"
+    >
+      <p className="font-semibold">Enable 2-Factor Authentication</p>
+      <p className="text-sm text-quiet">For your security, please enable 2FA in your account settings.</p>
+      <Link to="/portal/2fa" className="inline-flex min-h-11 items-center text-sm underline">
+        Set it up
+      </Link>
+    </aside>
   );
 }
 

@@ -1,9 +1,10 @@
 /** The site behind node:http: built files first, every other address to the app. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { createRequestListener } from "@remix-run/node-fetch-server";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
-import sirv from "sirv";
+import serveStatic from "serve-static";
 import { env } from "../lib/env.server.ts";
 import { securityHeaders } from "../lib/headers.server.ts";
 import { clientBuild, serverBuild } from "./build.ts";
@@ -19,7 +20,7 @@ export async function createSite(): Promise<Server> {
   const origin = new URL(env().origin);
   const headers = Object.entries(securityHeaders());
 
-  const handle = createRequestHandler({ ...build, allowedActionOrigins: [origin.host] }, "production");
+  const handle = createRequestHandler(build, "production");
   const app = createRequestListener(
     async (request) => {
       const response = await handle(request, new RouterContextProvider());
@@ -28,10 +29,11 @@ export async function createSite(): Promise<Server> {
     },
     { host: origin.host, protocol: origin.protocol, onError: (error) => lastResort(error, headers) },
   );
-  const files = sirv(clientBuild, {
-    etag: true,
+  const files = serveStatic(clientBuild, {
+    index: false,
+    redirect: false,
     setHeaders: (response, file) => {
-      const hashed = file.startsWith("/assets/");
+      const hashed = file.startsWith(path.join(clientBuild, "assets"));
       response.setHeader("Cache-Control", hashed ? "public, max-age=31536000, immutable" : "public, max-age=3600");
       for (const [name, value] of headers) response.setHeader(name, value);
     },
@@ -39,6 +41,7 @@ export async function createSite(): Promise<Server> {
 
   return createServer({ requestTimeout: slowestUpload, headersTimeout: 30_000 }, (request, response) => {
     response.once("finish", () => drain(request, response));
+    // A file that cannot be read is left to the app, which answers 404.
     files(request, response, () => app(request, response));
   });
 }

@@ -5,6 +5,7 @@ import { readSettings } from "../lib/env.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
 import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
 import { verifyDocument } from "../models/document.server.ts";
+import { resetSecondFactors } from "../models/second-factor.server.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
 import { lastStage } from "../models/shipment.ts";
 import { runningAccess } from "./embedded.ts";
@@ -89,6 +90,20 @@ staff
     const found = await findShipmentId(backend, id);
     await verifyDocument(backend, found, name);
     print(false, null, [`The ${name} of ${found} is verified`]);
+  });
+
+staff
+  .command("account")
+  .description("accounts of clients")
+  .command("reset-2fa")
+  .description("take a lost second factor off an account, once you know who asks")
+  .argument("<e-mail>", "the account's e-mail address")
+  .action(async (email: string) => {
+    const removed = await resetSecondFactors(company(), email);
+    process.stderr.write(
+      `${JSON.stringify({ level: "info", time: new Date().toISOString(), event: "staff reset-2fa", email, removed })}\n`,
+    );
+    print(false, null, [`${email} has no second factor any more (${removed} removed)`]);
   });
 
 staff.parseAsync().catch((error: Error) => {

@@ -185,7 +185,8 @@ async function errorCode(response: Response): Promise<string | null> {
   return body?.error_code ?? null;
 }
 
-function failure(status: number, code: string, message: string): Response {
+/** A refusal in GoTrue's form. */
+export function failure(status: number, code: string, message: string): Response {
   return Response.json(
     { code: status, error_code: code, msg: message },
     { status, headers: { "X-Sb-Error-Code": code } },

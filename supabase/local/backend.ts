@@ -6,6 +6,7 @@ import { App, setExperimental } from "@supabase/lite";
 import { PgliteConnection } from "@supabase/lite/pglite";
 import { parse } from "smol-toml";
 import { withGoTrueRules } from "./auth.ts";
+import { withFactors } from "./factors.ts";
 import { type Deliver, templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
 import { fileStorage } from "./storage.ts";
@@ -36,7 +37,7 @@ export type Backend = {
 
 /** The part of supabase/config.toml that the embedded backend acts on. */
 type ProjectConfig = {
-  api: { schemas: string[]; max_rows: number };
+  api: { port: number; schemas: string[]; max_rows: number };
   db: { seed: { enabled: boolean; sql_paths: string[] } };
   storage: { file_size_limit: string };
   auth: {
@@ -129,7 +130,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   }
   await connection.clearSchemaCache();
 
-  const answer = withGoTrueRules({
+  const rules = withGoTrueRules({
     next: (request) => app.fetch(request, { peerAddress: null }),
     db,
     mailer,
@@ -137,21 +138,43 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     otpLength: auth.email.otp_length,
     resendAfterSeconds: seconds(auth.email.max_frequency),
   });
+  const answer = withFactors({
+    next: rules,
+    db,
+    jwtSecret: options.jwtSecret,
+    jwtExpiry: auth.jwt_expiry,
+    secretKey: options.secretKey,
+    siteUrl: options.siteUrl,
+    issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
+  });
 
   const exclusively = mutex();
   return {
     db,
     fetch: (request) =>
       exclusively(async () => {
-        const { pathname } = new URL(request.url);
+        const { pathname, searchParams } = new URL(request.url);
         if (!/^\/(auth|rest|storage)\/v1\//.test(pathname)) return new Response("Not found", { status: 404 });
-        const response = await answer(request);
+        const key = request.headers.get("apikey") ?? searchParams.get("apikey");
+        if (key !== options.publishableKey && key !== options.secretKey) {
+          return Response.json({ message: "Invalid API key" }, { status: 401 });
+        }
+        const response = await answer(await withLength(request));
         // The body is read here because reading it may still query the database.
         const body = response.body ? await response.arrayBuffer() : null;
         return new Response(body, response);
       }),
     close: () => exclusively(() => connection.close()),
   };
+}
+
+/** The request with the length of its body in its headers, where the library looks for it. */
+async function withLength(request: Request): Promise<Request> {
+  if (!request.body) return request;
+  const body = await request.arrayBuffer();
+  const headers = new Headers(request.headers);
+  headers.set("content-length", String(body.byteLength));
+  return new Request(request, { headers, body });
 }
 
 /** A Go duration of minutes and seconds ("1m0s"), in seconds. */

@@ -1,6 +1,5 @@
 /** A fetch handler behind node:http, for the embedded backend. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { buffer } from "node:stream/consumers";
 
 /** Above any document (10 MiB) with its multipart frame. */
 const bodyLimit = 12 * 1024 * 1024;
@@ -12,11 +11,11 @@ const bodyLimit = 12 * 1024 * 1024;
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {
     try {
-      if (Number(incoming.headers["content-length"] ?? 0) > bodyLimit) {
+      const request = await toRequest(incoming);
+      if (!request) {
         outgoing.writeHead(413, { connection: "close" }).end();
         return;
       }
-      const request = await toRequest(incoming);
       await send(await handler(request), outgoing);
     } catch (error) {
       console.error("request failed", error);
@@ -29,7 +28,16 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
   return server;
 }
 
-async function toRequest(incoming: IncomingMessage): Promise<Request> {
+/** The request with its body, or null when the body is over the limit. */
+async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
+  if (Number(incoming.headers["content-length"] ?? 0) > bodyLimit) return null;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bodyLimit) return null;
+    chunks.push(chunk);
+  }
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
     for (const one of Array.isArray(value) ? value : [value ?? ""]) headers.append(name, one);
@@ -39,7 +47,7 @@ async function toRequest(incoming: IncomingMessage): Promise<Request> {
   return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
     method,
     headers,
-    body: hasBody ? new Uint8Array(await buffer(incoming)) : undefined,
+    body: hasBody ? new Uint8Array(Buffer.concat(chunks)) : undefined,
   });
 }
 

@@ -1,5 +1,5 @@
 /** One backend per data directory: two PGlite processes on one directory lose rows without a word. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 
@@ -18,24 +18,60 @@ export function runningBackend(dataDir: string): RunningBackend | null {
 }
 
 /**
- * Takes the data directory for this process. Throws when another backend has it.
+ * Takes the data directory for this process. Throws when another backend has it, or is just taking it.
  * Returns functions that publish the url and give the directory back.
  */
 export function lock(dataDir: string) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const holder = runningBackend(dataDir);
-  if (holder) throw new Error(`The data in ${dataDir} is in use by process ${holder.pid}: end that one first.`);
-  const write = (url: string | null, flag: "w" | "wx") =>
-    writeFileSync(fileIn(dataDir), JSON.stringify({ pid: process.pid, url } satisfies RunningBackend), {
-      flag,
-      mode: 0o600,
-    });
-  rmSync(fileIn(dataDir), { force: true });
-  write(null, "wx");
+  if (holder) throw inUse(dataDir, holder.pid);
+  const draft = `${fileIn(dataDir)}.${process.pid}`;
+  const write = (url: string | null) =>
+    writeFileSync(draft, JSON.stringify({ pid: process.pid, url } satisfies RunningBackend), { mode: 0o600 });
+  write(null);
+  try {
+    take(dataDir, draft);
+  } finally {
+    rmSync(draft, { force: true });
+  }
   return {
-    publish: (url: string) => write(url, "w"),
+    publish: (url: string) => {
+      write(url);
+      renameSync(draft, fileIn(dataDir));
+    },
     release: () => rmSync(fileIn(dataDir), { force: true }),
   };
+}
+
+/** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
+function take(dataDir: string, draft: string): void {
+  if (link(draft, fileIn(dataDir))) return;
+  // Whoever links the claim may remove the dead lock; everybody else finds the claim, or a living holder.
+  const claim = `${fileIn(dataDir)}.claim`;
+  if (!link(draft, claim)) throw new Error(`The data in ${dataDir} is being taken: remove ${claim} if that is not so.`);
+  try {
+    const holder = runningBackend(dataDir);
+    if (holder) throw inUse(dataDir, holder.pid);
+    rmSync(fileIn(dataDir), { force: true });
+    if (!link(draft, fileIn(dataDir))) throw inUse(dataDir, runningBackend(dataDir)?.pid ?? 0);
+  } finally {
+    rmSync(claim, { force: true });
+  }
+}
+
+/** Gives a file a second name; false when that name is taken. */
+function link(file: string, name: string): boolean {
+  try {
+    linkSync(file, name);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function inUse(dataDir: string, pid: number): Error {
+  return new Error(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
 /** Whether a process is alive and, where /proc tells, is a backend and not a stranger with a used number. */

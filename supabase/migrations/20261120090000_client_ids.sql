@@ -1,13 +1,5 @@
 -- Client IDs: the company's invitations. Each opens one account, once.
 
-create schema if not exists extensions;
-create extension if not exists pgcrypto with schema extensions;
-
--- Functions that the policies and triggers use, out of the API's reach.
-create schema if not exists private;
-revoke all on schema private from public;
-grant usage on schema private to authenticated, service_role;
-
 -- A new client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32 (no I, L, O, U), 80 random bits.
 create function private.new_client_id() returns text
 language sql volatile
@@ -74,7 +66,6 @@ begin
 end
 $$;
 revoke all on function private.before_user_created(jsonb) from public, anon, authenticated;
-grant usage on schema private to supabase_auth_admin;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
 -- The gate itself: the client ID is claimed in the transaction that makes the user, or neither happens.

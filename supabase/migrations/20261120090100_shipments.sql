@@ -37,6 +37,8 @@ begin
 end
 $$;
 
+revoke all on function private.name_shipment_stage() from public, anon, authenticated;
+
 create trigger name_shipment_stage
 before insert or update on public.shipments
 for each row execute function private.name_shipment_stage();
@@ -46,6 +48,11 @@ revoke all on table public.shipments from anon, authenticated;
 grant select on table public.shipments to authenticated;
 grant insert (user_id, request_id, name, stage, status) on table public.shipments to authenticated;
 grant select, insert, update, delete on table public.shipments to service_role;
+
+create policy "an account with a second factor needs its code" on public.shipments
+as restrictive for all to authenticated
+using ((select private.assurance_suffices()))
+with check ((select private.assurance_suffices()));
 
 create policy "clients read their own shipments" on public.shipments
 for select to authenticated

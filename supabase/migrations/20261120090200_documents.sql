@@ -7,7 +7,7 @@ create table public.documents (
   name text not null check (char_length(name) between 1 and 120),
   uploaded boolean not null default false,
   verified boolean not null default false,
-  storage_path text,
+  storage_path text unique,
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
   check (uploaded or not verified)
@@ -19,6 +19,11 @@ revoke all on table public.documents from anon, authenticated;
 grant select on table public.documents to authenticated;
 grant update (uploaded, storage_path) on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
+
+create policy "an account with a second factor needs its code" on public.documents
+as restrictive for all to authenticated
+using ((select private.assurance_suffices()))
+with check ((select private.assurance_suffices()));
 
 create policy "clients read their own documents" on public.documents
 for select to authenticated
@@ -59,7 +64,10 @@ begin
   end if;
   if new.uploaded and not old.uploaded then
     if new.storage_path is null
-      or not starts_with(new.storage_path, new.user_id || '/' || new.shipment_id || '/')
+      or not starts_with(
+        new.storage_path,
+        new.user_id || '/' || new.shipment_id || '/' || private.document_slug(new.name) || '-'
+      )
       or not exists (
         select 1 from storage.objects where bucket_id = 'documents' and name = new.storage_path
       )
@@ -85,7 +93,7 @@ as $$
 $$;
 
 -- Whether the signed-in client may write this object: user-id/shipment-id/document-name-filename, for a document of
--- theirs that has no file yet.
+-- theirs that has no file yet, and not a file that counts for another document.
 create function private.document_awaits(object_name text) returns boolean
 language sql stable
 set search_path = ''
@@ -105,6 +113,7 @@ as $$
       and starts_with(split_part(object_name, '/', 3), private.document_slug(document.name) || '-')
       and split_part(object_name, '/', 4) = ''
   )
+  and not exists (select 1 from public.documents as counted where counted.storage_path = object_name)
 $$;
 revoke all on function private.document_slug(text) from public;
 revoke all on function private.document_awaits(text) from public;
@@ -120,6 +129,11 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.ms-excel', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   'application/vnd.oasis.opendocument.text'
 ]);
+
+create policy "an account with a second factor needs its code" on storage.objects
+as restrictive for all to authenticated
+using (bucket_id <> 'documents' or (select private.assurance_suffices()))
+with check (bucket_id <> 'documents' or (select private.assurance_suffices()));
 
 create policy "clients read the files in their own folder" on storage.objects
 for select to authenticated

@@ -14,6 +14,11 @@ revoke all on table public.tracking_events from anon, authenticated;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
 
+create policy "an account with a second factor needs its code" on public.tracking_events
+as restrictive for all to authenticated
+using ((select private.assurance_suffices()))
+with check ((select private.assurance_suffices()));
+
 create policy "clients read the events of their own shipments" on public.tracking_events
 for select to authenticated
 using (exists (

@@ -1,20 +1,273 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { STAGES } from "../../app/models/shipment.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
+type Person = Awaited<ReturnType<typeof world.newClient>>;
+type Shipment = { id: string; user_id: string; stage: number; status: string; name: string; awb: string | null };
+
 let world: Awaited<ReturnType<typeof memoryBackend>>;
+let owner: Person;
+let stranger: Person;
+/** A fresh shipment of the owner's for each test. */
+let shipment: Shipment;
+
+/** Handles that know nothing of our tables: any column and value can be sent. */
+const raw = (handle: Person["handle"]) => handle as SupabaseClient;
+
 beforeAll(async () => {
   world = await memoryBackend();
+  owner = await world.newClient("owner@client.example");
+  stranger = await world.newClient("stranger@client.example");
 });
 afterAll(() => world.close());
+beforeEach(async () => {
+  const { data, error } = await owner.handle
+    .from("shipments")
+    .insert({ name: "Tea", user_id: owner.id })
+    .select()
+    .single();
+  if (error) throw error;
+  shipment = data;
+});
 
 test("a new shipment has its four documents and stands at stage 1", async () => {
-  const client = await world.newClient("owner@client.example");
-  const made = await client.handle
-    .from("shipments")
-    .insert({ name: "Tea", user_id: client.id })
-    .select("id, stage, status")
-    .single();
-  expect(made.data).toMatchObject({ stage: 1, status: "Client Onboarding" });
-  const documents = await client.handle.from("documents").select("name, uploaded, verified");
-  expect(documents.data).toHaveLength(4);
+  expect(shipment).toMatchObject({ stage: 1, status: "Client Onboarding", awb: null, user_id: owner.id });
+  const documents = await owner.handle.from("documents").select("uploaded, verified").eq("shipment_id", shipment.id);
+  expect(documents.data).toEqual(Array(4).fill({ uploaded: false, verified: false }));
 });
+
+test("the same request again makes no second shipment, however many arrive at once", async () => {
+  const requestId = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      owner.handle.from("shipments").insert({ name: "Coffee", user_id: owner.id, request_id: requestId }),
+    ),
+  );
+  expect(answers.map(({ error }) => error?.code ?? "made").sort()).toEqual([...Array(9).fill("23505"), "made"]);
+  const made = await query<Shipment>("select * from public.shipments where request_id = $1", [requestId]);
+  expect(made).toHaveLength(1);
+  expect(await query("select 1 from public.documents where shipment_id = $1", [made[0]?.id])).toHaveLength(4);
+});
+
+test("the same request of two clients makes a shipment for each", async () => {
+  const requestId = randomUUID();
+  for (const client of [owner, stranger]) {
+    const { error } = await client.handle
+      .from("shipments")
+      .insert({ name: "Coffee", user_id: client.id, request_id: requestId });
+    expect(error).toBeNull();
+  }
+});
+
+const column = (name: string, value: unknown) => ({ name, value });
+test.each([
+  column("id", "00000000-0000-4000-8000-000000000001"),
+  column("awb", "706-51093844"),
+  column("created_at", "2001-01-01T00:00:00Z"),
+  column("stage", 2),
+  column("stage", 10),
+  column("stage", 0),
+  column("stage", -1),
+  column("stage", null),
+  column("user_id", null),
+])("a client cannot open a shipment with $name $value", async ({ name, value }) => {
+  const before = await everyShipment();
+  const { error } = await raw(owner.handle)
+    .from("shipments")
+    .insert({ name: "Gold", user_id: owner.id, [name]: value });
+  expect(error).not.toBeNull();
+  expect(await everyShipment()).toEqual(before);
+});
+
+test.each(["", " ", " Gold", "Gold ", "x".repeat(121)])("a shipment cannot be named %j", async (name) => {
+  const before = await everyShipment();
+  const { error } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
+  expect(error).not.toBeNull();
+  expect(await everyShipment()).toEqual(before);
+});
+
+test("a client cannot open a shipment for somebody else", async () => {
+  const before = await everyShipment();
+  const { error } = await stranger.handle.from("shipments").insert({ name: "Gold", user_id: owner.id });
+  expect(error?.code).toBe("42501");
+  expect(await everyShipment()).toEqual(before);
+});
+
+test("a client cannot slip somebody else's shipment in among its own", async () => {
+  const before = await everyShipment();
+  const { error } = await stranger.handle.from("shipments").insert([
+    { name: "Mine", user_id: stranger.id },
+    { name: "Theirs", user_id: owner.id },
+  ]);
+  expect(error?.code).toBe("42501");
+  expect(await everyShipment()).toEqual(before);
+});
+
+test.each([...STAGES.slice(1), "Released", ""])("the status %j a client sends is not kept", async (status) => {
+  const { data, error } = await owner.handle
+    .from("shipments")
+    .insert({ name: "Sugar", user_id: owner.id, status })
+    .select("stage, status")
+    .single();
+  expect(error).toBeNull();
+  expect(data).toEqual({ stage: 1, status: "Client Onboarding" });
+});
+
+test.each([
+  column("id", "00000000-0000-4000-8000-000000000001"),
+  column("user_id", "00000000-0000-4000-8000-000000000001"),
+  column("request_id", "00000000-0000-4000-8000-000000000001"),
+  column("name", "Gold"),
+  column("stage", 2),
+  column("status", "Shipment Closed"),
+  column("awb", "706-51093844"),
+  column("created_at", "2001-01-01T00:00:00Z"),
+])("a client cannot change $name of its shipment", async ({ name, value }) => {
+  const before = await everyShipment();
+  const { error } = await raw(owner.handle)
+    .from("shipments")
+    .update({ [name]: value })
+    .eq("id", shipment.id);
+  expect(error?.code).toBe("42501");
+  expect(await everyShipment()).toEqual(before);
+});
+
+test("a client cannot change a shipment by inserting it again", async () => {
+  const before = await everyShipment();
+  const byRequest = await raw(owner.handle)
+    .from("shipments")
+    .upsert(
+      { user_id: owner.id, request_id: await requestIdOf(shipment.id), name: "Gold", stage: 1 },
+      { onConflict: "user_id,request_id" },
+    );
+  expect(byRequest.error?.code).toBe("42501");
+  const byId = await raw(owner.handle).from("shipments").upsert({ id: shipment.id, user_id: owner.id, name: "Gold" });
+  expect(byId.error?.code).toBe("42501");
+  expect(await everyShipment()).toEqual(before);
+});
+
+test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
+  "when staff set stage $stage, the status says $status whatever they send for it",
+  async ({ stage, status }) => {
+    for (const sent of [{ stage }, { stage, status: "Client Onboarding" }, { stage, status: "On its way" }]) {
+      const { data, error } = await raw(world.company)
+        .from("shipments")
+        .update(sent)
+        .eq("id", shipment.id)
+        .select("stage, status")
+        .single();
+      expect(error).toBeNull();
+      expect(data).toEqual({ stage, status });
+    }
+  },
+);
+
+test("staff who write only a status change nothing", async () => {
+  await raw(world.company).from("shipments").update({ status: "Shipment Closed" }).eq("id", shipment.id);
+  expect(await current()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+});
+
+test.each([0, 11, -3, null])("not even staff can set stage %s", async (stage) => {
+  const { error } = await raw(world.company).from("shipments").update({ stage }).eq("id", shipment.id);
+  expect(error).not.toBeNull();
+  expect(await current()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+});
+
+test("the stages of the app and of the database are the same", async () => {
+  const rows = await query<{ name: string | null }>(
+    "select private.stage_name(stage::smallint) as name from generate_series(0, 11) as stage order by stage",
+  );
+  expect(rows.map(({ name }) => name)).toEqual([null, ...STAGES, null]);
+});
+
+test("each advance moves one stage and writes exactly one event that names it", async () => {
+  for (const [index, status] of STAGES.slice(1).entries()) {
+    const location = index % 2 === 0 ? `Berth ${index}` : null;
+    const { data, error } = await world.company.rpc("advance_shipment", {
+      shipment_id: shipment.id,
+      ...(location && { event_location: location }),
+    });
+    expect(error).toBeNull();
+    expect(data).toEqual([{ ...shipment, stage: index + 2, status }]);
+    expect(await current()).toMatchObject({ stage: index + 2, status });
+    const events = await eventsOf(shipment.id);
+    expect(events).toHaveLength(index + 1);
+    expect(events.filter((event) => event.status === status)).toEqual([{ status, location }]);
+  }
+});
+
+test("a closed shipment cannot be advanced and gets no event", async () => {
+  await query("update public.shipments set stage = 10 where id = $1", [shipment.id]);
+  const { error, status } = await world.company.rpc("advance_shipment", { shipment_id: shipment.id });
+  expect(error?.code).toBe("PT409");
+  expect(status).toBe(409);
+  expect(await current()).toMatchObject({ stage: 10, status: "Shipment Closed" });
+  expect(await eventsOf(shipment.id)).toEqual([]);
+});
+
+test("an unknown shipment cannot be advanced", async () => {
+  const before = await query("select * from public.tracking_events");
+  const { error, status } = await world.company.rpc("advance_shipment", { shipment_id: randomUUID() });
+  expect(error?.code).toBe("PT404");
+  expect(status).toBe(404);
+  expect(await query("select * from public.tracking_events")).toEqual(before);
+});
+
+test.each([121, 0])(
+  "an advance to a place of %i characters, which no event takes, leaves the stage",
+  async (length) => {
+    const { error } = await world.company.rpc("advance_shipment", {
+      shipment_id: shipment.id,
+      event_location: "x".repeat(length),
+    });
+    expect(error).not.toBeNull();
+    expect(await current()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+    expect(await eventsOf(shipment.id)).toEqual([]);
+  },
+);
+
+test("advances that arrive together skip no stage and write one event each", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => world.company.rpc("advance_shipment", { shipment_id: shipment.id })),
+  );
+  const refused = answers.filter(({ error }) => error?.code === "PT409");
+  expect(refused).toHaveLength(3);
+  expect(answers.filter(({ error }) => error === null)).toHaveLength(9);
+  const events = await eventsOf(shipment.id);
+  expect(events.map((event) => event.status).sort()).toEqual(STAGES.slice(1).sort());
+});
+
+test.each(["a visitor", "the owner", "a stranger"])("%s cannot advance a shipment", async (who) => {
+  const handle = { "the owner": owner.handle, "a stranger": stranger.handle }[who] ?? world.anonymous();
+  const { error } = await handle.rpc("advance_shipment", { shipment_id: shipment.id, event_location: "Mombasa" });
+  expect(error?.code).toBe("42501");
+  expect(await current()).toMatchObject({ stage: 1 });
+  expect(await eventsOf(shipment.id)).toEqual([]);
+});
+
+async function query<T>(text: string, values: unknown[] = []): Promise<T[]> {
+  return (await world.backend.db.query<T>(text, values)).rows;
+}
+
+function everyShipment() {
+  return query<Shipment>("select * from public.shipments order by id");
+}
+
+async function current() {
+  const [row] = await query<Shipment>("select * from public.shipments where id = $1", [shipment.id]);
+  return row;
+}
+
+function eventsOf(id: string) {
+  return query<{ status: string; location: string | null }>(
+    "select status, location from public.tracking_events where shipment_id = $1 order by created_at",
+    [id],
+  );
+}
+
+async function requestIdOf(id: string) {
+  const [row] = await query<{ request_id: string }>("select request_id from public.shipments where id = $1", [id]);
+  return row?.request_id;
+}

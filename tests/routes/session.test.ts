@@ -1,22 +1,227 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { theApp } from "../support/routes.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Browser, keptByNobody, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
+let client: Browser;
+let email: string;
 beforeAll(async () => {
   app = await theApp();
+  client = app.browser();
+  email = await client.signUpAndIn("Wanjiru");
 });
+afterEach(() => app.proxy.fail("none"));
 afterAll(() => app.proxy.close());
+
+/** Another browser with a copy of this one's cookies. */
+function copyOf(browser: Browser): Browser {
+  const copy = app.browser();
+  for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
+  return copy;
+}
+
+/** The session in a browser with other content; what is left out stays. */
+function change(browser: Browser, session: Record<string, unknown>): void {
+  const kept = Buffer.from((browser.cookies.get("session") ?? "").replace(/^base64-/, ""), "base64url").toString();
+  const changed = JSON.stringify({ ...JSON.parse(kept), ...session });
+  browser.cookies.set("session", `base64-${Buffer.from(changed).toString("base64url")}`);
+}
 
 test("a visitor who asks for the portal is sent to the login", async () => {
   const response = await app.browser().get("/portal");
   expect(response.status).toBe(303);
   expect(response.headers.get("Location")).toBe("/login");
+  expect(response.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  expect(await response.text()).toBe("");
+});
+
+test.each(["/portal/new", "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"])(
+  "a visitor who asks for %s, or posts to it, is sent to the login and comes back to it after",
+  async (path) => {
+    for (const response of [await app.browser().get(path), await app.browser().post(path, { name: "x" })]) {
+      expect(response.status).toBe(303);
+      expect(response.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(path)}`);
+    }
+  },
+);
+
+test("a visitor's script gets nothing of the portal's data either", async () => {
+  for (const path of ["/portal.data", "/portal.data?_routes=routes%2Fportal", "/portal/new.data"]) {
+    const response = await app.browser().get(path);
+    expect(response.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    const text = await response.text();
+    expect(text).toContain("/login");
+    expect(text).not.toMatch(/shipments|hasOlder|requestId/);
+  }
 });
 
 test("a client who signed up, confirmed and logged in sees the welcome with the full name", async () => {
-  const browser = app.browser();
-  await browser.signUpAndIn("Wanjiru");
-  const page = await (await browser.get("/portal")).text();
-  expect(page).toContain("Wanjiru");
-  expect(page).toContain("You have no shipments yet. Click &quot;Create Shipment&quot; to get started!");
+  const page = await client.open("/portal");
+  expect(page.text).toContain("Welcome, Wanjiru.");
+  expect(page.text).toContain('You have no shipments yet. Click "Create Shipment" to get started!');
+});
+
+describe("a session cookie that is none means signed out:", () => {
+  const part = (from: number, to?: number) => (client.cookies.get("session") ?? "").slice(from, to);
+  const json = (value: unknown) => `base64-${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
+  test.each<{ what: string; value: () => string }>([
+    { what: "nothing", value: () => "" },
+    { what: "garbage", value: () => "%%%;garbage" },
+    { what: "base64 of nothing", value: () => "base64-" },
+    { what: "base64 that is none", value: () => "base64-&&&&" },
+    { what: "bytes that are no text", value: () => `base64-${Buffer.from([255, 254, 0, 128]).toString("base64url")}` },
+    { what: "half of a session", value: () => part(0, 300) },
+    { what: "the end of a session", value: () => part(40) },
+    { what: "JSON null", value: () => json(null) },
+    { what: "a number", value: () => json(7) },
+    { what: "a list", value: () => json([1, 2]) },
+    { what: "an empty session", value: () => json({}) },
+    { what: "a session with tokens of other kinds", value: () => json({ access_token: 1, refresh_token: {} }) },
+    {
+      what: "a session of another site",
+      value: () => json({ access_token: "a.b.c", refresh_token: "x", expires_at: 4e9, user: { id: "1" } }),
+    },
+    {
+      what: "a forged user without a signature",
+      value: () => {
+        const claims = { sub: "0b51e3a8-0000-4000-8000-000000000000", role: "authenticated", exp: 4e9 };
+        const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+        return json({
+          access_token: `${encode({ alg: "none", typ: "JWT" })}.${encode(claims)}.`,
+          refresh_token: "x",
+          expires_at: 4e9,
+          expires_in: 3600,
+          token_type: "bearer",
+          user: { id: claims.sub, user_metadata: { full_name: "Forged" } },
+        });
+      },
+    },
+    { what: "a session that ended, with a refresh token nobody has", value: () => json(ended) },
+    { what: "100,000 letters", value: () => "a".repeat(100_000) },
+  ])("$what", async ({ value }) => {
+    const browser = app.browser();
+    browser.cookies.set("session", value());
+    const response = await browser.get("/portal");
+    expect(response.status).toBe(303);
+    expect(response.headers.get("Location")).toBe("/login");
+    expect(response.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(browser.cookies.has("session")).toBe(false);
+    browser.cookies.set("session", value());
+    expect((await browser.get("/")).status).toBe(200);
+    expect((await browser.get("/login")).status).toBe(200);
+  });
+  const ended = { access_token: "a.b.c", refresh_token: "nobody", expires_at: 1, expires_in: 1, token_type: "bearer" };
+
+  test("pieces of a session that is cut into several cookies", async () => {
+    const browser = app.browser();
+    browser.cookies.set("session.0", part(0, 100));
+    browser.cookies.set("session.7", "garbage");
+    expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+    expect([...browser.cookies.keys()]).toEqual([]);
+  });
+});
+
+describe("a flash cookie that is none says nothing:", () => {
+  const stolen = async () => {
+    const browser = app.browser();
+    await browser.post("/resources/forgot-password", {});
+    return browser.cookies.get("flash") ?? "";
+  };
+  test.each<{ what: string; value: () => Promise<string> | string }>([
+    { what: "garbage", value: () => "garbage" },
+    { what: "broken percent signs", value: () => "%E0%A4%A" },
+    { what: "half of a real one", value: async () => (await stolen()).slice(0, 40) },
+    { what: "a real one with another signature", value: async () => `${(await stolen()).split(".")[0]}.AAAA` },
+    {
+      what: "one we did not sign",
+      value: () =>
+        Buffer.from('{"__flash_toast__":{"toast":{"message":"Hacked","type":"success"}}}').toString("base64"),
+    },
+    { what: "100,000 letters", value: () => "a".repeat(100_000) },
+  ])("$what", async ({ value }) => {
+    const browser = app.browser();
+    browser.cookies.set("flash", await value());
+    const page = await browser.open("/login");
+    expect(page.status).toBe(200);
+    expect(page.toasts).toEqual([]);
+    const theme = app.browser();
+    theme.cookies.set("theme", await value());
+    expect((await theme.open("/")).all("html")[0]?.getAttribute("class")).toBe("dark");
+  });
+});
+
+describe("a session past its hour", () => {
+  test("is renewed on the way, once for everything on the page", async () => {
+    const browser = copyOf(client);
+    change(browser, { expires_at: 1 });
+    const before = browser.cookies.get("session");
+    const calls = await app.proxy.during(async () => {
+      const response = await browser.get("/portal");
+      expect(response.status).toBe(200);
+      expect(response.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      expect(response.headers.getSetCookie()).toContainEqual(expect.stringMatching(/^session=.*HttpOnly/));
+    });
+    expect(calls.filter((call) => call.includes("grant_type=refresh_token"))).toHaveLength(1);
+    expect(browser.cookies.get("session")).not.toBe(before);
+    expect((await browser.get("/portal")).status).toBe(200);
+  });
+
+  test("is kept when it cannot be renewed at the moment", async () => {
+    const browser = copyOf(client);
+    change(browser, { expires_at: 1 });
+    app.proxy.fail(503, /grant_type=refresh_token/);
+    expect([200, 503]).toContain((await browser.get("/portal")).status);
+    expect(browser.cookies.has("session")).toBe(true);
+    app.proxy.fail("none");
+    expect((await browser.get("/portal")).status).toBe(200);
+  });
+
+  test("is renewed once for twenty requests at once", async () => {
+    const browser = app.browser();
+    await browser.logIn(email);
+    change(browser, { expires_at: 1 });
+    const calls = await app.proxy.during(() => Promise.all(Array.from({ length: 20 }, () => browser.get("/portal"))));
+    expect(calls.filter((call) => call.includes("grant_type=refresh_token"))).toHaveLength(1);
+  });
+
+  test("is renewed for twenty requests at once without signing anybody out", async () => {
+    const browser = copyOf(client);
+    change(browser, { expires_at: 1 });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => browser.get("/portal")));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect((await browser.get("/portal")).status).toBe(200);
+  });
+});
+
+describe("signing out", () => {
+  test("takes the cookie, says so once, and the old cookie opens nothing any more", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Otieno");
+    const thieves = [copyOf(browser), copyOf(browser)];
+    change(thieves[1] ?? browser, { expires_at: 1 });
+    for (const thief of thieves) expect((await copyOf(thief).get("/portal")).status).toBe(200);
+    const answer = await browser.press(await browser.open("/portal"), "Sign out");
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(browser.cookies.has("session")).toBe(false);
+    const login = await browser.follow(answer);
+    expect(login.h1).toBe("Client Login");
+    expect(login.toasts).toEqual([{ title: "You are signed out", description: "", variant: "default" }]);
+    expect(login.all("header a, header button").map((each) => each.text)).not.toContain("Sign out");
+    expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+    for (const thief of thieves) expect((await thief.get("/portal")).headers.get("Location")).toBe("/login");
+  });
+
+  test("leaves the person's other browsers signed in", async () => {
+    const browser = app.browser();
+    const email = await browser.signUpAndIn("Njeri");
+    const phone = app.browser();
+    await phone.logIn(email);
+    await browser.post("/portal/sign-out", {});
+    expect((await phone.get("/portal")).status).toBe(200);
+  });
+
+  test("by a GET does nothing", async () => {
+    const response = await client.get("/portal/sign-out");
+    expect(response.headers.get("Location")).toBe("/portal");
+    expect((await client.get("/portal")).status).toBe(200);
+  });
 });

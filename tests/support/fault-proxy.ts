@@ -1,8 +1,14 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What happens to a call: it passes, gets this status, is cut off, hangs, or gets something that is no answer. */
-export type Fault = "none" | number | "close" | "hang" | "html" | "half json";
+/**
+ * What happens to a call: it passes, gets this status, is cut off, hangs, gets something that is no answer, or is done
+ * by the backend and its answer lost on the way back.
+ */
+export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "lost answer";
+
+/** Faults of a backend that is there and fails at once, in each of its ways. */
+export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
 /** A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. */
 export async function faultProxy(target: string) {
@@ -14,6 +20,7 @@ export async function faultProxy(target: string) {
     const call = `${incoming.method} ${incoming.url}`;
     calls.push(call);
     if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
+    if (fault === "lost answer") return pass(target, incoming, outgoing, false);
     incoming.resume();
     if (fault === "hang") return;
     if (fault === "close") return incoming.socket.destroy();
@@ -23,6 +30,8 @@ export async function faultProxy(target: string) {
     }
     outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
   });
+  // Longer than undici keeps a connection, so that it never sends on one that is being closed here.
+  server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
   return {
@@ -34,6 +43,12 @@ export async function faultProxy(target: string) {
       fault = kind;
       pattern = of;
     },
+    /** The calls that arrive while something is done. */
+    async during(act: () => Promise<unknown>): Promise<string[]> {
+      const before = calls.length;
+      await act();
+      return calls.slice(before);
+    },
     close() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));
@@ -41,11 +56,12 @@ export async function faultProxy(target: string) {
   };
 }
 
-function pass(target: string, incoming: IncomingMessage, outgoing: ServerResponse) {
+function pass(target: string, incoming: IncomingMessage, outgoing: ServerResponse, answered = true) {
   const { hostname, port } = new URL(target);
   const onward = request(
     { hostname, port, method: incoming.method, path: incoming.url, headers: incoming.headers },
     (answer) => {
+      if (!answered) return answer.resume().once("end", () => outgoing.destroy());
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
     },

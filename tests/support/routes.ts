@@ -1,6 +1,9 @@
 import process from "node:process";
+import { type HTMLElement, parse } from "node-html-parser";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
-import { companyBackend } from "../../app/lib/supabase.server.ts";
+import { expect } from "vitest";
+import { env } from "../../app/lib/env.server.ts";
+import { anonymousBackend, companyBackend } from "../../app/lib/supabase.server.ts";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { serverBuild } from "../../app/server/build.ts";
 import { faultProxy } from "./fault-proxy.ts";
@@ -8,18 +11,64 @@ import { confirmationLink } from "./outbox.ts";
 
 export const origin = "http://127.0.0.1:3000";
 export const password = "a good password";
+/** A Cache-Control with which neither a proxy nor the browser's Back keeps an answer. */
+export const keptByNobody = /^private,.*\bno-store\b/;
 
 /**
  * The built app as one function from Request to Response, on the backend of the route tests behind a proxy that can
  * fail. Import it once per file, before anything of the app has read its settings.
  */
 export async function theApp() {
-  const proxy = await faultProxy(process.env.SUPABASE_URL ?? "");
+  const url = process.env.SUPABASE_URL ?? "";
+  const proxy = await faultProxy(url);
   process.env.SUPABASE_URL = proxy.url;
   const build = (await import(serverBuild)) as ServerBuild;
   const handle = createRequestHandler(build, "production");
-  return { proxy, browser: () => new Browser((request) => handle(request, new RouterContextProvider())) };
+  return {
+    proxy,
+    /** The company's handle, past the proxy: neither its faults nor its record of calls. */
+    company: companyBackend({ ...env().backend, url }),
+    browser: () => new Browser((request) => handle(request, new RouterContextProvider())),
+  };
 }
+
+/** The site as npm start serves it, over HTTP on a free port, on the backend of `theApp`. */
+export async function theSite() {
+  const { createSite } = await import("../../app/server/http.ts");
+  const server = await createSite();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return {
+    port,
+    browser: () =>
+      new Browser(async (request) => {
+        const { pathname, search } = new URL(request.url);
+        const { method, headers } = request;
+        const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+        return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+      }),
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A handle on the backend as the client with this address has it, for what the client finds there. */
+export async function handleOf(email: string) {
+  const backend = anonymousBackend();
+  const { data, error } = await backend.auth.signInWithPassword({ email, password });
+  if (error) throw error;
+  return { backend, id: data.user.id };
+}
+
+/** A file that is a PDF by its signature, of so many bytes. */
+export function pdf(name = "invoice.pdf", size = 2000): File {
+  return new File(["%PDF-1.4\n", " ".repeat(size - 15), "%%EOF\n"], name, { type: "application/pdf" });
+}
+
+export type Form = Record<string, string | File>;
 
 /** A browser without script: keeps cookies, sends forms, follows nothing by itself. */
 export class Browser {
@@ -31,7 +80,11 @@ export class Browser {
   }
 
   /** Posts a form as a browser does: urlencoded, or multipart when a FormData is given. */
-  post(path: string, fields: Record<string, string> | FormData, headers: Record<string, string> = {}) {
+  post(
+    path: string,
+    fields: Record<string, string> | URLSearchParams | FormData,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
     return this.send(
       new Request(new URL(path, origin), { method: "POST", body, headers: { Origin: origin, ...headers } }),
@@ -50,23 +103,125 @@ export class Browser {
     return response;
   }
 
+  /** Opens a page. */
+  async open(path: string): Promise<Page> {
+    return read(await this.get(path));
+  }
+
+  /** Fills in the form of a page that has this button and presses it. Throws when the page has no such button. */
+  press(page: Page, button: string, typed: Form = {}): Promise<Response> {
+    const { action, multipart, fields } = page.form(button);
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...fields, ...typed })) form.append(name, value);
+    if (multipart) return this.post(action, form);
+    return this.post(action, Object.fromEntries([...form].map(([name, value]) => [name, String(value)])));
+  }
+
+  /** Goes where a redirect leads. Throws when the answer is none. */
+  follow(response: Response): Promise<Page> {
+    const location = response.headers.get("Location");
+    if (response.status !== 303 || !location) throw new Error(`${response.status} leads nowhere`);
+    return this.open(location);
+  }
+
   /** Signs a new client up, confirms it and logs in here. Returns its e-mail address. */
   async signUpAndIn(name: string): Promise<string> {
-    const email = `${name}-${Math.random().toString(36).slice(2, 8)}@client.example`;
+    const email = `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@client.example`;
     const [clientId = ""] = await issueClientIds(companyBackend(), 1);
     await this.post("/signup", { clientId, fullName: name, email, password });
-    const link = new URL(await confirmationLink(process.env.DATA_DIR ?? "", email));
-    await this.post("/auth/confirm", { token: link.searchParams.get("token_hash") ?? "" });
-    const response = await this.post("/login", { email, password });
-    if (response.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in`);
+    await this.confirm(email);
+    await this.logIn(email);
     return email;
   }
 
-  /** Opens a shipment and returns its path, /portal/<id>. */
+  /** Presses the button behind the link of the newest mail to this address. */
+  async confirm(email: string): Promise<Response> {
+    const { pathname, search } = new URL(await confirmationLink(process.env.DATA_DIR ?? "", email));
+    return this.press(await this.open(pathname + search), "Confirm this address");
+  }
+
+  /** Logs in, past the toast that says so. Throws when that fails. */
+  async logIn(email: string): Promise<void> {
+    const response = await this.post("/login", { email, password });
+    if (response.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in`);
+    this.cookies.delete("flash");
+  }
+
+  /** Makes a shipment, past the toast that says so, and returns its path, /portal/<id>. */
   async createShipment(name: string): Promise<string> {
-    const form = await (await this.get("/portal/new")).text();
-    const requestId = /name="requestId" value="([^"]+)"/.exec(form)?.[1] ?? "";
-    const response = await this.post("/portal/new", { name, requestId });
+    const response = await this.press(await this.open("/portal/new"), "Create Shipment", { name });
+    this.cookies.delete("flash");
     return response.headers.get("Location") ?? "";
   }
+}
+
+export type Page = Awaited<ReturnType<typeof read>>;
+
+/** An answer as a person without script sees it. */
+export async function read(response: Response) {
+  const html = await response.text();
+  const root = parse(html, { comment: false });
+  const all = (selector: string) => root.querySelectorAll(selector);
+  const one = (selector: string) => words(root.querySelector(selector));
+
+  return {
+    status: response.status,
+    headers: response.headers,
+    html,
+    all,
+    title: one("head title"),
+    h1: one("h1"),
+    /** Everything between navigation and footer. */
+    text: one("main"),
+    toasts: all("[role=alert], [role=status]").map((toast) => ({
+      title: words(toast.querySelector("p")),
+      description: words(toast.querySelectorAll("p")[1]),
+      variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
+    })),
+    /** The error summary: what is wrong, and the ids its links lead to. */
+    problems: all("[aria-labelledby=problems] a").map((link) => ({
+      text: words(link),
+      id: link.getAttribute("href")?.replace("#", "") ?? "",
+    })),
+    has: (id: string) => root.getElementById(id) !== null,
+    /** What is printed in a field. */
+    value: (name: string) => root.querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
+    /** What is read aloud with a field besides its label: hint and error. */
+    saidOf: (name: string) => {
+      const ids = root.querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
+      return ids.split(" ").flatMap((id) => (id ? [words(root.getElementById(id))] : []));
+    },
+    /** The form a button belongs to, with everything a browser would send of it. */
+    form: (button: string) => {
+      const form = all("form").find((one) => one.querySelectorAll("button").some((each) => words(each) === button));
+      if (!form) throw new Error(`No button "${button}" on the page "${one("h1")}" (${response.status})`);
+      const fields: Form = {};
+      for (const field of form.querySelectorAll("input, button[name]")) {
+        if (field.getAttribute("type") === "checkbox" && !field.hasAttribute("checked")) continue;
+        const isFile = field.getAttribute("type") === "file";
+        fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : (field.getAttribute("value") ?? "");
+      }
+      const multipart = form.getAttribute("enctype") === "multipart/form-data";
+      return { action: form.getAttribute("action") ?? "", multipart, fields };
+    },
+  };
+}
+
+/** The text of an element with single blanks. */
+export function words(element: HTMLElement | null | undefined): string {
+  return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
+}
+
+/** What a toast says when the backend could not: that it does not answer, or that it answered nonsense. */
+export const unavailable = expect.stringMatching(
+  /^(Our records do not answer at the moment\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
+);
+
+/** That a page says nothing of the backend's insides: its errors, its address, our stack, or what it answered. */
+export function expectNothingInternal(page: Page): void {
+  const insides = ["relation x", "<h1>Welcome", '{"id":"5a0', "fetch failed", "ECONN", "socket", "SyntaxError"];
+  insides.push("TypeError", "AuthRetryable", "Unexpected token", "node_modules", "stack", "SQL", "PGRST");
+  insides.push(new URL(process.env.SUPABASE_URL ?? "").host);
+  const shown = page.html.replace(/<script[^>]*> ?\(\(storageKey.*?<\/script>/s, "");
+  expect(insides.filter((inside) => shown.includes(inside))).toEqual([]);
 }

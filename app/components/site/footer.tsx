@@ -1,15 +1,33 @@
+import { Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
 
-/** The foot of every page: who we are and how to reach a person. */
+const pages = [
+  { to: "/careers", name: "Careers" },
+  { to: "/login", name: "Client Login" },
+  { to: "/privacy", name: "Privacy Policy" },
+  { to: "/terms", name: "Terms of Service" },
+  { to: "/legal", name: "Legal Notice" },
+  { to: "/additional-info", name: "Additional Info" },
+  { to: "/cookie-settings", name: "Cookie Settings" },
+];
+
+const linkLook = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
+
+/** The foot of every page: who we are, how to reach a person, and the small print. */
 export function Footer({ company }: { company: Company }) {
+  const { pathname } = useLocation();
+  // The quote form opens over the page itself, but not over pages that hold what somebody is writing.
+  const quote = /^\/(portal|login|signup|auth|resources\/quote)/.test(pathname) ? "/?quote" : `${pathname}?quote`;
   return (
-    <footer className="border-t border-line bg-sunken">
-      <div className="mx-auto grid max-w-6xl gap-8 px-4 py-10 text-sm sm:grid-cols-2 lg:grid-cols-3">
+    <footer className="border-t border-line bg-sunken pb-16 text-sm">
+      <div className="mx-auto grid max-w-6xl gap-8 px-4 py-10 sm:grid-cols-2 lg:grid-cols-4">
         <div>
           <p className="font-semibold">{company.name}</p>
           <p className="mt-1 text-quiet">{company.taglines[0]}</p>
-          <p className="mt-4 text-quiet">
-            © {company.copyright_year} {company.name}
+          <p className="mt-2">
+            <Link to={quote} preventScrollReset className={linkLook}>
+              Get a Quote
+            </Link>
           </p>
         </div>
         {company.offices.map((office) => (
@@ -18,26 +36,48 @@ export function Footer({ company }: { company: Company }) {
             <p className="mt-1 text-quiet">{office.address}</p>
             <ul className="mt-1">
               <li>
-                <a
-                  className="inline-flex min-h-11 items-center underline"
-                  href={`tel:${office.phone.replaceAll(" ", "")}`}
-                >
+                <a className={linkLook} href={`tel:${office.phone.replaceAll(" ", "")}`}>
                   {office.phone}
                 </a>
               </li>
               <li>
-                <a className="inline-flex min-h-11 items-center underline" href={`mailto:${office.email}`}>
+                <a className={linkLook} href={`mailto:${office.email}`}>
                   {office.email}
                 </a>
               </li>
               <li>
-                <a className="inline-flex min-h-11 items-center underline" href={office.map} rel="noreferrer">
-                  Map
+                <a className={linkLook} href={office.map} target="_blank" rel="noreferrer">
+                  Map<span className="sr-only"> of the {office.name}</span>
                 </a>
               </li>
             </ul>
           </address>
         ))}
+        <nav aria-label="More pages">
+          <ul className="columns-2 gap-4 lg:columns-1">
+            {pages.map((page) => (
+              <li key={page.to}>
+                <Link to={page.to} className={linkLook}>
+                  {page.name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      </div>
+      <div className="mx-auto flex max-w-6xl flex-wrap items-center justify-between gap-x-8 gap-y-2 border-t border-line px-4 py-4">
+        <p className="text-quiet">
+          © {company.copyright_year} {company.name}
+        </p>
+        <ul className="flex flex-wrap gap-x-6">
+          {company.social.map((page) => (
+            <li key={page.name}>
+              <a className={linkLook} href={page.url} target="_blank" rel="noreferrer">
+                {page.name}
+              </a>
+            </li>
+          ))}
+        </ul>
       </div>
     </footer>
   );

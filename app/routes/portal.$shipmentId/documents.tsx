@@ -1,6 +1,6 @@
 import { BadgeCheck, CircleAlert, FileCheck } from "lucide-react";
 import { Form } from "react-router";
-import { inputLook, SubmitButton } from "~/components/form";
+import { fileButtonLook, inputLook, SubmitButton } from "~/components/form";
 import { Card } from "~/components/ui/card";
 import type { Toast } from "~/lib/flash";
 import { acceptedFiles, acceptedKinds, type DocumentState, documentState } from "~/models/document";
@@ -69,7 +69,7 @@ function DocumentRow({ document, refused }: { document: Document; refused: Uploa
               accept={acceptedFiles}
               aria-invalid={refused ? true : undefined}
               aria-describedby={refused ? `${id}-error` : undefined}
-              className={`${inputLook} flex-1 basis-52 text-sm file:mr-3 file:border-0 file:bg-transparent file:font-semibold file:text-ink file:underline`}
+              className={`${inputLook} ${fileButtonLook} flex-1 basis-52`}
             />
             <SubmitButton look="plain" pending="Uploading…">
               Upload

@@ -1,0 +1,54 @@
+import { ChevronDown } from "lucide-react";
+import type { Heading } from "~/lib/mdx.build";
+import "../../styles/prose.css";
+
+type LongTextProps = { html: string | undefined; headings: Heading[]; contents: string };
+
+/** A long text with its table of contents: a route line beside it on a wide screen, folded above it on a phone. */
+export function LongText({ html, headings, contents }: LongTextProps) {
+  if (headings.length === 0) return <Prose html={html} />;
+  return (
+    <div className="grid grid-cols-1 gap-x-12 gap-y-6 lg:grid-cols-[16rem_minmax(0,1fr)]">
+      <details className="group rounded-label border border-line bg-raised lg:hidden">
+        <summary className="flex min-h-11 items-center justify-between gap-4 px-4 font-semibold">
+          {contents}
+          <ChevronDown aria-hidden className="size-5 group-open:rotate-180" />
+        </summary>
+        <Stations headings={headings} className="mx-4 mb-4" />
+      </details>
+      <nav aria-label={contents} className="hidden lg:block">
+        <div className="sticky top-6 max-h-[calc(100dvh-3rem)] overflow-y-auto pb-2">
+          <p className="mb-2 text-sm font-semibold">{contents}</p>
+          <Stations headings={headings} />
+        </div>
+      </nav>
+      <Prose html={html} />
+    </div>
+  );
+}
+
+/** Text of content/, compiled to HTML when the site is built. Without `html` it is the text that the document shows. */
+export function Prose({ html }: { html: string | undefined }) {
+  const shown = html ?? document.querySelector(".prose")?.innerHTML ?? "";
+  return <div className="prose" dangerouslySetInnerHTML={{ __html: shown }} />;
+}
+
+function Stations({ headings, className = "" }: { headings: Heading[]; className?: string }) {
+  return (
+    <ol className={`ml-1 border-l border-line text-sm ${className}`}>
+      {headings.map(({ id, text }) => (
+        <li
+          key={id}
+          className="relative before:absolute before:top-[1.125rem] before:-left-1 before:size-2 before:rounded-full before:border before:border-edge before:bg-surface"
+        >
+          <a
+            href={`#${id}`}
+            className="flex min-h-11 items-center py-1 pl-5 leading-snug no-underline hover:text-action hover:underline"
+          >
+            {text}
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}

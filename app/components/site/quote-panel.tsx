@@ -1,0 +1,40 @@
+import { X } from "lucide-react";
+import { Link, useLocation } from "react-router";
+import { QuoteForm } from "./quote-form";
+
+/** The quote form over the page it was opened from: an address with `?quote`, closed by links to the same page. */
+export function QuotePanel({ services }: { services: string[] }) {
+  const { pathname } = useLocation();
+  return (
+    <div className="fixed inset-0 z-20 grid place-items-center overflow-y-auto p-4">
+      <Link
+        to={pathname}
+        preventScrollReset
+        aria-label="Close the quote form"
+        tabIndex={-1}
+        className="fixed inset-0 bg-sunken/90"
+      />
+      <section
+        role="dialog"
+        aria-modal="true"
+        aria-labelledby="quote-title"
+        className="relative w-full max-w-md rounded-label border border-line bg-raised p-4 shadow-float sm:p-6"
+      >
+        <header className="mb-4 flex items-start justify-between gap-4">
+          <h2 id="quote-title" className="text-lg font-semibold">
+            Get a Quote
+          </h2>
+          <Link
+            to={pathname}
+            preventScrollReset
+            className="-mt-2 -mr-2 flex size-11 items-center justify-center rounded-label border border-transparent hover:border-edge"
+          >
+            <X aria-hidden className="size-5" />
+            <span className="sr-only">Close</span>
+          </Link>
+        </header>
+        <QuoteForm services={services} from={pathname} />
+      </section>
+    </div>
+  );
+}

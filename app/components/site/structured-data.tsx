@@ -1,0 +1,70 @@
+import { useRouteLoaderData } from "react-router";
+import type { ArticleSummary } from "~/models/article.server";
+import type { loader } from "~/root";
+
+/**
+ * Facts for search engines in the words of schema.org. A data block is never run, so the content security policy asks
+ * no nonce of it.
+ */
+function StructuredData({ facts }: { facts: Record<string, unknown> }) {
+  // Without "<" nothing in the facts can end the element or open a comment in it.
+  const json = JSON.stringify({ "@context": "https://schema.org", ...facts }).replaceAll("<", "\\u003c");
+  // Not as text: React would write &quot; into the JSON.
+  return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;
+}
+
+/** The company: name, founding year, offices and phone. For the home page. */
+export function OrganisationData() {
+  const site = useRouteLoaderData<typeof loader>("root");
+  if (!site) return null;
+  const { company, origin } = site;
+  const [head] = company.offices;
+  return (
+    <StructuredData
+      facts={{
+        ...organisation(origin, company.name),
+        slogan: company.taglines[0],
+        foundingDate: String(company.founded),
+        logo: `${origin}/icon-512.png`,
+        telephone: head?.phone,
+        email: head?.email,
+        address: head?.address,
+        location: company.offices.map(({ name, address, phone, map }) => ({
+          "@type": "Place",
+          name,
+          address,
+          telephone: phone,
+          hasMap: map,
+        })),
+        sameAs: company.social.map(({ url }) => url),
+      }}
+    />
+  );
+}
+
+/** A written article of the blog, published by the company. */
+export function ArticleData({ article }: { article: ArticleSummary }) {
+  const site = useRouteLoaderData<typeof loader>("root");
+  if (!site) return null;
+  const publisher = organisation(site.origin, site.company.name);
+  return (
+    <StructuredData
+      facts={{
+        "@type": "Article",
+        headline: article.title,
+        description: article.excerpt,
+        articleSection: article.category,
+        datePublished: article.date,
+        inLanguage: "en",
+        mainEntityOfPage: `${site.origin}/resources/blog/${article.slug}`,
+        image: `${site.origin}/social-card.png`,
+        author: publisher,
+        publisher,
+      }}
+    />
+  );
+}
+
+function organisation(origin: string, name: string) {
+  return { "@type": "Organization", "@id": `${origin}/#company`, name, url: `${origin}/` };
+}

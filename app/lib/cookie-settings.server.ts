@@ -1,0 +1,31 @@
+/** The visitor's choice of optional cookies, kept in a cookie of its own for a year. */
+import { type Cookie, createCookie } from "react-router";
+import { z } from "zod";
+import { cookieAttributes } from "./supabase.server.ts";
+
+const Settings = z.object({ performance: z.boolean(), functional: z.boolean(), marketing: z.boolean() });
+export type CookieSettings = z.infer<typeof Settings>;
+
+const defaults: CookieSettings = { performance: true, functional: true, marketing: false };
+
+let cookie: Cookie | undefined;
+
+function settingsCookie(): Cookie {
+  const attributes = cookieAttributes();
+  cookie ??= createCookie(attributes.secure ? "__Host-cookieSettings" : "cookieSettings", {
+    ...attributes,
+    maxAge: 365 * 24 * 60 * 60,
+  });
+  return cookie;
+}
+
+/** The stored choice, or the defaults; a damaged cookie counts as none. */
+export async function cookieSettingsOf(request: Request): Promise<CookieSettings> {
+  const stored: unknown = await settingsCookie().parse(request.headers.get("Cookie"));
+  return Settings.safeParse(stored).data ?? defaults;
+}
+
+/** A Set-Cookie that keeps the choice. */
+export function keepCookieSettings(settings: CookieSettings): Promise<string> {
+  return settingsCookie().serialize(settings);
+}

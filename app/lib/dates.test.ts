@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { eastAfricaTime } from "./dates.ts";
+
+test.each([
+  ["2026-11-20T12:04:00+00:00", "20 Nov 2026, 15:04 EAT"],
+  ["2026-11-20T12:04:59.999Z", "20 Nov 2026, 15:04 EAT"],
+  ["2026-11-20T20:59:59+00:00", "20 Nov 2026, 23:59 EAT"],
+  ["2026-11-20T21:00:00+00:00", "21 Nov 2026, 00:00 EAT"],
+  ["2026-11-30T23:30:00+00:00", "1 Dec 2026, 02:30 EAT"],
+  ["2026-12-31T21:15:00+00:00", "1 Jan 2027, 00:15 EAT"],
+  ["2028-02-28T22:00:00+00:00", "29 Feb 2028, 01:00 EAT"],
+  ["2026-11-20T15:04:00+03:00", "20 Nov 2026, 15:04 EAT"],
+  ["2026-11-20T01:04:00-11:00", "20 Nov 2026, 15:04 EAT"],
+  ["2026-11-20T12:04:00.123456+00:00", "20 Nov 2026, 15:04 EAT"],
+])("%s is %s", (iso, shown) => {
+  expect(eastAfricaTime(iso)).toBe(shown);
+});
+
+test("there is no summer time: noon in London's January and July is the same hour", () => {
+  expect(eastAfricaTime("2026-01-15T12:00:00Z")).toBe("15 Jan 2026, 15:00 EAT");
+  expect(eastAfricaTime("2026-07-15T12:00:00Z")).toBe("15 Jul 2026, 15:00 EAT");
+});

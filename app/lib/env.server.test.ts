@@ -1,0 +1,144 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { ConfigurationError, readSettings } from "./env.server.ts";
+
+const secret = "s3cr3t-that-must-not-be-printed-anywhere";
+const hosted = {
+  SUPABASE_URL: "https://abc.supabase.example",
+  SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
+  SUPABASE_SECRET_KEY: secret,
+  SESSION_SECRET: "x".repeat(32),
+};
+
+test("without any variable the site listens on this machine alone and starts its own backend", () => {
+  expect(readSettings({})).toEqual({
+    port: 3000,
+    host: "127.0.0.1",
+    origin: "http://127.0.0.1:3000",
+    dataDir: path.resolve(".data"),
+    backendPort: 54321,
+    backend: null,
+    sessionSecret: null,
+    smtpUrl: null,
+  });
+});
+
+test("an empty variable counts as none", () => {
+  const names = [
+    ...Object.keys(hosted),
+    "PORT",
+    "HOST",
+    "APP_ORIGIN",
+    "DATA_DIR",
+    "BACKEND_PORT",
+    "SMTP_URL",
+    "NODE_ENV",
+  ];
+  expect(readSettings(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(readSettings({}));
+});
+
+test("a hosted backend is taken with its keys", () => {
+  expect(readSettings(hosted)).toMatchObject({
+    backend: { url: hosted.SUPABASE_URL, publishableKey: "sb_publishable_x", secretKey: secret },
+    sessionSecret: hosted.SESSION_SECRET,
+  });
+});
+
+const good: [string, string, object][] = [
+  ["PORT", "8080", { port: 8080, origin: "http://127.0.0.1:8080" }],
+  ["PORT", "1", { port: 1 }],
+  ["PORT", "65535", { port: 65535 }],
+  ["HOST", "0.0.0.0", { host: "0.0.0.0", origin: "http://127.0.0.1:3000" }],
+  ["HOST", "::", { host: "::", origin: "http://127.0.0.1:3000" }],
+  ["HOST", "192.168.1.5", { host: "192.168.1.5", origin: "http://192.168.1.5:3000" }],
+  ["APP_ORIGIN", "https://portal.example", { origin: "https://portal.example" }],
+  ["APP_ORIGIN", "https://portal.example:8443", { origin: "https://portal.example:8443" }],
+  ["APP_ORIGIN", "http://localhost:3000", { origin: "http://localhost:3000" }],
+  ["DATA_DIR", "some/folder", { dataDir: path.resolve("some/folder") }],
+  ["DATA_DIR", "/var/lib/portal", { dataDir: path.resolve("/var/lib/portal") }],
+  ["BACKEND_PORT", "12345", { backendPort: 12345 }],
+  ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
+  ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],
+  ["SMTP_URL", "smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
+];
+
+test.each(good)("%s may be %s", (name, value, expected) => {
+  expect(readSettings({ [name]: value })).toMatchObject(expected);
+});
+
+const bad: [string, string][] = [
+  ["PORT", "0"],
+  ["PORT", "65536"],
+  ["PORT", "-1"],
+  ["PORT", "80.5"],
+  ["PORT", "http"],
+  ["BACKEND_PORT", "0"],
+  ["BACKEND_PORT", "99999"],
+  ["BACKEND_PORT", `${secret}`],
+  ["APP_ORIGIN", "portal.example"],
+  ["APP_ORIGIN", "https://portal.example/"],
+  ["APP_ORIGIN", "https://portal.example/portal"],
+  ["APP_ORIGIN", "ftp://portal.example"],
+  ["APP_ORIGIN", "javascript:alert(1)"],
+  ["APP_ORIGIN", `https://user:${secret}@portal.example`],
+  ["SUPABASE_URL", "abc.supabase.example"],
+  ["SUPABASE_URL", "postgres://db.example"],
+  ["SUPABASE_URL", `ftp://user:${secret}@db.example`],
+  ["SESSION_SECRET", secret.slice(0, 31)],
+  ["SMTP_URL", "mail.example"],
+  ["SMTP_URL", `https://user:${secret}@mail.example`],
+  ["SMTP_URL", `user:${secret}@mail.example`],
+];
+
+test.each(bad)("%s cannot be %s: one line names the variable and prints no secret", (name, value) => {
+  const message = messageFor({ ...hosted, [name]: value });
+  expect(message).toMatch(new RegExp(`^Configuration: .*\\b${name}\\b`));
+  expect(message).not.toMatch(/[\r\n]/);
+  expect(message).not.toContain(secret.slice(0, 12));
+  expect(message.length).toBeLessThan(200);
+});
+
+test.each(["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"])(
+  "with SUPABASE_URL but without %s, one line names both",
+  (name) => {
+    for (const value of [undefined, ""]) {
+      const message = messageFor({ ...hosted, [name]: value });
+      expect(message).toContain("SUPABASE_URL");
+      expect(message).toContain(name);
+      expect(message).not.toMatch(/[\r\n]/);
+      expect(message).not.toContain(secret);
+    }
+  },
+);
+
+test("with SUPABASE_URL alone, one line names all three that are missing", () => {
+  const message = messageFor({ SUPABASE_URL: hosted.SUPABASE_URL });
+  for (const name of ["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"])
+    expect(message).toContain(name);
+});
+
+test.each(["http://portal.example", "http://192.168.1.5:3000"])(
+  "in production, visitors of another machine cannot be served in the clear at %s",
+  (origin) => {
+    const message = messageFor({ NODE_ENV: "production", APP_ORIGIN: origin });
+    expect(message).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
+  },
+);
+
+test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"])(
+  "in production, the own machine is served at %s",
+  (origin) => {
+    expect(readSettings({ NODE_ENV: "production", APP_ORIGIN: origin }).origin).toBe(origin);
+  },
+);
+
+/** The message of the ConfigurationError for an environment. */
+function messageFor(environment: NodeJS.ProcessEnv): string {
+  try {
+    readSettings(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message;
+  }
+  throw new Error("the settings were accepted");
+}

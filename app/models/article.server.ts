@@ -1,0 +1,112 @@
+/** Articles of the blog and the legal texts, from content/, compiled when the site is built. */
+import { z } from "zod";
+import { check } from "../lib/content.server.ts";
+import type { Compiled } from "../lib/mdx.build.ts";
+
+const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");
+
+const Frontmatter = z.object({
+  title: z.string().min(1),
+  category: z.enum([
+    "Automotive",
+    "Compliance",
+    "Freight",
+    "Customs",
+    "Clearance",
+    "Sustainability",
+    "Documentation",
+    "Industries",
+    "Removals",
+    "Technology",
+    "Specialized",
+    "Risk Management",
+    "Logistics",
+    "Exports",
+    "Case Study",
+  ]),
+  date: z.iso.date(),
+  excerpt: z.string().min(1).max(200),
+  placeholder: z.boolean().default(false),
+});
+
+const PageFrontmatter = z.object({
+  title: z.string().min(1),
+  description: z.string().min(1).max(200),
+  updated: z.iso.date().optional(),
+});
+
+type Body = Pick<Compiled, "html" | "headings">;
+export type ArticleSummary = z.infer<typeof Frontmatter> & { slug: string };
+/** `minutes` is how long a person reads. */
+export type Article = ArticleSummary & Body & { minutes: number };
+export type LegalText = z.infer<typeof PageFrontmatter> & Body;
+export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: number };
+
+const articleFiles = import.meta.glob<Compiled>("../../content/blog/*.mdx", { eager: true });
+const pageFiles = import.meta.glob<Compiled>("../../content/pages/*.mdx", { eager: true });
+
+/** Words a person reads in a minute, for the reading time. */
+const readingSpeed = 220;
+/** How many articles a page of the list has at most. */
+const pageSize = 20;
+
+const articles: Article[] = Object.entries(articleFiles)
+  .map(([path, { frontmatter, html, headings, words }]) => {
+    const file = path.replace("../../", "");
+    const slug = check(file, Slug, file.replace(/^.*\/|\.mdx$/g, ""));
+    const minutes = Math.max(1, Math.round(words / readingSpeed));
+    return { ...check(file, Frontmatter, frontmatter), slug, html, headings, minutes };
+  })
+  .sort((a, b) => b.date.localeCompare(a.date) || a.slug.localeCompare(b.slug));
+
+/** One page of the articles, newest first; of one category when given. An unknown category has none. */
+export function listArticles(asked: { category: string | null; page: number }): ArticlePage {
+  const { category, page } = asked;
+  return pageOf(articles.filter((article) => category === null || article.category === category).map(summaryOf), page);
+}
+
+/** A page of a list, with how many there are. Pages count from 1; what is no page of the list is its nearest one. */
+export function pageOf(list: ArticleSummary[], asked: number): ArticlePage {
+  const pages = Math.max(1, Math.ceil(list.length / pageSize));
+  const page = Math.min(Math.max(1, Math.trunc(asked) || 1), pages);
+  return { articles: list.slice((page - 1) * pageSize, page * pageSize), page, pages };
+}
+
+/** The articles that are no placeholders, newest first: those that search engines and readers' programs hear of. */
+export function writtenArticles(): ArticleSummary[] {
+  return articles.filter(({ placeholder }) => !placeholder).map(summaryOf);
+}
+
+/** The categories that have articles, in alphabetical order. */
+export function listCategories(): string[] {
+  return [...new Set(articles.map(({ category }) => category))].sort((a, b) => a.localeCompare(b));
+}
+
+/** An article by its slug, or null. */
+export function getArticle(slug: string): Article | null {
+  return articles.find((article) => article.slug === slug) ?? null;
+}
+
+/** The legal text content/pages/<name>.mdx. Throws when there is none. */
+export function legalText(name: "privacy" | "terms" | "legal"): LegalText {
+  const file = `content/pages/${name}.mdx`;
+  const compiled = pageFiles[`../../${file}`];
+  if (!compiled) throw new Error(`${file}: there is no such file`);
+  const { frontmatter, html, headings } = compiled;
+  return { ...check(file, PageFrontmatter, frontmatter), html, headings };
+}
+
+/**
+ * A text for the page at `request`. A document carries the body once, as the HTML it shows: React Router copies only
+ * enumerable properties into the data for the script, and Prose takes the body from the document. A request for data
+ * alone gets all of it.
+ */
+export function forPage<Text extends Body>(text: Text, request: Request): Omit<Text, "html"> & { html?: string } {
+  const copy = { ...text };
+  if (!new URL(request.url).pathname.endsWith(".data")) Object.defineProperty(copy, "html", { enumerable: false });
+  return copy;
+}
+
+function summaryOf({ slug, title, category, date, excerpt, placeholder }: Article): ArticleSummary {
+  return { slug, title, category, date, excerpt, placeholder };
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { normalizeClientId } from "./client-id.ts";
+
+test.each([
+  "7K3Q-X9MD-2HTV-W5BC",
+  "7k3q-x9md-2htv-w5bc",
+  "7K3QX9MD2HTVW5BC",
+  "  7k3q x9md 2htv w5bc  ",
+  "7K3Q\u00a0X9MD\t2HTV\nW5BC",
+  "7-K-3-Q-X-9-M-D-2-H-T-V-W-5-B-C",
+  "--7K3QX9MD2HTVW5BC--",
+])("%j is the client ID 7K3Q-X9MD-2HTV-W5BC", (typed) => {
+  expect(normalizeClientId(typed)).toBe("7K3Q-X9MD-2HTV-W5BC");
+});
+
+test("the letters O, I and L stand for the digits they look like", () => {
+  expect(normalizeClientId("DEMO-CIIE-NTOO-OOOL")).toBe("DEM0-C11E-NT00-0001");
+  expect(normalizeClientId("demo-cile-ntoo-oooi")).toBe("DEM0-C11E-NT00-0001");
+});
+
+test("what is already in the database's form comes back as it is", () => {
+  for (const id of ["DEM0-C11E-NT00-0001", "0000-0000-0000-0000", "ZZZZ-YYYY-XXXX-WWWW"]) {
+    expect(normalizeClientId(id)).toBe(id);
+    expect(normalizeClientId(normalizeClientId(id))).toBe(id);
+  }
+});
+
+test.each([
+  ["", ""],
+  ["   ", ""],
+  ["acme-2019", "ACME-2019"],
+  ["7K3Q-X9MD-2HTV-W5B", "7K3Q-X9MD-2HTV-W5B"],
+  ["7K3Q-X9MD-2HTV-W5BCC", "7K3Q-X9MD-2HTV-W5BCC"],
+  ["7K3Q-X9MD-2HTV-W5BU", "7K3Q-X9MD-2HTV-W5BU"],
+  ["7K3Q–X9MD–2HTV–W5BC", "7K3Q–X9MD–2HTV–W5BC"],
+  [" %' or '1'='1 ", "%' OR '1'='1"],
+])("%j is no client ID and comes back trimmed and in capitals", (typed, expected) => {
+  expect(normalizeClientId(typed)).toBe(expected);
+});

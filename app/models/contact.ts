@@ -1,0 +1,14 @@
+/** What the public forms ask of a person, judged one way everywhere. */
+import { z } from "zod";
+
+export const personName = z
+  .string("Enter your full name.")
+  .trim()
+  .min(1, "Enter your full name.")
+  .max(100, "Use at most 100 characters for your name.");
+
+export const emailAddress = z
+  .string("Enter your e-mail address.")
+  .trim()
+  .max(254, "Use at most 254 characters for the e-mail address.")
+  .pipe(z.email("Enter an e-mail address in the form name@example.com."));

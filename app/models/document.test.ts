@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { acceptedFiles, DEFAULT_DOCUMENTS, documentState, extensionOf, FILE_TYPES, inOrder } from "./document.ts";
+
+test.each([
+  [{ uploaded: false, verified: false }, "missing"],
+  [{ uploaded: true, verified: false }, "uploaded"],
+  [{ uploaded: true, verified: true }, "verified"],
+] as const)("a document that is %j is shown as %s", (document, state) => {
+  expect(documentState(document)).toBe(state);
+});
+
+test("documents are shown in the order of the list, further ones after it by name", () => {
+  const names = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort();
+  const shown = inOrder(names.map((name) => ({ name }))).map(({ name }) => name);
+  expect(shown).toEqual([...DEFAULT_DOCUMENTS, "Certificate of Origin", "Permit"]);
+});
+
+test("putting documents in order leaves the given list as it is", () => {
+  const documents = [{ name: "Bill of Lading" }, { name: "Commercial Invoice" }];
+  inOrder(documents);
+  expect(documents).toEqual([{ name: "Bill of Lading" }, { name: "Commercial Invoice" }]);
+});
+
+test.each([
+  ["invoice.pdf", "pdf"],
+  ["INVOICE.PDF", "pdf"],
+  [" invoice.Pdf ", "pdf"],
+  ["invoice.pdf.exe", "exe"],
+  [".pdf", "pdf"],
+  ["invoice", ""],
+  ["invoice.", ""],
+  ["invoice.p df", ""],
+  ["invoice.pdf/", ""],
+  ["invoice.pdf\u0000", ""],
+  ["v1.2/invoice", ""],
+  ["x.verylongending", ""],
+  ["", ""],
+])("the extension of %j is %j", (fileName, extension) => {
+  expect(extensionOf(fileName)).toBe(extension);
+});
+
+test("the file field offers every accepted kind", () => {
+  expect(acceptedFiles.split(",")).toEqual(Object.keys(FILE_TYPES).map((extension) => `.${extension}`));
+});
+
+test("no accepted kind is one that a browser would run", () => {
+  expect(Object.values(FILE_TYPES).join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
+});

@@ -1,0 +1,94 @@
+/** Second factors: an authenticator's six-digit codes, set up, asked for and removed; staff take a lost one off. */
+import { renderSVG } from "uqr";
+import { z } from "zod";
+import { eastAfricaTime } from "../lib/dates.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import type { Client } from "../lib/session.server.ts";
+import type { Backend } from "../lib/supabase.server.ts";
+
+/** A code as people type it: spaces are no mistake. */
+export const Code = z
+  .string("Enter the six digits of the code.")
+  .transform((code) => code.replace(/\s/g, ""))
+  .pipe(z.string().regex(/^\d{6}$/, "The code has six digits."));
+
+/** What a person needs to set up an authenticator. `secret` is base 32. */
+export type Setup = { factorId: string; secret: string; uri: string };
+
+/** A refusal with its title of the error catalogue. */
+export type CodeFailure = Refusal & { title: "Error challenging" | "Verification failed" };
+
+/**
+ * Begins a second factor. One that was begun before and never finished is dropped first, so that leaving half-way
+ * blocks nothing. `issuer` is the name an authenticator shows.
+ */
+export async function startSetup(client: Client, issuer: string): Promise<Setup | Refusal> {
+  const { mfa } = client.backend.auth;
+  const listed = await mfa.listFactors();
+  if (listed.error) return refusalOf(listed.error);
+  for (const { id } of listed.data.all.filter(({ status }) => status === "unverified")) {
+    const dropped = await mfa.unenroll({ factorId: id });
+    if (dropped.error) return refusalOf(dropped.error);
+  }
+  const friendlyName = `Authenticator, ${eastAfricaTime(new Date().toISOString())}`;
+  const taken = new Set(listed.data.all.map((factor) => factor.friendly_name));
+  const name = taken.has(friendlyName) ? `${friendlyName} (${taken.size + 1})` : friendlyName;
+  const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName: name, issuer });
+  if (error) return refusalOf(error);
+  return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
+}
+
+/** Gives a code for a factor, in one challenge; null when it was right, and the session is then AAL2. */
+export async function giveCode(backend: Backend, factorId: string, code: string): Promise<CodeFailure | null> {
+  const { mfa } = backend.auth;
+  const challenged = await mfa.challenge({ factorId });
+  if (challenged.error) return { ...refusalOf(challenged.error), title: "Error challenging" };
+  const { error } = await mfa.verify({ factorId, challengeId: challenged.data.id, code });
+  if (!error) return null;
+  if (error.code === "mfa_verification_failed") {
+    return { title: "Verification failed", reason: "The code is incorrect. Please try again.", status: 400 };
+  }
+  if (error.code === "over_request_rate_limit") {
+    return {
+      title: "Verification failed",
+      reason: "Too many wrong codes. Wait 15 minutes and try again.",
+      status: 429,
+    };
+  }
+  return { ...refusalOf(error), title: "Verification failed" };
+}
+
+/** Removes a factor of the client's with a fresh code of that factor; null when it is gone. */
+export async function removeFactor(client: Client, factorId: string, code: string): Promise<CodeFailure | null> {
+  const failed = await giveCode(client.backend, factorId, code);
+  if (failed) return failed;
+  const { error } = await client.backend.auth.mfa.unenroll({ factorId });
+  return error ? { ...refusalOf(error), title: "Verification failed" } : null;
+}
+
+/** The picture an authenticator scans: an SVG of black on white with its quiet zone. */
+export function qrCode(uri: string): string {
+  return renderSVG(uri, { border: 4, whiteColor: "white", blackColor: "black" });
+}
+
+/** An `otpauth:` address of our own making, for a form that comes back with a wrong code. */
+export function setupUri(secret: string, email: string, issuer: string): string {
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
+  return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
+}
+
+/** Staff: takes every second factor off an account, for a client who lost theirs. Returns how many there were. */
+export async function resetSecondFactors(company: Backend, email: string): Promise<number> {
+  const found = await company.rpc("find_account", { email });
+  if (found.error) throw new Error(refusalOf({ ...found.error, status: found.status }).reason);
+  if (!found.data) throw new Error(`There is no account with the e-mail address ${email}.`);
+  const { mfa } = company.auth.admin;
+  const listed = await mfa.listFactors({ userId: found.data }).catch((error: Error) => ({ data: null, error }));
+  if (listed.error) throw new Error(refusalOfThrown(listed.error).reason);
+  const { factors } = listed.data;
+  for (const { id } of factors) {
+    const { error } = await mfa.deleteFactor({ userId: found.data, id });
+    if (error) throw new Error(refusalOf(error).reason);
+  }
+  return factors.length;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { lastStage, nextStep, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+
+test("a shipment has ten stages, each of another name", () => {
+  expect(lastStage).toBe(10);
+  expect(new Set(STAGES).size).toBe(10);
+});
+
+test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
+  "at stage $stage ($name) a client is told what happens next and who acts",
+  ({ stage }) => {
+    const { who, text } = nextStep(stage);
+    expect(text).toMatch(/^[A-Z].{10,}\.$/);
+    expect(who).toBe({ 1: "you", 5: "you", 10: "done" }[stage] ?? "us");
+  },
+);
+
+test("every stage says something of its own", () => {
+  expect(new Set(STAGES.map((_, index) => nextStep(index + 1).text)).size).toBe(10);
+});
+
+test.each([0, 11, -1, 1.5, Number.NaN])("a stage %s, which there is not, asks nothing of the client", (stage) => {
+  expect(nextStep(stage)).toEqual({ who: "us", text: "" });
+});
+
+test("the short id is the first eight characters of the id", () => {
+  expect(shortId("5a000000-0000-4000-8000-000000000001")).toBe("5a000000");
+  expect(shortId("5a00")).toBe("5a00");
+});
+
+test("a shipment has the three payments of the specification", () => {
+  expect(PAYMENTS.map(({ name }) => name)).toEqual(["IDF Fee", "Duties & Taxes", "Agent Fee"]);
+});

@@ -1,0 +1,80 @@
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { Form, redirect } from "react-router";
+import { z } from "zod";
+import { CodeField } from "~/components/code-field";
+import { Refusal, SelectField, SubmitButton, useActionForm } from "~/components/form";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
+import { failure, firstError, refuse } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import { portalPath } from "~/lib/redirect.server";
+import { refusalOfThrown } from "~/lib/refusal.server";
+import { getClient, needsCode } from "~/lib/session.server";
+import { Code, giveCode } from "~/models/second-factor.server";
+import type { Route } from "./+types/_auth.login_.verify";
+
+const Verify = z.object({ code: Code, factor: z.string().optional() });
+
+/** The second step of the sign-in: only for a session whose account asks for a code. */
+async function whoNeedsCode({ request, context }: Pick<Route.LoaderArgs, "request" | "context">) {
+  const client = await getClient(request, context);
+  if (!client) throw redirect("/login", 303);
+  if (!needsCode(client)) throw redirect("/portal", 303);
+  return client;
+}
+
+export async function loader({ request, context, url }: Route.LoaderArgs) {
+  const { factors } = await whoNeedsCode({ request, context });
+  const next = portalPath(url.searchParams.get("next"));
+  return { next, factors: factors.map(({ name }) => name) };
+}
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const client = await whoNeedsCode({ request, context });
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: Verify });
+  if (submission.status !== "success") {
+    const result = submission.reply({ hideFields: ["code"] });
+    return refuse(result, failure("Verification failed", firstError(result)));
+  }
+  const { code, factor } = submission.value;
+  const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];
+  const failed = await giveCode(client.backend, chosen?.id ?? "", code).catch((error: unknown) => ({
+    ...refusalOfThrown(error),
+    title: "Error challenging",
+  }));
+  if (failed) {
+    return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
+  }
+  return redirectWithFlash(context, portalPath(form.get("next")), { title: "Login Successful", variant: "default" });
+}
+
+export default function VerifyPage({ actionData, loaderData }: Route.ComponentProps) {
+  const [form, fields] = useActionForm<{ code: string; factor: string }>("verify", actionData);
+  return (
+    <>
+      <Title refused={actionData !== undefined}>Enter your code</Title>
+      <Refusal refused={actionData} form={form} fields={fields} />
+      <h1 className="mb-2 text-xl">Enter your code</h1>
+      <p className="mb-6 text-quiet">Your account asks for a code besides the password. Nothing of it opens before.</p>
+      <Form method="post" {...getFormProps(form)} noValidate>
+        <input type="hidden" name="next" value={loaderData.next} />
+        {loaderData.factors.length > 1 && (
+          <SelectField field={fields.factor} label="Authenticator" options={loaderData.factors} />
+        )}
+        <CodeField field={fields.code} />
+        <SubmitButton pending="Checking…" className="w-full">
+          Verify
+        </SubmitButton>
+      </Form>
+      <p className="mt-6 text-quiet">
+        You lost the authenticator? Call the company: staff can take it off your account once they know it is you.
+      </p>
+      <Form method="post" action="/portal/sign-out">
+        <Button look="quiet">Sign out</Button>
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import { Check } from "lucide-react";
+import { Art } from "~/components/site/art";
+import type { Route } from "./+types/route";
+import { Stop } from "./stop";
+
+/** What we do at customs, in the three columns of a form. */
+export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loaderData"], "clearance_services">) {
+  return (
+    <Stop
+      id="clearance"
+      title="Customs clearance services"
+      intro={
+        <>
+          <p>From the first tariff code to the return of the empty container.</p>
+          <Art name="stamped-entry" className="mt-6 hidden w-full lg:block" />
+        </>
+      }
+    >
+      <div className="grid divide-y divide-line rounded-label border border-line bg-raised md:grid-cols-3 md:divide-x md:divide-y-0">
+        {clearance_services.map(({ title, items }) => (
+          <div key={title} className="p-5">
+            <h3 className="border-b border-line pb-3 text-base md:min-h-17">{title}</h3>
+            <ul className="mt-4 grid gap-3">
+              {items.map((item) => (
+                <li key={item} className="flex gap-3 text-sm">
+                  <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-done" />
+                  {item}
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+    </Stop>
+  );
+}

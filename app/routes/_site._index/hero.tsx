@@ -1,0 +1,80 @@
+import { getFormProps } from "@conform-to/react";
+import { Form, Link } from "react-router";
+import { Flash } from "~/components/flash";
+import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { MailReady } from "~/components/site/mail-ready";
+import { ButtonLink } from "~/components/ui/button";
+import type { Route } from "./+types/route";
+import { HeroDrawing } from "./hero-drawing";
+import { SearchTerms } from "./search-terms";
+
+type HeroProps = Pick<Route.ComponentProps["loaderData"], "founded" | "taglines" | "search_terms"> & {
+  answer: Route.ComponentProps["actionData"];
+};
+
+/** Who we are, the tracking form and the way to a quote, above the route from the quay to the lakes. */
+export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
+  const [form, fields] = useActionForm<{ trackingNumber: string }>("tracking", answer);
+  const draft = answer && "draft" in answer ? answer.draft : null;
+  return (
+    <div>
+      <Refusal refused={answer && !("draft" in answer) ? answer : undefined} form={form} fields={fields} />
+      {draft && (
+        <Flash
+          toast={{
+            title: "Email Client Opening...",
+            description: "Your email client is opening to send the tracking request.",
+            variant: "default",
+          }}
+        />
+      )}
+      <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
+        <div>
+          <p className="text-sm font-semibold text-quiet">{taglines[1]}</p>
+          <h1 className="mt-2 max-w-xl text-2xl">{taglines[0]}</h1>
+          {draft ? (
+            <div className="mt-6">
+              <MailReady draft={draft} />
+            </div>
+          ) : (
+            <>
+              <p className="mt-4 mb-6 max-w-prose text-quiet sm:text-lg">
+                Customs clearing, freight forwarding and logistics since {founded}. We clear your cargo at Mombasa,
+                carry it inland, and tell you at every stage who has to act and by when.
+              </p>
+              <ButtonLink look="action" to="?quote" preventScrollReset>
+                Get a Quote
+              </ButtonLink>
+            </>
+          )}
+        </div>
+        <section aria-labelledby="track" className="self-start rounded-label border border-line bg-raised">
+          <h2 id="track" className="border-b border-line px-4 py-3 text-base font-semibold sm:px-6">
+            Where is your cargo?
+          </h2>
+          <Form method="post" action="/?index" {...getFormProps(form)} noValidate className="px-4 pt-4 pb-2 sm:px-6">
+            <Field
+              field={fields.trackingNumber}
+              label="Tracking number"
+              hint="Bill of lading, air waybill or container"
+              autoComplete="off"
+              autoCapitalize="characters"
+              spellCheck={false}
+            />
+            <SubmitButton look="plain" pending="Preparing…" className="w-full">
+              Request an update
+            </SubmitButton>
+            <p className="mt-3 text-sm text-quiet">
+              This prepares a mail to our Nairobi office. Clients follow every stage in the portal:
+            </p>
+            <Link to="/signup" className="inline-flex min-h-11 items-center text-sm font-semibold underline">
+              Sign up with your Client ID
+            </Link>
+          </Form>
+        </section>
+      </div>
+      <HeroDrawing />
+      <SearchTerms terms={search_terms} />
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { Form } from "react-router";
+import { Art } from "~/components/site/art";
+import type { Route } from "./+types/route";
+import { Stop } from "./stop";
+
+/** The ten industries in a row that is pushed, scrolled or moved with the arrow keys. */
+export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
+  return (
+    <Stop
+      id="industries"
+      title="Industries we serve"
+      intro="Each trade has its own papers. Scroll the row for all ten."
+    >
+      <section
+        aria-label="The ten industries"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a row that scrolls has to be reachable by keyboard
+        tabIndex={0}
+        className="-mr-4 -ml-1.5 lg:mr-0 snap-x snap-proximity scroll-pl-1.5 overflow-x-auto p-1.5 pr-4 pb-4"
+      >
+        <ul className="flex w-max gap-3">
+          {industries.map(({ id, name, text }) => (
+            <li key={id} className="flex w-56 snap-start">
+              <Form method="post" action="/resources/industries" className="flex grow">
+                <button
+                  type="submit"
+                  name="industry"
+                  value={id}
+                  className="flex grow flex-col items-start rounded-label border border-line bg-raised p-5 text-left transition-[border-color] duration-150 ease-out hover:border-edge"
+                >
+                  <Art name={`industry-${id}`} className="size-16" />
+                  <span className="mt-4 font-semibold">{name} </span>
+                  <span className="mt-1 text-sm text-quiet">{text}</span>
+                </button>
+              </Form>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </Stop>
+  );
+}

@@ -1,0 +1,78 @@
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data } from "react-router";
+import { z } from "zod";
+import { Title } from "~/components/title";
+import { failure, refuse } from "~/lib/answer.server";
+import { certifications, home, industries, testimonials, theCompany } from "~/lib/content.server";
+import { readForm } from "~/lib/form.server";
+import { seo } from "~/lib/seo";
+import { trackingDraft } from "~/models/mail-draft";
+import type { Route } from "./+types/route";
+import { Certifications } from "./certifications";
+import { Clearance } from "./clearance";
+import { Closing } from "./closing";
+import { Hero } from "./hero";
+import { Industries } from "./industries";
+import { Stats } from "./stats";
+import { Testimonials } from "./testimonials";
+import { WhyChooseUs } from "./why-choose-us";
+
+const noNumber = "Please enter a tracking number to request an update.";
+
+const Tracking = z.object({
+  trackingNumber: z
+    .string(noNumber)
+    .trim()
+    .min(1, noNumber)
+    .max(64, "Use at most 64 characters for the tracking number."),
+});
+
+export function loader() {
+  const { founded, taglines } = theCompany;
+  return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
+}
+
+/** The content of a running site does not change: toasts and the quote form need not fetch it again. */
+export function shouldRevalidate() {
+  return false;
+}
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: Tracking });
+  if (submission.status !== "success") {
+    const empty = submission.error?.trackingNumber?.includes(noNumber);
+    return refuse(submission.reply(), empty ? failure("Tracking Number Required", noNumber) : undefined);
+  }
+  const [office] = theCompany.offices;
+  return data({
+    result: submission.reply(),
+    draft: trackingDraft(office?.email ?? "", submission.value.trackingNumber),
+  });
+}
+
+const title = "Customs clearing and freight in East Africa";
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title,
+    description:
+      "Customs clearing, freight forwarding and logistics in East Africa since 1993, from Nairobi and Mombasa.",
+    path: "/",
+  });
+
+export default function HomePage({ loaderData, actionData }: Route.ComponentProps) {
+  return (
+    <>
+      <Title refused={actionData?.result.status === "error"}>{title}</Title>
+      <Hero {...loaderData} answer={actionData} />
+      <Stats {...loaderData} />
+      <WhyChooseUs {...loaderData} />
+      <Clearance {...loaderData} />
+      <Certifications {...loaderData} />
+      <Industries {...loaderData} />
+      <Testimonials {...loaderData} />
+      <Closing {...loaderData} />
+    </>
+  );
+}

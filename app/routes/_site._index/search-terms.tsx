@@ -1,0 +1,25 @@
+import { ArrowRight } from "lucide-react";
+import { Link } from "react-router";
+
+/** What people look for when they find us: one banner, and all of it leads to the contact page. */
+export function SearchTerms({ terms }: { terms: string[] }) {
+  return (
+    <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">
+      <p className="font-semibold">People ask us about</p>
+      <ul className="order-1 my-2 flex w-full flex-wrap gap-2 text-quiet md:order-2">
+        {terms.map((term) => (
+          <li key={term} className="rounded-label border border-line px-2">
+            {term}
+          </li>
+        ))}
+      </ul>
+      <Link
+        to="/contact"
+        className="order-1 inline-flex min-h-11 items-center gap-2 font-semibold underline after:absolute after:inset-0"
+      >
+        Ask about your cargo
+        <ArrowRight aria-hidden className="size-4 text-action" />
+      </Link>
+    </div>
+  );
+}

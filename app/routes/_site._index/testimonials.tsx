@@ -1,0 +1,44 @@
+import type { Route } from "./+types/route";
+import { Stop } from "./stop";
+
+/** What three clients say, all of them in view. */
+export function Testimonials({ testimonials }: Pick<Route.ComponentProps["loaderData"], "testimonials">) {
+  return (
+    <Stop id="testimonials" title="What clients say">
+      <ul className="grid gap-8 md:grid-cols-3 lg:mt-3">
+        {testimonials.map(({ name, company, rating, text }) => (
+          <li key={name}>
+            <figure className="flex h-full flex-col">
+              <Rating value={rating} />
+              <blockquote className="mt-4 grow">
+                <p>{text}</p>
+              </blockquote>
+              <figcaption className="mt-4 text-sm">
+                <p className="font-semibold">{name}</p>
+                <p className="text-quiet">{company}</p>
+              </figcaption>
+            </figure>
+          </li>
+        ))}
+      </ul>
+    </Stop>
+  );
+}
+
+/** Five stations, all reached. */
+function Rating({ value }: { value: number }) {
+  return (
+    <p className="flex items-center gap-3 text-sm font-semibold text-done">
+      <svg viewBox="0 0 92 12" aria-hidden="true" className="w-23 fill-current">
+        <path d="M6 5h80v2H6z" />
+        {Array.from({ length: value }, (_, index) => (
+          <circle key={index} cx={6 + index * 20} cy="6" r="5" />
+        ))}
+      </svg>
+      <span>
+        <span className="sr-only">Rated </span>
+        {value} of 5
+      </span>
+    </p>
+  );
+}

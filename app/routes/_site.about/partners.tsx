@@ -1,0 +1,23 @@
+import { Monogram } from "~/components/site/monogram";
+import type { partners } from "~/lib/content.server";
+
+export function Partners({ partners: all }: { partners: typeof partners }) {
+  return (
+    <section aria-labelledby="partners" className="mt-20">
+      <h2 id="partners" className="text-xl">
+        Our Trusted Partners
+      </h2>
+      <p className="mt-2 max-w-prose text-pretty text-quiet">
+        Carriers, depots, insurers and banks we work with. Names and marks are samples.
+      </p>
+      <ul className="mt-8 grid grid-cols-3 gap-x-4 gap-y-6 sm:grid-cols-5 lg:grid-cols-7">
+        {all.map((partner) => (
+          <li key={partner.name} className="text-xs text-quiet">
+            <Monogram shape="container" letters={partner.monogram} className="mb-2 w-full" />
+            {partner.name}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

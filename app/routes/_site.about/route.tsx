@@ -1,0 +1,37 @@
+import { Title } from "~/components/title";
+import { about, certifications, partners, team } from "~/lib/content.server";
+import { seo } from "~/lib/seo";
+import type { Route } from "./+types/route";
+import { Certifications } from "./certifications";
+import { Direction } from "./direction";
+import { Highlights } from "./highlights";
+import { Leadership } from "./leadership";
+import { Partners } from "./partners";
+import { Story } from "./story";
+
+export function loader() {
+  return { about, partners, team, certifications: certifications.about };
+}
+
+export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
+  seo(matches, {
+    title: loaderData?.about.title ?? "About",
+    description:
+      "A customs desk in Mombasa in 1993, today a clearing and logistics company for East Africa: our story, our partners, our leadership and our certifications.",
+    path: "/about",
+  });
+
+export default function AboutPage({ loaderData: { about, partners, team, certifications } }: Route.ComponentProps) {
+  return (
+    <>
+      <Title>{about.title}</Title>
+      <h1 className="max-w-3xl text-2xl">{about.title}</h1>
+      <Story {...about.story} />
+      <Partners partners={partners} />
+      <Highlights highlights={about.highlights} />
+      <Leadership team={team} />
+      <Direction steps={[about.vision, about.mission]} />
+      <Certifications certifications={certifications} />
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { Form } from "react-router";
+import { z } from "zod";
+import { Field, FileField, Refusal, SubmitButton, TextField, useActionForm } from "~/components/form";
+import { Title } from "~/components/title";
+import { refuse } from "~/lib/answer.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { FileTooLarge, readForm } from "~/lib/form.server";
+import { seo } from "~/lib/seo";
+import { emailAddress, personName } from "~/models/contact";
+import { extensionOf } from "~/models/document";
+import { mediaTypeOf } from "~/models/document.server";
+import type { Route } from "./+types/_site.careers";
+
+const kinds = ["pdf", "doc", "docx"];
+
+const Application = z.object({
+  name: personName,
+  email: emailAddress,
+  cv: z.instanceof(File, { error: "Choose your CV." }).superRefine(async (file, issues) => {
+    if (!kinds.includes(extensionOf(file.name))) {
+      issues.addIssue("Choose a CV that is a .pdf, .doc or .docx file.");
+      return;
+    }
+    const media = await mediaTypeOf(file.name, new Uint8Array(await file.arrayBuffer()));
+    if ("reason" in media) issues.addIssue(media.reason);
+  }),
+  letter: z.string().trim().max(2000, "Use at most 2,000 characters for the cover letter.").optional(),
+});
+
+/** Judges the application and lets it go: nothing is sent and nothing is stored. */
+export async function action({ request, context }: Route.ActionArgs) {
+  const form = await readForm(request).catch((error: unknown) => {
+    if (error instanceof FileTooLarge) return null;
+    throw error;
+  });
+  if (!form) {
+    return refuse(
+      { status: "error", error: { cv: ["This file is over 10 MB. Choose a smaller one."] } },
+      undefined,
+      413,
+    );
+  }
+  const submission = await parseWithZod(form, { schema: Application, async: true });
+  if (submission.status !== "success") return refuse(submission.reply());
+  return redirectWithFlash(context, "/careers", {
+    title: "Thank you for your interest",
+    description: "This form is a preview: your application was not sent and nothing of it was kept.",
+    variant: "default",
+  });
+}
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title: "Careers",
+    description: "Work with us at the port, the airport, the inland depots and the customs desk.",
+    path: "/careers",
+  });
+
+export default function CareersPage({ actionData }: Route.ComponentProps) {
+  const [form, fields] = useActionForm<z.input<typeof Application>>("careers", actionData);
+  return (
+    <div className="max-w-xl">
+      <Title refused={actionData !== undefined}>Careers</Title>
+      <Refusal refused={actionData} form={form} fields={fields} />
+      <h1 className="mb-2 text-xl">Careers</h1>
+      <p className="mb-4 text-quiet">
+        We look for declarants, operations clerks and drivers who read papers closely and answer the phone.
+      </p>
+      <p className="mb-6 border-l-2 border-needs-you pl-4">
+        This form is a preview. It checks what you enter, and then sends and stores nothing.
+      </p>
+      <Form method="post" encType="multipart/form-data" {...getFormProps(form)} noValidate>
+        <Field field={fields.name} label="Full Name" autoComplete="name" />
+        <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+        <FileField
+          field={fields.cv}
+          label="CV"
+          hint="A .pdf, .doc or .docx file, up to 10 MB"
+          accept=".pdf,.doc,.docx"
+        />
+        <TextField field={fields.letter} label="Cover letter" hint="Optional" />
+        <SubmitButton pending="Checking…">Submit Application</SubmitButton>
+      </Form>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data, Form, useRouteLoaderData } from "react-router";
+import { z } from "zod";
+import { Flash } from "~/components/flash";
+import { Field, Refusal, SubmitButton, TextField, useActionForm } from "~/components/form";
+import { MailReady } from "~/components/site/mail-ready";
+import { Title } from "~/components/title";
+import { refuse } from "~/lib/answer.server";
+import { hours, theCompany } from "~/lib/content.server";
+import { readForm } from "~/lib/form.server";
+import { seo } from "~/lib/seo";
+import { emailAddress, personName } from "~/models/contact";
+import { contactDraft } from "~/models/mail-draft";
+import type { loader as rootLoader } from "~/root";
+import type { Route } from "./+types/_site.contact";
+
+const Contact = z.object({
+  name: personName,
+  email: emailAddress,
+  subject: z
+    .string("Enter a subject.")
+    .trim()
+    .min(1, "Enter a subject.")
+    .max(150, "Use at most 150 characters for the subject."),
+  message: z
+    .string("Write your message.")
+    .trim()
+    .min(1, "Write your message.")
+    .max(2000, "Use at most 2,000 characters for the message."),
+});
+
+export function loader() {
+  return { hours };
+}
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: Contact });
+  if (submission.status !== "success") return refuse(submission.reply());
+  const [office] = theCompany.offices;
+  return data({ draft: contactDraft(office?.email ?? "", submission.value) });
+}
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title: "Contact",
+    description: "Write, call or visit our offices in Nairobi and Mombasa: addresses, numbers and working hours.",
+    path: "/contact",
+  });
+
+export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
+  const company = useRouteLoaderData<typeof rootLoader>("root")?.company;
+  const refused = actionData && !("draft" in actionData) ? actionData : undefined;
+  const ready = actionData && "draft" in actionData ? actionData.draft : null;
+  return (
+    <>
+      <Title refused={refused !== undefined}>Contact</Title>
+      {ready && <Flash toast={{ title: "Opening Email Client...", variant: "default" }} />}
+      <div className="grid gap-10 lg:grid-cols-[3fr_2fr]">
+        <div>
+          {ready ? (
+            <>
+              <h1 className="mb-6 text-xl">Contact</h1>
+              <MailReady draft={ready} />
+            </>
+          ) : (
+            <ContactForm refused={refused} />
+          )}
+        </div>
+        <div className="grid content-start gap-8">
+          {company?.offices.map((office) => (
+            <address key={office.name} className="border-l-2 border-action pl-4 not-italic">
+              <h2 className="font-semibold">{office.name}</h2>
+              <p className="text-quiet">{office.address}</p>
+              {office === company.offices[0] && (
+                <p>
+                  <a
+                    className="inline-flex min-h-11 items-center underline"
+                    href={`tel:${office.phone.replaceAll(" ", "")}`}
+                  >
+                    {office.phone}
+                  </a>
+                </p>
+              )}
+              <p>
+                <a className="inline-flex min-h-11 items-center underline" href={`mailto:${office.email}`}>
+                  {office.email}
+                </a>
+              </p>
+            </address>
+          ))}
+          <section className="border-l-2 border-line pl-4">
+            <h2 className="font-semibold">Working hours</h2>
+            <dl className="mt-1 text-quiet">
+              {loaderData.hours.map((line) => (
+                <div key={line.days} className="flex flex-wrap justify-between gap-x-6">
+                  <dt>{line.days}</dt>
+                  <dd className="tabular-nums">{line.hours}</dd>
+                </div>
+              ))}
+            </dl>
+            <p className="mt-1 text-sm text-quiet">East Africa Time</p>
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function ContactForm({ refused }: { refused: Parameters<typeof useActionForm>[1] }) {
+  const [form, fields] = useActionForm<z.input<typeof Contact>>("contact", refused);
+  return (
+    <>
+      <Refusal refused={refused} form={form} fields={fields} />
+      <h1 className="mb-2 text-xl">Contact</h1>
+      <p className="mb-6 text-quiet">Your mail application opens with what you write here. You send it from there.</p>
+      <Form method="post" {...getFormProps(form)} noValidate>
+        <Field field={fields.name} label="Full Name" autoComplete="name" />
+        <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+        <Field field={fields.subject} label="Subject" autoComplete="off" />
+        <TextField field={fields.message} label="Message" mandatory />
+        <SubmitButton pending="Preparing…">Prepare the mail</SubmitButton>
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+import { Form } from "react-router";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
+import { type CookieSettings, cookieSettingsOf, keepCookieSettings } from "~/lib/cookie-settings.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import { seo } from "~/lib/seo";
+import type { Route } from "./+types/_site.cookie-settings";
+
+export async function loader({ request }: Route.LoaderArgs) {
+  return { settings: await cookieSettingsOf(request) };
+}
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const all = form.get("accept") === "all";
+  const settings: CookieSettings = {
+    performance: all || form.has("performance"),
+    functional: all || form.has("functional"),
+    marketing: all || form.has("marketing"),
+  };
+  const response = redirectWithFlash(
+    context,
+    "/cookie-settings",
+    all
+      ? {
+          title: "All Cookies Accepted!",
+          description: "You've enabled all optional cookies.",
+          variant: "default",
+        }
+      : { title: "Preferences Saved!", description: "Your cookie settings have been updated.", variant: "default" },
+  );
+  response.headers.append("Set-Cookie", await keepCookieSettings(settings));
+  return response;
+}
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title: "Cookie Settings",
+    description:
+      "Choose which optional cookies this site may set. Necessary ones keep you signed in and your forms safe.",
+    path: "/cookie-settings",
+  });
+
+const categories = [
+  {
+    name: "necessary",
+    label: "Strictly Necessary",
+    text: "Keep you signed in, keep the theme you chose and carry messages from one page to the next. Always on.",
+  },
+  {
+    name: "performance",
+    label: "Performance & Analytics",
+    text: "Would tell us which pages are read. None are in use at present.",
+  },
+  {
+    name: "functional",
+    label: "Functional",
+    text: "Would remember choices beyond the theme. None are in use at present.",
+  },
+  {
+    name: "marketing",
+    label: "Marketing & Targeting",
+    text: "Would measure our advertising. None are in use at present.",
+  },
+] as const;
+
+export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
+  const { settings } = loaderData;
+  return (
+    <div className="max-w-2xl">
+      <Title>Cookie Settings</Title>
+      <h1 className="mb-2 text-xl">Cookie Settings</h1>
+      <p className="mb-6 text-quiet">Your choice is kept on this device for a year, and you can change it here.</p>
+      <Form method="post" key={JSON.stringify(settings)}>
+        <ul className="mb-6 divide-y divide-line rounded-label border border-line bg-raised">
+          {categories.map(({ name, label, text }) => (
+            <li key={name} className="px-4 py-3">
+              <label htmlFor={name} className="flex min-h-11 items-center justify-between gap-6 font-semibold">
+                {label}
+                <input
+                  type="checkbox"
+                  id={name}
+                  name={name}
+                  disabled={name === "necessary"}
+                  defaultChecked={name === "necessary" || settings[name]}
+                  aria-describedby={`${name}-text`}
+                  className="size-6 shrink-0"
+                />
+              </label>
+              <p id={`${name}-text`} className="max-w-prose text-sm text-quiet">
+                {text}
+              </p>
+            </li>
+          ))}
+        </ul>
+        <div className="flex flex-wrap gap-3">
+          <Button look="action">Save My Preferences</Button>
+          <Button name="accept" value="all">
+            Accept All Cookies
+          </Button>
+        </div>
+      </Form>
+    </div>
+  );
+}

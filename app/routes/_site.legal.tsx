@@ -1,0 +1,22 @@
+import { Prose } from "~/components/site/prose";
+import { Title } from "~/components/title";
+import { seo } from "~/lib/seo";
+import { forPage, legalText } from "~/models/article.server";
+import type { Route } from "./+types/_site.legal";
+
+export function loader({ request }: Route.LoaderArgs) {
+  return forPage(legalText("legal"), request);
+}
+
+export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
+  loaderData ? seo(matches, { title: loaderData.title, description: loaderData.description, path: "/legal" }) : [];
+
+export default function LegalPage({ loaderData }: Route.ComponentProps) {
+  return (
+    <>
+      <Title>{loaderData.title}</Title>
+      <h1 className="mb-8 text-2xl">{loaderData.title}</h1>
+      <Prose html={loaderData.html} />
+    </>
+  );
+}

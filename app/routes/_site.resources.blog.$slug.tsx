@@ -1,0 +1,80 @@
+import { ArrowLeft } from "lucide-react";
+import { Link, redirect } from "react-router";
+import { LongText } from "~/components/site/prose";
+import { ArticleData } from "~/components/site/structured-data";
+import { Title } from "~/components/title";
+import { calendarDate } from "~/lib/dates";
+import { seo } from "~/lib/seo";
+import { forPage, getArticle } from "~/models/article.server";
+import type { Route } from "./+types/_site.resources.blog.$slug";
+
+export function loader({ params, request }: Route.LoaderArgs) {
+  const article = getArticle(params.slug);
+  if (!article) throw redirect("/resources/blog", 303);
+  return forPage(article, request);
+}
+
+export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
+  loaderData
+    ? seo(matches, {
+        title: loaderData.title,
+        description: loaderData.excerpt,
+        path: `/resources/blog/${loaderData.slug}`,
+        type: "article",
+        noindex: loaderData.placeholder,
+      })
+    : [];
+
+export default function ArticlePage({ loaderData: article }: Route.ComponentProps) {
+  const { title, category, date, excerpt, minutes, placeholder, html, headings } = article;
+  return (
+    <article>
+      <Title>{title}</Title>
+      <BackToAll />
+      <p className="mt-4 flex flex-wrap items-baseline gap-x-4 text-sm text-quiet">
+        <Link
+          to={{ pathname: "/resources/blog", search: new URLSearchParams({ category }).toString() }}
+          className="inline-flex min-h-11 items-center font-semibold underline decoration-line hover:decoration-action"
+        >
+          {category}
+        </Link>{" "}
+        <time dateTime={date}>{calendarDate(date)}</time>{" "}
+        {placeholder ? (
+          <span className="rounded-label border border-line px-1.5 text-xs">Being written</span>
+        ) : (
+          <span>{minutes} min read</span>
+        )}
+      </p>
+      <h1 className="max-w-4xl text-2xl">{title}</h1>
+      <p className="mt-4 mb-8 max-w-prose text-lg text-balance text-quiet">{excerpt}</p>
+      <LongText html={html} headings={headings} contents="In this article" />
+      {placeholder ? <StillToCome /> : <BackToAll className="mt-12" />}
+      {!placeholder && <ArticleData article={article} />}
+    </article>
+  );
+}
+
+/** Where to get the answer that a placeholder does not give. */
+function StillToCome() {
+  return (
+    <p className="mt-4 max-w-prose text-quiet">
+      We are still writing this article. Until it is here,{" "}
+      <Link to="/contact" className="py-3.5 underline">
+        ask us
+      </Link>{" "}
+      about your shipment.
+    </p>
+  );
+}
+
+function BackToAll({ className = "" }: { className?: string }) {
+  return (
+    <Link
+      to="/resources/blog"
+      className={`inline-flex min-h-11 items-center gap-2 text-sm font-semibold underline ${className}`}
+    >
+      <ArrowLeft aria-hidden className="size-4" />
+      Back to All Articles
+    </Link>
+  );
+}

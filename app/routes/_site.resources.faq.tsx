@@ -1,0 +1,95 @@
+import { Plus } from "lucide-react";
+import { Art } from "~/components/site/art";
+import { Title } from "~/components/title";
+import { ButtonLink } from "~/components/ui/button";
+import { faq } from "~/lib/content.server";
+import { seo } from "~/lib/seo";
+import type { Route } from "./+types/_site.resources.faq";
+
+export function loader() {
+  return { categories: faq };
+}
+
+export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
+  ...seo(matches, {
+    title: "Frequently Asked Questions",
+    description:
+      "Documents, duties, clearance times, LCL or FCL, used cars, household goods and permits: answers to what importers and shippers in East Africa ask us most.",
+    path: "/resources/faq",
+  }),
+  { "script:ld+json": structuredData(loaderData?.categories ?? []) },
+];
+
+/** The questions as schema.org has them. A block of data runs nothing, and the content security policy lets it be. */
+function structuredData(categories: typeof faq) {
+  return {
+    "@context": "https://schema.org",
+    "@type": "FAQPage",
+    mainEntity: categories
+      .flatMap((category) => category.questions)
+      .map(({ question, answer }) => ({
+        "@type": "Question",
+        name: question,
+        acceptedAnswer: { "@type": "Answer", text: answer },
+      })),
+  };
+}
+
+export default function FaqPage({ loaderData: { categories } }: Route.ComponentProps) {
+  return (
+    <>
+      <Title>Frequently Asked Questions</Title>
+      <h1 className="max-w-4xl text-2xl">Frequently Asked Questions</h1>
+      <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
+        What importers, shippers and people who move ask us most, with the answer we give on the phone.
+      </p>
+      <div className="mt-10 mb-8 grid gap-x-16 gap-y-12 lg:grid-cols-[1fr_20rem]">
+        <div>
+          {categories.map((category, index) => (
+            <section key={category.title} className="mt-12 first:mt-0">
+              <h2 className="text-xl">{category.title}</h2>
+              <div className="mt-3 ml-2 border-l-2 border-line">
+                {category.questions.map((entry, place) => (
+                  <Question key={entry.question} {...entry} open={index === 0 && place === 0} />
+                ))}
+              </div>
+            </section>
+          ))}
+        </div>
+        <aside className="lg:sticky lg:top-6 lg:self-start">
+          <Art name="stamped-entry" className="mb-6 w-full rounded-label border border-line max-lg:hidden" />
+          <h2 className="text-lg">Your question is not here?</h2>
+          <p className="mt-2 mb-5 max-w-prose text-quiet">Ask the people who lodge the entries.</p>
+          <ButtonLink look="action" to="/contact">
+            Contact Our Experts
+          </ButtonLink>
+        </aside>
+      </div>
+    </>
+  );
+}
+
+const station =
+  "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
+  "before:bg-surface open:before:border-action open:before:bg-action";
+
+const growing =
+  "motion-safe:[interpolate-size:allow-keywords] motion-safe:details-content:h-0 motion-safe:details-content:overflow-clip " +
+  "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
+  "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
+
+/** A question is a station on the line of its category; the one that is open is filled. */
+function Question({ question, answer, open }: { question: string; answer: string; open: boolean }) {
+  return (
+    <details name="faq" open={open} className={`group relative border-b border-line pl-6 ${station} ${growing}`}>
+      <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">
+        <h3 className="grow text-base text-pretty">{question}</h3>
+        <Plus
+          aria-hidden
+          className="mt-0.5 size-5 shrink-0 text-quiet transition-transform duration-200 ease-out group-open:rotate-45"
+        />
+      </summary>
+      <p className="max-w-xl pb-6 text-quiet">{answer}</p>
+    </details>
+  );
+}

@@ -1,0 +1,58 @@
+import { ExternalLink } from "lucide-react";
+import { Title } from "~/components/title";
+import { feeds } from "~/lib/content.server";
+import { seo } from "~/lib/seo";
+import type { Route } from "./+types/_site.resources.feeds";
+
+export function loader() {
+  return { feeds };
+}
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title: "Feeds Update",
+    description:
+      "News pages for importers and shippers in East Africa: the revenue and ports authorities, world markets, shipping and the International Maritime Organization.",
+    path: "/resources/feeds",
+  });
+
+export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProps) {
+  return (
+    <>
+      <Title>Feeds Update</Title>
+      <h1 className="max-w-2xl text-2xl">Feeds Update</h1>
+      <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
+        Notices, markets and shipping news that move dates and costs. Each page belongs to its publisher and opens in a
+        new tab.
+      </p>
+      <ul className="mt-10 mb-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+        {feeds.map((feed) => (
+          <li key={feed.url} className="flex flex-col rounded-label border border-line bg-raised">
+            <p className="relative border-b-2 border-line px-5 py-3 text-xs text-quiet before:absolute before:-bottom-[7px] before:left-5 before:size-3 before:rounded-full before:border-2 before:border-action before:bg-raised">
+              {hostOf(feed.url)}
+            </p>
+            <div className="flex grow flex-col items-start p-5">
+              <h2 className="text-lg">{feed.name}</h2>
+              <p className="mt-2 mb-6 max-w-prose text-sm text-quiet">{feed.text}</p>
+              <a
+                href={feed.url}
+                target="_blank"
+                rel="noreferrer"
+                className="mt-auto inline-flex min-h-11 items-center gap-2 rounded-label border border-edge px-4 py-2 text-sm font-semibold no-underline hover:border-ink"
+              >
+                Visit News Center
+                <ExternalLink aria-hidden className="size-4" />
+                <span className="sr-only"> of {feed.name}, in a new tab</span>
+              </a>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The host of an address as people say it. */
+function hostOf(url: string): string {
+  return new URL(url).host.replace(/^www\./, "");
+}

@@ -1,0 +1,167 @@
+import {
+  Anchor,
+  Armchair,
+  BadgeCheck,
+  Boxes,
+  Clock,
+  Compass,
+  DoorOpen,
+  type LucideIcon,
+  Package,
+  PackagePlus,
+  PlaneTakeoff,
+  Plus,
+  Ship,
+  Stamp,
+  Truck,
+  Users,
+  Warehouse,
+} from "lucide-react";
+import { Art } from "~/components/site/art";
+import { Title } from "~/components/title";
+import { ButtonLink } from "~/components/ui/button";
+import { type Service, services } from "~/lib/content.server";
+import { seo } from "~/lib/seo";
+import type { Route } from "./+types/_site.services";
+
+/** `?service=<id>` opens another card than the first display does; an id there is none of changes nothing. */
+export function loader({ url }: Route.LoaderArgs) {
+  const asked = url.searchParams.get("service");
+  const open = services.services.some(({ id }) => id === asked) ? asked : "clearing";
+  return { ...services, open };
+}
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title: "Our Services",
+    description:
+      "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa: what we do, what you hand over, and how long it takes.",
+    path: "/services",
+  });
+
+export default function ServicesPage({ loaderData: { intro, services, open } }: Route.ComponentProps) {
+  return (
+    <>
+      <Title>Our Services</Title>
+      <h1 className="max-w-4xl text-2xl">Our Logistics Expertise</h1>
+      <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">{intro}</p>
+      <div className="mt-8 overflow-hidden rounded-label border border-line">
+        <Art name="services-banner" className="-ml-[38%] w-[200%] max-w-none sm:ml-0 sm:w-full" />
+      </div>
+      <div className="mt-8 grid gap-3 md:grid-cols-2">
+        {services.map((service) => (
+          <ServiceCard key={service.id} service={service} open={service.id === open} />
+        ))}
+      </div>
+      <section className="relative mt-20 mb-8 grid items-center gap-x-12 gap-y-6 border-t-2 border-action pt-10 before:absolute before:-top-[9px] before:left-0 before:size-4 before:rounded-full before:border-2 before:border-action before:bg-surface md:grid-cols-[1fr_auto]">
+        <div>
+          <h2 className="text-xl">Need a Custom Solution?</h2>
+          <p className="mt-2 max-w-prose text-quiet">
+            Tell us what you ship, from where, to where and by when. A person who knows the route answers you.
+          </p>
+        </div>
+        <ButtonLink look="action" to="/contact" className="justify-self-start">
+          Request Consultation
+        </ButtonLink>
+      </section>
+    </>
+  );
+}
+
+const icons: Record<string, LucideIcon> = {
+  clearing: Stamp,
+  "sea-air": Ship,
+  "door-to-door": DoorOpen,
+  consolidation: Boxes,
+  storage: Warehouse,
+  removals: Armchair,
+  imports: PackagePlus,
+  exports: PlaneTakeoff,
+  "shipping-agents": Anchor,
+  transporters: Truck,
+  consultancy: Compass,
+};
+
+/**
+ * An open card takes the full row. So does a card that would stand alone beside it, or at the end of the grid: the
+ * cards keep their order and leave no hole.
+ */
+const wholeRow =
+  "open:col-span-full md:odd:has-[+[open]]:col-span-full md:[:not(:has(>:nth-child(odd)[open]))>&:last-child]:col-span-full";
+
+const growing =
+  "motion-safe:[interpolate-size:allow-keywords] motion-safe:details-content:h-0 motion-safe:details-content:overflow-clip " +
+  "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
+  "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
+
+function ServiceCard({ service, open }: { service: Service; open: boolean }) {
+  const Icon = icons[service.id] ?? Package;
+  return (
+    <details
+      name="service"
+      open={open}
+      className={`group flex flex-col rounded-label border border-line bg-raised open:border-edge ${wholeRow} ${growing}`}
+    >
+      <summary className="grid grow grid-cols-[auto_1fr_auto] content-start gap-x-4 p-4 hover:text-action sm:p-5">
+        <span className="row-span-2 flex size-11 items-center justify-center rounded-label border border-line bg-surface text-action">
+          <Icon aria-hidden className="size-6" strokeWidth={1.5} />
+        </span>
+        <h2 className="text-lg text-pretty">{service.title}</h2>
+        <Plus
+          aria-hidden
+          className="mt-1 size-5 text-quiet transition-transform duration-200 ease-out group-open:rotate-45"
+        />
+        <span className="mt-1 max-w-prose text-sm text-quiet">{service.tagline}</span>
+      </summary>
+      {/* A fragment that leads into a closed card opens it. */}
+      <div id={service.id} className="scroll-mt-28 px-4 pt-2 pb-6 sm:px-5">
+        <Details paragraphs={service.details} />
+        {service.extra && <Extra {...service.extra} />}
+      </div>
+    </details>
+  );
+}
+
+const stations = ["What we do", "What you hand over", "How long it takes"];
+
+/** The details as stations of the route line: down the page on a phone, across it on a wide screen. */
+function Details({ paragraphs }: { paragraphs: string[] }) {
+  const named = paragraphs.length === stations.length;
+  return (
+    <ol className={`grid border-line max-lg:border-l-2 lg:border-t-2 ${named ? "lg:grid-cols-3" : ""}`}>
+      {paragraphs.map((paragraph, index) => (
+        <li
+          key={paragraph}
+          className="relative pb-6 pl-5 before:absolute before:top-1.5 before:-left-[7px] before:size-3 before:rounded-full before:border-2 before:border-action before:bg-raised last:pb-0 lg:pt-5 lg:pr-8 lg:pb-0 lg:pl-0 lg:before:-top-[7px] lg:before:left-0"
+        >
+          {named && <h3 className="text-sm text-ink">{stations[index]}</h3>}
+          <p className="mt-1 max-w-lg text-sm">{paragraph}</p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const extraIcons = [BadgeCheck, Clock, Users];
+
+function Extra({ title, items }: NonNullable<Service["extra"]>) {
+  return (
+    <section className="mt-8 rounded-label bg-sunken p-4 sm:p-5">
+      <h3 className="text-base">{title}</h3>
+      <dl className="mt-4 grid gap-5 md:grid-cols-3 md:gap-8">
+        {items.map((item, index) => {
+          const Icon = extraIcons[index] ?? BadgeCheck;
+          return (
+            <div key={item.title}>
+              <dt className="flex items-center gap-2 font-semibold">
+                <Icon aria-hidden className="size-5 shrink-0 text-done" strokeWidth={1.75} />
+                {item.title}
+              </dt>
+              <dd className="mt-1 max-w-prose text-sm text-quiet">{item.text}</dd>
+            </div>
+          );
+        })}
+      </dl>
+    </section>
+  );
+}

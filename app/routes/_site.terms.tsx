@@ -1,0 +1,29 @@
+import { LongText } from "~/components/site/prose";
+import { Title } from "~/components/title";
+import { calendarDate } from "~/lib/dates";
+import { seo } from "~/lib/seo";
+import { forPage, legalText } from "~/models/article.server";
+import type { Route } from "./+types/_site.terms";
+
+export function loader({ request }: Route.LoaderArgs) {
+  return forPage(legalText("terms"), request);
+}
+
+export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
+  loaderData ? seo(matches, { title: loaderData.title, description: loaderData.description, path: "/terms" }) : [];
+
+export default function TermsPage({ loaderData }: Route.ComponentProps) {
+  const { title, updated, html, headings } = loaderData;
+  return (
+    <>
+      <Title>{title}</Title>
+      <h1 className="text-2xl">{title}</h1>
+      {updated && (
+        <p className="mt-3 mb-8 text-quiet">
+          Effective <time dateTime={updated}>{calendarDate(updated)}</time>
+        </p>
+      )}
+      <LongText html={html} headings={headings} contents="On this page" />
+    </>
+  );
+}

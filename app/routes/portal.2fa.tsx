@@ -1,0 +1,165 @@
+import { getFormProps } from "@conform-to/react";
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data, Form, Link } from "react-router";
+import { z } from "zod";
+import { CodeField } from "~/components/code-field";
+import { Flash } from "~/components/flash";
+import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
+import { RouteDialog } from "~/components/portal/route-dialog";
+import { Title } from "~/components/title";
+import { ButtonLink } from "~/components/ui/button";
+import { failure, firstError, refuse } from "~/lib/answer.server";
+import { theCompany } from "~/lib/content.server";
+import { eastAfricaTime } from "~/lib/dates";
+import type { Toast } from "~/lib/flash";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import { refusalOfThrown } from "~/lib/refusal.server";
+import { type Factor, requireClient } from "~/lib/session.server";
+import { Code, giveCode, qrCode, setupUri, startSetup } from "~/models/second-factor.server";
+import type { Route } from "./+types/portal.2fa";
+
+const Confirm = z.object({
+  code: Code,
+  factorId: z.uuid(),
+  secret: z.string().regex(/^[A-Z2-7]{16,128}$/),
+});
+
+export function loader({ context }: Route.LoaderArgs) {
+  return { factors: requireClient(context).factors };
+}
+
+/** Without a factor begins one; with a factor and its code confirms it. The secret lives only in the page's form. */
+export async function action({ request, context }: Route.ActionArgs) {
+  const client = requireClient(context);
+  const form = await readForm(request);
+  const issuer = theCompany.short_name;
+  if (!form.has("factorId")) {
+    const setup = await startSetup(client, issuer).catch(refusalOfThrown);
+    if ("reason" in setup) {
+      const toast = failure("Error setting up 2FA", setup.reason);
+      return data({ result: null, toast, setup: null }, { status: setup.status });
+    }
+    return data({ result: null, toast: undefined, setup: shown(setup.factorId, setup.secret, setup.uri) });
+  }
+
+  const submission = parseWithZod(form, { schema: Confirm });
+  const secret = String(form.get("secret") ?? "");
+  const setup = shown(String(form.get("factorId")), secret, setupUri(secret, client.email, issuer));
+  if (submission.status !== "success") {
+    const result = submission.reply({ hideFields: ["code"] });
+    return refuse(result, failure("Verification failed", firstError(result)), 400, { setup });
+  }
+  const failed = await giveCode(client.backend, submission.value.factorId, submission.value.code).catch(
+    (error: unknown) => ({ ...refusalOfThrown(error), title: "Error challenging" }),
+  );
+  if (failed) {
+    const result = submission.reply({ hideFields: ["code"] });
+    return refuse(result, failure(failed.title, failed.reason), failed.status, { setup });
+  }
+  return redirectWithFlash(context, "/portal/2fa", {
+    title: "2FA Enabled!",
+    description: "Your account is now more secure.",
+    variant: "default",
+  });
+}
+
+type Shown = { factorId: string; secret: string; uri: string; qr: string };
+
+function shown(factorId: string, secret: string, uri: string): Shown {
+  return { factorId, secret, uri, qr: qrCode(uri) };
+}
+
+export default function TwoFactorPage({ actionData, loaderData }: Route.ComponentProps) {
+  const { result, toast, setup } = actionData ?? {};
+  return (
+    <RouteDialog label="Manage 2FA" back="/portal">
+      {setup ? (
+        <SetUp setup={setup} refused={result ? { result, toast } : undefined} />
+      ) : (
+        <Factors factors={loaderData.factors} failed={toast} />
+      )}
+    </RouteDialog>
+  );
+}
+
+function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undefined }) {
+  return (
+    <>
+      <Title refused={failed !== undefined}>Manage 2FA</Title>
+      {failed && <Flash toast={failed} />}
+      <h1 className="mb-2 text-xl">Manage 2FA</h1>
+      <p className="mb-6 text-quiet">
+        With two-factor authentication, your account opens with your password and a code from an app on your phone. A
+        stolen password alone opens nothing.
+      </p>
+      {factors.length > 0 && (
+        <ul className="mb-6 divide-y divide-line rounded-label border border-line bg-raised">
+          {factors.map((factor) => (
+            <li key={factor.id} className="flex flex-wrap items-center justify-between gap-4 px-4 py-3">
+              <span>
+                <span className="block font-semibold">{factor.name}</span>
+                <span className="text-sm text-quiet">Added {eastAfricaTime(factor.created)}</span>
+              </span>
+              <ButtonLink to={`/portal/2fa/${factor.id}`}>
+                Remove<span className="sr-only"> {factor.name}</span>
+              </ButtonLink>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Form method="post">
+        <SubmitButton look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
+          {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
+        </SubmitButton>
+      </Form>
+      <p className="mt-4">
+        <Link to="/portal" className="inline-flex min-h-11 items-center underline">
+          Back to the shipments
+        </Link>
+      </p>
+    </>
+  );
+}
+
+function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined }) {
+  const [form, fields] = useActionForm<{ code: string }>("confirm-2fa", refused);
+  return (
+    <>
+      <Title refused={refused !== undefined}>Set up 2FA</Title>
+      <Refusal refused={refused} form={form} fields={fields} />
+      <h1 className="mb-4 text-xl">Set up 2FA</h1>
+      <ol className="mb-6 list-decimal space-y-4 pl-6">
+        <li>
+          Scan this picture with an authenticator app on another device.
+          <div
+            role="img"
+            aria-label="QR code for your authenticator app"
+            className="mt-2 size-52 bg-white [&>svg]:size-full"
+            dangerouslySetInnerHTML={{ __html: setup.qr }}
+          />
+        </li>
+        <li>
+          Or, if the app is on this device,{" "}
+          <a href={setup.uri} className="inline-flex min-h-11 items-center underline">
+            open it from here
+          </a>
+          , or type this key into it:
+          <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
+        </li>
+        <li>Enter the code that the app shows now.</li>
+      </ol>
+      <Form method="post" {...getFormProps(form)} noValidate>
+        <input type="hidden" name="factorId" value={setup.factorId} />
+        <input type="hidden" name="secret" value={setup.secret} />
+        <CodeField field={fields.code} />
+        <div className="flex flex-wrap gap-3">
+          <SubmitButton pending="Checking…">Enable 2FA</SubmitButton>
+          <Link to="/portal/2fa" className="inline-flex min-h-11 items-center px-4 underline">
+            Cancel
+          </Link>
+        </div>
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import { redirect } from "react-router";
+import { industries } from "~/lib/content.server";
+import { redirectWithFlash } from "~/lib/flash.server";
+import { readForm } from "~/lib/form.server";
+import type { Route } from "./+types/resources.industries";
+
+const row = "/#industries";
+
+export async function action({ request, context }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const industry = industries.find(({ id }) => id === form.get("industry"));
+  if (!industry) return redirect(row, 303);
+  return redirectWithFlash(context, row, {
+    title: `${industry.name} Clicked`,
+    description: "This feature is not implemented yet.",
+    variant: "default",
+  });
+}
+
+export function loader() {
+  return redirect(row, 303);
+}

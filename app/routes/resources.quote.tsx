@@ -1,0 +1,79 @@
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data, Link } from "react-router";
+import { z } from "zod";
+import { Flash } from "~/components/flash";
+import { MailReady } from "~/components/site/mail-ready";
+import { QuoteForm } from "~/components/site/quote-form";
+import { Title } from "~/components/title";
+import { refuse } from "~/lib/answer.server";
+import { quoteServices, theCompany } from "~/lib/content.server";
+import { readForm } from "~/lib/form.server";
+import { sitePath } from "~/lib/redirect.server";
+import { emailAddress, personName } from "~/models/contact";
+import { type MailDraft, quoteDraft } from "~/models/mail-draft";
+import type { Route } from "./+types/resources.quote";
+
+const Quote = z.object({
+  name: personName,
+  email: emailAddress,
+  phone: z
+    .string("Enter your phone number.")
+    .trim()
+    .min(1, "Enter your phone number.")
+    .max(32, "Use at most 32 characters for the phone number."),
+  service: z.enum(quoteServices as [string, ...string[]], "Choose one of the services."),
+  message: z.string().trim().max(2000, "Use at most 2,000 characters for the message.").default(""),
+});
+
+/** The form is opened over other pages, at their address with `?quote`; here it stands after a refusal. */
+export function loader() {
+  return { services: quoteServices };
+}
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const from = sitePath(form.get("from"));
+  const submission = parseWithZod(form, { schema: Quote });
+  if (submission.status !== "success") return refuse(submission.reply(), undefined, 400, { from });
+  const [office] = theCompany.offices;
+  return data({ from, draft: quoteDraft(office?.email ?? "", submission.value) });
+}
+
+export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
+
+export default function QuotePage({ actionData, loaderData }: Route.ComponentProps) {
+  if (actionData && "draft" in actionData) return <QuoteReady draft={actionData.draft} from={actionData.from} />;
+  return (
+    <div className="mx-auto max-w-md">
+      <Title refused={actionData !== undefined}>Get a Quote</Title>
+      <QuoteForm
+        heading="Get a Quote"
+        services={loaderData.services}
+        from={actionData?.from ?? "/"}
+        refused={actionData}
+      />
+    </div>
+  );
+}
+
+function QuoteReady({ draft, from }: { draft: MailDraft; from: string }) {
+  return (
+    <>
+      <Title>Get a Quote</Title>
+      <Flash
+        toast={{
+          title: "Opening Email Client...",
+          description: "Please complete sending the quote request from your email app.",
+          variant: "default",
+        }}
+      />
+      <h1 className="mb-6 text-xl">Get a Quote</h1>
+      <MailReady draft={draft} />
+      <p className="mt-6">
+        <Link to={from} className="inline-flex min-h-11 items-center underline">
+          Back to where you were
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,177 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import ws from "ws";
+import { type Backend, createBackend } from "./backend.ts";
+
+const keys = { publishableKey: "sb_publishable_for_tests_only", secretKey: "sb_secret_for_tests_only" };
+const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+
+let folder: string;
+/** The demo in memory, for what is only read. */
+let shared: Backend;
+const running = new Set<Backend>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), "backend-"));
+  shared = await open({ seed: true, dataDir: null });
+});
+afterAll(async () => {
+  for (const backend of running) await close(backend);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
+  const dataDir = path.join(folder, "kept");
+  const first = await open({ seed: true, dataDir });
+  const { handle, session } = await signedIn(first);
+  const seeded = await handle.from("shipments").select("id").order("id");
+  expect(seeded.data).toHaveLength(4);
+  const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
+  expect(made.error).toBeNull();
+  const filePath = `${session.user.id}/${made.data?.id}/packing-list-x.pdf`;
+  const stored = await handle.storage
+    .from("documents")
+    .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
+  expect(stored.error).toBeNull();
+  const marked = await handle
+    .from("documents")
+    .update({ uploaded: true, storage_path: filePath })
+    .eq("shipment_id", made.data?.id)
+    .eq("name", "Packing List");
+  expect(marked.error).toBeNull();
+  // What the company took away from the demo stays away.
+  const gone = seeded.data?.[0]?.id;
+  expect((await client(first, keys.secretKey).from("shipments").delete().eq("id", gone)).error).toBeNull();
+  const before = await everything(first);
+  await close(first);
+
+  const second = await open({ seed: true, dataDir });
+  expect(await everything(second)).toEqual(before);
+  const again = await signedIn(second);
+  const shipments = await again.handle.from("shipments").select("id, name");
+  expect(shipments.data).toHaveLength(4);
+  expect(shipments.data).toContainEqual({ id: made.data?.id, name: "Tea" });
+  expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: gone }));
+  const file = await again.handle.storage.from("documents").download(filePath);
+  expect(await file.data?.text()).toBe("%PDF-1.7");
+  expect(file.data?.type).toBe("application/pdf");
+  const renewed = await client(second).auth.refreshSession({ refresh_token: session.refresh_token });
+  expect(renewed.error).toBeNull();
+});
+
+test("a folder that was made without the demo has none, and gets it when it is asked for", async () => {
+  const dataDir = path.join(folder, "bare");
+  const bare = await open({ seed: false, dataDir });
+  expect((await bare.db.query("select 1 from auth.users")).rows).toEqual([]);
+  expect((await bare.db.query("select 1 from public.client_ids")).rows).toEqual([]);
+  await close(bare);
+  const { handle } = await signedIn(await open({ seed: true, dataDir }));
+  expect((await handle.from("shipments").select("id")).data).toHaveLength(4);
+});
+
+test("the demo's shipments have the documents, status and events of their stages", async () => {
+  const { handle } = await signedIn(shared);
+  const shipments = await handle
+    .from("shipments")
+    .select("id, stage, status, documents (name), tracking_events (status)");
+  expect(shipments.data?.map(({ stage }) => stage).sort((a, b) => a - b)).toEqual([1, 3, 6, 10]);
+  for (const { stage, status, documents, tracking_events } of shipments.data ?? []) {
+    expect(documents).toHaveLength(4);
+    expect(tracking_events).toHaveLength(stage - 1);
+    if (stage > 1) expect(tracking_events.map((event) => event.status)).toContain(status);
+  }
+});
+
+test("the migrations of the folder are all in the history", async () => {
+  const files = readdirSync(path.resolve(import.meta.dirname, "../migrations")).map((name) => name.slice(0, 14));
+  const { rows } = await shared.db.query<{ version: string }>(
+    "select version from supabase_migrations.schema_migrations order by version",
+  );
+  expect(rows.map(({ version }) => version)).toEqual(files.sort());
+});
+
+test("times come in ISO 8601 with their offset", async () => {
+  const { handle } = await signedIn(shared);
+  const { data } = await handle.from("shipments").select("created_at");
+  for (const { created_at } of data ?? []) {
+    expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/);
+  }
+});
+
+test("requests that come at once are answered each as who sent it", async () => {
+  const { handle } = await signedIn(shared);
+  const visitor = client(shared);
+  const company = client(shared, keys.secretKey);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      if (index % 3 === 0) return (await handle.from("shipments").select("id")).data?.length;
+      if (index % 3 === 1) return (await visitor.from("shipments").select("id")).error?.code;
+      return (await company.from("client_ids").select("client_id")).data?.length;
+    }),
+  );
+  expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 2][index % 3]));
+});
+
+test("a request that fails does not keep the ones behind it from being answered", async () => {
+  const [broken, whole] = await Promise.all([
+    shared.fetch(
+      new Request("http://backend.local/auth/v1/signup", {
+        method: "POST",
+        headers: { apikey: keys.publishableKey, "content-type": "application/json" },
+        body: '{"email":',
+      }),
+    ),
+    client(shared).auth.signInWithPassword(demo),
+  ]);
+  expect(broken.ok).toBe(false);
+  expect(whole.error).toBeNull();
+});
+
+async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }): Promise<Backend> {
+  const backend = await createBackend({
+    dataDir,
+    objectsDir: path.join(folder, "objects"),
+    siteUrl: "http://127.0.0.1:3000",
+    ...keys,
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    deliver: async () => undefined,
+    seed,
+  });
+  running.add(backend);
+  return backend;
+}
+
+async function close(backend: Backend): Promise<void> {
+  if (running.delete(backend)) await backend.close();
+}
+
+function client(backend: Backend, key = keys.publishableKey) {
+  return createClient("http://backend.local", key, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    global: { fetch: (input, init) => backend.fetch(new Request(input, init)) },
+    realtime: { transport: ws as unknown as typeof WebSocket },
+  });
+}
+
+/** The demo's client, signed in. */
+async function signedIn(backend: Backend) {
+  const handle = client(backend);
+  const { data, error } = await handle.auth.signInWithPassword(demo);
+  if (error) throw error;
+  return { handle, session: data.session };
+}
+
+/** Every row of our tables. */
+async function everything(backend: Backend) {
+  const tables = [
+    "public.client_ids",
+    "public.shipments",
+    "public.documents",
+    "public.tracking_events",
+    "storage.objects",
+  ];
+  return Promise.all(tables.map(async (table) => (await backend.db.query(`select * from ${table} order by 1`)).rows));
+}

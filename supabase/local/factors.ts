@@ -1,0 +1,360 @@
+/** Second factors by time-based codes (TOTP), which @supabase/lite lacks, as GoTrue speaks them; read from its source. */
+import { randomUUID } from "node:crypto";
+import type { PGlite } from "@electric-sql/pglite";
+import { decodeJwt, SignJWT } from "jose";
+import { Secret, TOTP } from "otpauth";
+import { renderSVG } from "uqr";
+import { failure } from "./auth.ts";
+import { transaction } from "./migrate.ts";
+
+type Handler = (request: Request) => Promise<Response>;
+type Rules = {
+  next: Handler;
+  db: PGlite;
+  jwtSecret: string;
+  jwtExpiry: number;
+  secretKey: string;
+  /** The site's origin: the issuer in an authenticator when none is given. */
+  siteUrl: string;
+  /** This backend's auth address, for the `iss` claim. */
+  issuer: string;
+};
+type Factor = {
+  id: string;
+  user_id: string;
+  friendly_name: string | null;
+  factor_type: string;
+  status: "unverified" | "verified";
+  secret: string;
+  wrong_codes: number;
+  paused: boolean;
+  accepted_step: number;
+};
+type User = { id: string; email: string; app_metadata: object; user_metadata: object };
+type Session = { access_token: string; refresh_token: string; user: User };
+type Caller = { user: User; sessionId: string; aal: string };
+
+/** Seconds until a challenge, and a factor that nobody verified, is gone. */
+const challengeLife = 300;
+const factorLife = 300;
+const maxFactors = 10;
+/** Wrong codes in a row that pause a factor, and for how long, in minutes. */
+const wrongCodes = 5;
+const pause = 15;
+
+/** Wraps the handler: factor endpoints, `factors` on users, and `aal` and `amr` in every token. */
+export function withFactors(rules: Rules): Handler {
+  return async (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    if (pathname.startsWith("/auth/v1/factors")) return factorEndpoint(rules, request, factorId, act);
+    if (pathname.startsWith("/auth/v1/admin/users/")) return adminEndpoint(rules, request, pathname);
+
+    const response = await rules.next(request);
+    if (!response.ok) return response;
+    if (pathname === "/auth/v1/token") {
+      const grant = searchParams.get("grant_type");
+      return withAssurance(rules, response, grant === "refresh_token" ? null : "password");
+    }
+    if (pathname === "/auth/v1/verify" && request.method === "POST") return withAssurance(rules, response, "otp");
+    if (pathname === "/auth/v1/user") return Response.json(await withUserFactors(rules.db, await response.json()));
+    return response;
+  };
+}
+
+async function factorEndpoint(rules: Rules, request: Request, factorId: string, act: string): Promise<Response> {
+  const caller = await identify(rules, request);
+  if (caller instanceof Response) return caller;
+  if (!factorId && request.method === "POST") return enroll(rules, request, caller);
+
+  const factor = await findFactor(rules.db, caller.user.id, factorId);
+  if (!factor) return failure(404, "mfa_factor_not_found", "Factor not found");
+  if (act === "challenge" && request.method === "POST") return challenge(rules.db, factor);
+  if (act === "verify" && request.method === "POST") return verify(rules, request, caller, factor);
+  if (!act && request.method === "DELETE") return unenroll(rules.db, caller, factor);
+  return new Response(null, { status: 405 });
+}
+
+/** Who asks, verified by the library itself; or its refusal. */
+async function identify(rules: Rules, request: Request): Promise<Caller | Response> {
+  const headers = new Headers();
+  for (const name of ["apikey", "authorization"]) headers.set(name, request.headers.get(name) ?? "");
+  const answer = await rules.next(new Request(new URL("/auth/v1/user", request.url), { headers }));
+  if (!answer.ok) return answer;
+  const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
+  const { rows } = await rules.db.query<{ aal: string }>(
+    "select coalesce(aal, 'aal1') as aal from auth.sessions where id = $1",
+    [session_id ?? null],
+  );
+  if (!session_id || !rows[0]) return failure(403, "session_not_found", "Session from session_id claim does not exist");
+  return { user: (await answer.json()) as User, sessionId: session_id, aal: rows[0].aal };
+}
+
+async function enroll(rules: Rules, request: Request, caller: Caller): Promise<Response> {
+  const { db } = rules;
+  const input = await body<{ factor_type?: string; friendly_name?: string; issuer?: string }>(request);
+  if (input.factor_type === "phone" || input.factor_type === "webauthn") {
+    return failure(
+      422,
+      `mfa_${input.factor_type === "phone" ? "phone" : "webauthn"}_enroll_not_enabled`,
+      "Not enabled",
+    );
+  }
+  if (input.factor_type !== "totp") {
+    return failure(400, "validation_failed", "factor_type needs to be totp, phone, or webauthn");
+  }
+  await db.query(
+    "delete from auth.mfa_factors where status = 'unverified' and created_at < now() - make_interval(secs => $1)",
+    [factorLife],
+  );
+  const name = input.friendly_name ?? "";
+  const factors = await factorsOf(db, caller.user.id);
+  if (factors.some((factor) => (factor.friendly_name ?? "") === name)) {
+    return failure(
+      422,
+      "mfa_factor_name_conflict",
+      `A factor with the friendly name ${JSON.stringify(name)} for this user already exists`,
+    );
+  }
+  if (factors.length >= maxFactors) {
+    return failure(
+      422,
+      "too_many_enrolled_mfa_factors",
+      "Maximum number of verified factors reached, unenroll to continue",
+    );
+  }
+  if (factors.some(({ status }) => status === "verified") && caller.aal !== "aal2") {
+    return failure(403, "insufficient_aal", "AAL2 required to enroll a new factor");
+  }
+
+  const id = randomUUID();
+  const totp = new TOTP({
+    issuer: input.issuer || new URL(rules.siteUrl).host,
+    label: caller.user.email,
+    secret: new Secret({ size: 20 }),
+  });
+  await db.query(
+    `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret)
+     values ($1, $2, $3, 'totp', 'unverified', $4)`,
+    [id, caller.user.id, name, totp.secret.base32],
+  );
+  const uri = totp.toString();
+  return Response.json({
+    id,
+    type: "totp",
+    friendly_name: name,
+    // supabase-js puts this behind "data:image/svg+xml;utf-8," as it is: a number sign would end it.
+    totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
+  });
+}
+
+async function challenge(db: PGlite, factor: Factor): Promise<Response> {
+  const id = randomUUID();
+  await db.query("insert into auth.mfa_challenges (id, factor_id) values ($1, $2)", [id, factor.id]);
+  await db.query("update auth.mfa_factors set last_challenged_at = now() where id = $1", [factor.id]);
+  return Response.json({ id, type: "totp", expires_at: Math.floor(Date.now() / 1000) + challengeLife });
+}
+
+/**
+ * Checks a code: six digits, one step of 30 seconds early or late, never a step that was used. A right one verifies the
+ * factor, lifts the session to AAL2, ends the user's other AAL1 sessions and drops unverified factors.
+ */
+async function verify(rules: Rules, request: Request, caller: Caller, factor: Factor): Promise<Response> {
+  const { db } = rules;
+  const input = await body<{ challenge_id?: string; code?: string }>(request);
+  if (!input.code) return failure(400, "validation_failed", "Code needs to be non-empty");
+  const open = await openChallenge(db, factor.id, input.challenge_id ?? "");
+  if (open !== "open") return open;
+  if (factor.paused) return failure(429, "over_request_rate_limit", "Too many wrong codes. Try again later.");
+
+  const totp = new TOTP({ secret: Secret.fromBase32(factor.secret) });
+  const delta = /^\d{6}$/.test(input.code) ? totp.validate({ token: input.code, window: 1 }) : null;
+  const step = Math.floor(Date.now() / 30_000) + (delta ?? 0);
+  if (delta === null || step <= factor.accepted_step) {
+    await db.query(
+      `update auth.mfa_factors set
+         wrong_codes = case when wrong_since > now() - make_interval(mins => $2) then wrong_codes + 1 else 1 end,
+         wrong_since = case when wrong_since > now() - make_interval(mins => $2) then wrong_since else now() end
+       where id = $1`,
+      [factor.id, pause],
+    );
+    return failure(422, "mfa_verification_failed", "Invalid TOTP code entered");
+  }
+
+  return transaction(db, async () => {
+    await db.query("update auth.mfa_challenges set verified_at = now() where id = $1", [input.challenge_id]);
+    await db.query(
+      `update auth.mfa_factors set
+         status = 'verified', updated_at = now(), accepted_step = $2, wrong_codes = 0, wrong_since = null
+       where id = $1`,
+      [factor.id, step],
+    );
+    await addMethod(db, caller.sessionId, "totp");
+    await db.query("update auth.sessions set aal = 'aal2', factor_id = $2 where id = $1", [
+      caller.sessionId,
+      factor.id,
+    ]);
+    await db.query("delete from auth.sessions where user_id = $1 and coalesce(aal, 'aal1') = 'aal1'", [caller.user.id]);
+    await db.query("delete from auth.mfa_factors where user_id = $1 and status = 'unverified'", [caller.user.id]);
+    const { rows } = await db.query<{ token: string }>(
+      "select token from auth.refresh_tokens where session_id = $1 and not revoked order by created_at desc limit 1",
+      [caller.sessionId],
+    );
+    const now = Math.floor(Date.now() / 1000);
+    return Response.json({
+      access_token: await sign(rules, caller.user, caller.sessionId),
+      token_type: "bearer",
+      expires_in: rules.jwtExpiry,
+      expires_at: now + rules.jwtExpiry,
+      refresh_token: rows[0]?.token ?? "",
+      user: await withUserFactors(db, caller.user),
+    });
+  });
+}
+
+/** "open" for a challenge of this factor that has neither expired nor been used, or the refusal. */
+async function openChallenge(db: PGlite, factorId: string, id: string): Promise<"open" | Response> {
+  const { rows } = await db.query<{ used: boolean; expired: boolean }>(
+    `select verified_at is not null as used, created_at < now() - make_interval(secs => $3) as expired
+     from auth.mfa_challenges where id::text = $1 and factor_id = $2`,
+    [id, factorId, challengeLife],
+  );
+  const [found] = rows;
+  if (!found) return failure(422, "mfa_factor_not_found", "MFA factor with the provided challenge ID not found");
+  if (found.used) return failure(422, "mfa_ip_address_mismatch", "Challenge and verify IP addresses mismatch.");
+  if (found.expired) {
+    await db.query("delete from auth.mfa_challenges where id::text = $1", [id]);
+    return failure(
+      422,
+      "mfa_challenge_expired",
+      `MFA challenge ${id} has expired, verify against another challenge or create a new challenge.`,
+    );
+  }
+  return "open";
+}
+
+async function unenroll(db: PGlite, caller: Caller, factor: Factor): Promise<Response> {
+  if (factor.status === "verified" && caller.aal !== "aal2") {
+    return failure(422, "insufficient_aal", "AAL2 required to unenroll verified factor");
+  }
+  await remove(db, factor.id);
+  return Response.json({ id: factor.id });
+}
+
+/** Removes a factor and takes the sessions that it lifted back to AAL1. */
+async function remove(db: PGlite, factorId: string): Promise<void> {
+  await transaction(db, async () => {
+    await db.query(
+      `delete from auth.mfa_amr_claims where authentication_method = 'totp'
+         and session_id in (select id from auth.sessions where factor_id = $1)`,
+      [factorId],
+    );
+    await db.query("update auth.sessions set aal = 'aal1', factor_id = null where factor_id = $1", [factorId]);
+    await db.query("delete from auth.mfa_factors where id = $1", [factorId]);
+  });
+}
+
+/** The company's endpoints: list and remove the factors of an account. */
+async function adminEndpoint(rules: Rules, request: Request, pathname: string): Promise<Response> {
+  if (request.headers.get("apikey") !== rules.secretKey) return failure(403, "not_admin", "User not allowed");
+  const [, userId = "", factorId = ""] =
+    /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
+  if (!userId) return failure(404, "not_found", "Not found");
+  if (request.method === "GET" && !factorId) return Response.json(await shownFactors(rules.db, userId));
+  const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
+  if (request.method !== "DELETE" || !factor) return failure(404, "mfa_factor_not_found", "Factor not found");
+  await remove(rules.db, factor.id);
+  await rules.db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
+    randomUUID(),
+    JSON.stringify({ action: "factor_deleted", actor: "service_role", user_id: userId, factor_id: factor.id }),
+  ]);
+  return Response.json({ id: factor.id });
+}
+
+/** A token answer of the library with its method written down, and the token signed again with GoTrue's claims. */
+async function withAssurance(rules: Rules, response: Response, method: string | null): Promise<Response> {
+  const session = (await response.json()) as Session;
+  const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
+  if (!session_id) return Response.json(session, response);
+  if (method) await addMethod(rules.db, session_id, method);
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return Response.json(
+    {
+      ...session,
+      access_token: await sign(rules, session.user, session_id),
+      user: await withUserFactors(rules.db, session.user),
+    },
+    { status: response.status, headers },
+  );
+}
+
+async function addMethod(db: PGlite, sessionId: string, method: string): Promise<void> {
+  await db.query(
+    `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
+     on conflict (session_id, authentication_method) do update set updated_at = now()`,
+    [sessionId, method],
+  );
+}
+
+/** An access token of a session; its assurance comes from the methods written down for it, newest first. */
+async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
+  const { rows } = await rules.db.query<{ method: string; timestamp: number }>(
+    `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
+     from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
+    [sessionId],
+  );
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({
+    email: user.email,
+    phone: "",
+    app_metadata: user.app_metadata,
+    user_metadata: user.user_metadata,
+    role: "authenticated",
+    aal: rows.some(({ method }) => method === "totp") ? "aal2" : "aal1",
+    amr: rows,
+    session_id: sessionId,
+    is_anonymous: false,
+  })
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .setIssuer(rules.issuer)
+    .setSubject(user.id)
+    .setAudience("authenticated")
+    .setIssuedAt(now)
+    .setExpirationTime(now + rules.jwtExpiry)
+    .sign(new TextEncoder().encode(rules.jwtSecret));
+}
+
+async function withUserFactors<T>(db: PGlite, user: T & { id?: string }): Promise<T> {
+  const factors = user.id ? await shownFactors(db, user.id) : [];
+  return factors.length > 0 ? { ...user, factors } : user;
+}
+
+/** The factors of a user as clients see them, oldest first. */
+async function shownFactors(db: PGlite, userId: string) {
+  const { rows } = await db.query(
+    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
+     from auth.mfa_factors where user_id = $1 order by created_at`,
+    [userId],
+  );
+  return rows;
+}
+
+async function factorsOf(db: PGlite, userId: string): Promise<Factor[]> {
+  const { rows } = await db.query<Factor>(
+    `select id, user_id, friendly_name, factor_type, status, secret, wrong_codes, accepted_step,
+       wrong_codes >= $2 and wrong_since > now() - make_interval(mins => $3) as paused
+     from auth.mfa_factors where user_id = $1`,
+    [userId, wrongCodes, pause],
+  );
+  return rows;
+}
+
+async function findFactor(db: PGlite, userId: string, id: string): Promise<Factor | null> {
+  return (await factorsOf(db, userId)).find((factor) => factor.id === id) ?? null;
+}
+
+async function body<T extends object>(request: Request): Promise<Partial<T>> {
+  const value: unknown = await request.json().catch(() => null);
+  return value && typeof value === "object" ? (value as Partial<T>) : {};
+}

@@ -1,0 +1,187 @@
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { lock, runningBackend } from "./lock.ts";
+import type { MainOptions, MainReport } from "./main.ts";
+
+const projectRoot = path.resolve(import.meta.dirname, "../..");
+let dataDir: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  dataDir = path.join(mkdtempSync(path.join(tmpdir(), "lock-")), "data");
+});
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => end(child, "SIGKILL")));
+  rmSync(path.dirname(dataDir), { recursive: true, force: true });
+});
+
+test("taking the lock makes the folder and names this process; giving it back removes it", () => {
+  expect(runningBackend(dataDir)).toBeNull();
+  const { publish, release } = lock(dataDir);
+  expect(holder()).toEqual({ pid: process.pid, url: null });
+  publish("http://127.0.0.1:54321");
+  expect(holder()).toEqual({ pid: process.pid, url: "http://127.0.0.1:54321" });
+  release();
+  expect(readdirSync(dataDir)).toEqual([]);
+});
+
+test("nobody else on the machine can read the folder or the lock", () => {
+  lock(dataDir);
+  expect(statSync(dataDir).mode & 0o077).toBe(0);
+  for (const name of readdirSync(dataDir)) expect(statSync(path.join(dataDir, name)).mode & 0o077).toBe(0);
+});
+
+test("a second backend on the folder is refused while the first lives, and may start when that has ended", async () => {
+  const first = launch();
+  const ready = await first.report;
+  expect(ready).toEqual({ ready: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
+  expect(runningBackend(dataDir)).toEqual({ pid: first.child.pid, url: "ready" in ready ? ready.ready : "" });
+  expect(() => lock(dataDir)).toThrow(`process ${first.child.pid}`);
+
+  const second = await launch().report;
+  expect(second).toEqual({ failed: expect.stringContaining(`process ${first.child.pid}`) });
+  expect(runningBackend(dataDir)?.pid).toBe(first.child.pid);
+
+  await end(first.child, "SIGTERM");
+  expect(first.child.exitCode).toBe(0);
+  expect(runningBackend(dataDir)).toBeNull();
+  expect(readdirSync(dataDir)).not.toContain("backend.lock");
+  lock(dataDir);
+  expect(holder().pid).toBe(process.pid);
+});
+
+test("the lock of a backend that was killed is taken over", async () => {
+  const child = standIn();
+  writeLock({ pid: child.pid, url: "http://127.0.0.1:1" });
+  expect(runningBackend(dataDir)?.pid).toBe(child.pid);
+  await end(child, "SIGKILL");
+  expect(runningBackend(dataDir)).toBeNull();
+  lock(dataDir);
+  expect(holder()).toEqual({ pid: process.pid, url: null });
+});
+
+test("the lock of a process that is no backend, but has the number of one that died, is taken over", () => {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  children.push(child);
+  writeLock({ pid: child.pid, url: null });
+  expect(runningBackend(dataDir)).toBeNull();
+  lock(dataDir);
+  expect(holder().pid).toBe(process.pid);
+});
+
+test.each(["", "{", "null", '{"pid":"x"}', "12"])("a lock that holds only %j is taken over", (content) => {
+  writeLock(content);
+  expect(runningBackend(dataDir)).toBeNull();
+  lock(dataDir);
+  expect(holder().pid).toBe(process.pid);
+});
+
+test("of several processes that take the same free folders at once, one gets each", async () => {
+  const rounds = 60;
+  const got = await race(rounds, () => undefined);
+  expect(got).toEqual(Array(rounds).fill(1));
+});
+
+test("of several processes that take over the same stale locks at once, one gets each", async () => {
+  const dead = standIn();
+  await end(dead, "SIGKILL");
+  const rounds = 60;
+  const got = await race(rounds, (folder) => writeLock({ pid: dead.pid, url: null }, folder));
+  expect(got).toEqual(Array(rounds).fill(1));
+});
+
+/** A real backend on the data folder, and what it reports first. */
+function launch(): { child: ChildProcess; report: Promise<MainReport> } {
+  const child = fork(path.join(import.meta.dirname, "main.ts"), {
+    cwd: projectRoot,
+    execArgv: ["--import", "tsx"],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  children.push(child);
+  child.send({
+    dataDir,
+    port: 0,
+    siteUrl: "http://127.0.0.1:3000",
+    smtpUrl: null,
+    publishableKey: "sb_publishable_for_tests_only",
+    secretKey: "sb_secret_for_tests_only",
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+  } satisfies MainOptions);
+  return { child, report: once(child, "message").then(([report]) => report as MainReport) };
+}
+
+/** A process that lives and is called like a backend. */
+function standIn(): ChildProcess {
+  const child = spawn(
+    process.execPath,
+    ["-e", "setInterval(() => {}, 1000)", path.join("supabase", "local", "main.ts")],
+    {
+      stdio: "ignore",
+    },
+  );
+  children.push(child);
+  return child;
+}
+
+/**
+ * Four processes that try to take a row of folders, each at the same moment, and keep what they get.
+ * Returns for each folder how many got it.
+ */
+async function race(rounds: number, prepare: (folder: string) => void): Promise<number[]> {
+  const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
+  for (const folder of folders) prepare(folder);
+  const script = path.join(path.dirname(dataDir), "taker.mjs");
+  writeFileSync(
+    script,
+    `import { lock } from ${JSON.stringify(path.join(import.meta.dirname, "lock.ts"))};
+     process.once("message", ({ folders, start, step }) => {
+       const got = folders.map((folder, index) => {
+         while (Date.now() < start + index * step);
+         try { lock(folder); return 1; } catch { return 0; }
+       });
+       process.send(got);
+     });
+     process.send("here");
+     setInterval(() => {}, 1000);`,
+  );
+  const takers = Array.from({ length: 4 }, () => {
+    const child = fork(script, [path.join("supabase", "local", "main.ts")], {
+      cwd: projectRoot,
+      execArgv: ["--import", "tsx"],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    children.push(child);
+    return child;
+  });
+  await Promise.all(takers.map((taker) => once(taker, "message")));
+  const start = Date.now() + 100;
+  const results = await Promise.all(
+    takers.map(async (taker) => {
+      const answer = once(taker, "message");
+      taker.send({ folders, start, step: 10 });
+      return (await answer)[0] as number[];
+    }),
+  );
+  return folders.map((_, index) => results.reduce((sum, got) => sum + (got[index] ?? 0), 0));
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill(signal);
+  await ended;
+}
+
+function writeLock(content: unknown, folder = dataDir): void {
+  lock(folder).release();
+  writeFileSync(path.join(folder, "backend.lock"), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+function holder() {
+  return JSON.parse(readFileSync(path.join(dataDir, "backend.lock"), "utf8")) as { pid: number; url: string | null };
+}

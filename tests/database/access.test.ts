@@ -1,0 +1,212 @@
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+/** A handle that knows nothing of our tables, as an attacker's has it: any column and value can be sent. */
+type Raw = SupabaseClient;
+type Who = "a visitor" | "the owner" | "a stranger";
+type Table = "client_ids" | "shipments" | "documents" | "tracking_events";
+type Verb = "select" | "insert" | "update" | "delete";
+/** Refused with an error; or answered, and then touching nothing or exactly the owner's row. */
+type Outcome = "refused" | "touches nothing" | "allowed";
+
+const tables: Table[] = ["client_ids", "shipments", "documents", "tracking_events"];
+const verbs: Verb[] = ["select", "insert", "update", "delete"];
+const people: Who[] = ["a visitor", "a stranger", "the owner"];
+
+/** What is not refused; everything else is. */
+const exceptions: Partial<Record<`${Who} ${Verb} ${Table}`, Outcome>> = {
+  "the owner select shipments": "allowed",
+  "the owner insert shipments": "allowed",
+  "the owner select documents": "allowed",
+  "the owner update documents": "allowed",
+  "the owner select tracking_events": "allowed",
+  "a stranger select shipments": "touches nothing",
+  "a stranger select documents": "touches nothing",
+  "a stranger update documents": "touches nothing",
+  "a stranger select tracking_events": "touches nothing",
+};
+
+const cases = tables.flatMap((table) =>
+  verbs.flatMap((verb) =>
+    people.map((who) => ({
+      who,
+      verb,
+      table,
+      outcome: exceptions[`${who} ${verb} ${table}`] ?? ("refused" as Outcome),
+    })),
+  ),
+);
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let handles: Record<Who, Raw>;
+let owner: { id: string };
+let stranger: { id: string };
+let rowOf: Record<Table, { key: string; id: string; insert: object; update: object }>;
+
+beforeAll(async () => {
+  world = await memoryBackend();
+  const [one, other] = [await world.newClient("owner@client.example"), await world.newClient("other@client.example")];
+  [owner, stranger] = [one, other];
+  handles = {
+    "a visitor": world.anonymous() as Raw,
+    "the owner": one.handle as Raw,
+    "a stranger": other.handle as Raw,
+  };
+  const { data: shipment, error } = await one.handle
+    .from("shipments")
+    .insert({ name: "Tea", user_id: one.id })
+    .select("id")
+    .single();
+  if (error) throw error;
+  const made = await one.handle.from("documents").select("id").eq("name", "Packing List").single();
+  const event = await world.company
+    .from("tracking_events")
+    .insert({ shipment_id: shipment.id, status: "Arrived", location: "Mombasa" })
+    .select("id")
+    .single();
+  if (made.error || event.error) throw made.error ?? event.error;
+  const path = `${one.id}/${shipment.id}/packing-list-tea.pdf`;
+  const stored = await one.handle.storage
+    .from("documents")
+    .upload(path, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
+  if (stored.error) throw stored.error;
+
+  rowOf = {
+    client_ids: {
+      key: "client_id",
+      id: await clientIdOf(one.id),
+      insert: { client_id: "MY0W-N000-C11E-NT1D" },
+      update: { claimed_by: null, claimed_at: null },
+    },
+    shipments: {
+      key: "id",
+      id: shipment.id,
+      insert: { name: "Coffee", user_id: one.id },
+      update: { name: "Gold" },
+    },
+    documents: {
+      key: "id",
+      id: made.data.id,
+      insert: { shipment_id: shipment.id, user_id: one.id, name: "Permit" },
+      update: { uploaded: true, storage_path: path },
+    },
+    tracking_events: {
+      key: "id",
+      id: event.data.id,
+      insert: { shipment_id: shipment.id, status: "Released" },
+      update: { status: "Lost" },
+    },
+  };
+});
+afterAll(() => world.close());
+
+const sentences: Record<Outcome, string> = {
+  refused: "is refused to",
+  "touches nothing": "touches nothing for",
+  allowed: "is allowed to",
+};
+
+for (const { who, verb, table, outcome } of cases) {
+  test(`${verb} on ${table} ${sentences[outcome]} ${who}`, async () => {
+    const { key, id, insert, update } = rowOf[table];
+    const before = await contents(table);
+    const { data, error } = await attempt(handles[who], verb, table);
+    const after = await contents(table);
+
+    if (outcome === "refused") {
+      expect(error?.code).toBe("42501");
+      expect(data).toBeNull();
+    } else {
+      expect(error).toBeNull();
+    }
+    if (outcome === "touches nothing") expect(data).toEqual([]);
+
+    if (outcome === "allowed" && verb === "insert") {
+      expect(after).toHaveLength(before.length + 1);
+      expect(after).toContainEqual(expect.objectContaining(insert));
+    } else if (outcome === "allowed" && verb === "update") {
+      const old = before.find((row) => row[key] === id);
+      expect(after).toEqual(before.map((row) => (row === old ? { ...row, ...update } : row)));
+      expect(old).not.toMatchObject(update);
+    } else {
+      expect(after).toEqual(before);
+    }
+    if (outcome === "allowed" && verb === "select") expect(data).toContainEqual(expect.objectContaining({ [key]: id }));
+  });
+}
+
+test("a client sees every row of its own and none of anybody else's", async () => {
+  const theirs = await handles["a stranger"]
+    .from("shipments")
+    .insert({ name: "Cement", user_id: stranger.id })
+    .select("id")
+    .single();
+  expect(theirs.error).toBeNull();
+  await world.company.from("tracking_events").insert({ shipment_id: theirs.data?.id ?? "", status: "Departed" });
+  for (const [who, id] of [
+    ["the owner", owner.id],
+    ["a stranger", stranger.id],
+  ] as const) {
+    const seen = await handles[who].from("shipments").select("id, user_id, documents (user_id), tracking_events (id)");
+    const all = await world.backend.db.query<{ id: string }>("select id from shipments where user_id = $1", [id]);
+    expect(seen.data?.map((row) => row.id).sort()).toEqual(all.rows.map((row) => row.id).sort());
+    expect(new Set(seen.data?.map((row) => row.user_id))).toEqual(new Set([id]));
+    const documents = await handles[who].from("documents").select("user_id");
+    expect(documents.data).toHaveLength(all.rows.length * 4);
+    expect(new Set(documents.data?.map((row) => row.user_id))).toEqual(new Set([id]));
+    const events = await handles[who].from("tracking_events").select("shipment_id");
+    expect(events.data?.length).toBeGreaterThan(0);
+    const own = new Set(all.rows.map((row) => row.id));
+    expect(events.data?.every((row) => own.has(row.shipment_id))).toBe(true);
+  }
+});
+
+test("a stranger who asks for counts, nested rows or a known id learns nothing", async () => {
+  const raw = handles["a stranger"];
+  const id = rowOf.shipments.id;
+  const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);
+  expect(count.count).toBe(0);
+  const nested = await raw.from("documents").select("name, shipments (name)").eq("shipment_id", id);
+  expect(nested.data).toEqual([]);
+  const events = await raw.from("tracking_events").select("status, shipments (name, user_id)").eq("shipment_id", id);
+  expect(events.data).toEqual([]);
+  const unknown = await raw.from("shipments").select("id").eq("id", "00000000-0000-4000-8000-000000000000");
+  const known = await raw.from("shipments").select("id").eq("id", id);
+  expect({ status: known.status, data: known.data }).toEqual({ status: unknown.status, data: unknown.data });
+});
+
+test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "information_schema"])(
+  "nobody reaches the schema %s through the API, not even the company",
+  async (schema) => {
+    const reachable = { auth: "users", storage: "objects", supabase_migrations: "schema_migrations" } as const;
+    const table = schema in reachable ? reachable[schema as keyof typeof reachable] : "pg_roles";
+    for (const raw of [...Object.values(handles), world.company as Raw]) {
+      const { data, error } = await raw.schema(schema).from(table).select("*");
+      expect(data).toBeNull();
+      expect(error?.code).toBe("PGRST106");
+    }
+  },
+);
+
+function attempt(raw: Raw, verb: Verb, table: Table) {
+  const { key, id, insert, update } = rowOf[table];
+  if (verb === "select") return raw.from(table).select("*");
+  if (verb === "insert") return raw.from(table).insert(insert);
+  if (verb === "update") return raw.from(table).update(update).eq(key, id).select("*");
+  return raw.from(table).delete().eq(key, id).select("*");
+}
+
+/** Every row of a table, past row-level security. */
+async function contents(table: Table): Promise<Record<string, unknown>[]> {
+  const { rows } = await world.backend.db.query<Record<string, unknown>>(`select * from public.${table} order by 1`);
+  return rows;
+}
+
+async function clientIdOf(userId: string): Promise<string> {
+  const { rows } = await world.backend.db.query<{ client_id: string }>(
+    "select client_id from public.client_ids where claimed_by = $1",
+    [userId],
+  );
+  return rows[0]?.client_id ?? "";
+}

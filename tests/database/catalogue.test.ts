@@ -1,0 +1,215 @@
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+
+// The library grants everything to clients at its first requests unless it is kept from it, so these come first.
+beforeAll(async () => {
+  world = await memoryBackend();
+  const client = await world.newClient("client@client.example");
+  const tables = ["client_ids", "shipments", "documents", "tracking_events"] as const;
+  for (const handle of [world.anonymous(), client.handle, world.company, client.handle]) {
+    for (const table of tables) {
+      await handle.from(table).select("*");
+      await (handle as SupabaseClient).from(table).update({ verified: true }).eq("id", client.id);
+    }
+    await handle.rpc("issue_client_ids", { how_many: 0 });
+    await handle.storage.from("documents").list("");
+    await handle.storage.listBuckets();
+  }
+});
+afterAll(() => world.close());
+
+test("row-level security is on for every table of the public schema and of storage", async () => {
+  const tables = await query<{ name: string; secured: boolean }>(
+    `select relname as name, relrowsecurity as secured
+     from pg_class where relnamespace in ('public'::regnamespace, 'storage'::regnamespace) and relkind in ('r', 'p')`,
+  );
+  expect(tables.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["client_ids", "shipments", "documents", "tracking_events", "objects", "buckets"]),
+  );
+  expect(tables.filter(({ secured }) => !secured)).toEqual([]);
+});
+
+test("the public schema has no view, which would read past row-level security", async () => {
+  expect(
+    await query(
+      "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm', 'f')",
+    ),
+  ).toEqual([]);
+});
+
+test("visitors have no privilege on any table or column of public and private", async () => {
+  expect(await privilegesOf("anon")).toEqual([]);
+});
+
+test("visitors may execute no function of public and private", async () => {
+  expect(await executableBy("anon")).toEqual([]);
+});
+
+test("visitors cannot look into the schema private", async () => {
+  const [row] = await query<{ may: boolean }>("select has_schema_privilege('anon', 'private', 'usage, create') as may");
+  expect(row?.may).toBe(false);
+});
+
+test("clients may execute only what the policies call", async () => {
+  expect(await executableBy("authenticated")).toEqual([
+    "private.assurance_suffices()",
+    "private.document_awaits(text)",
+    "private.document_slug(text)",
+    "private.stage_name(smallint)",
+  ]);
+});
+
+test("clients have exactly the privileges on tables and columns that the product needs", async () => {
+  const granted = await privilegesOf("authenticated");
+  expect(granted.map(({ relation, column, privilege }) => `${privilege} ${relation}.${column}`).sort()).toEqual(
+    [
+      ...columns("SELECT documents", "id, shipment_id, user_id, name, uploaded, verified, storage_path"),
+      ...columns("SELECT shipments", "id, user_id, request_id, name, stage, status, awb, created_at"),
+      ...columns("SELECT tracking_events", "id, shipment_id, status, location, created_at"),
+      ...columns("INSERT shipments", "user_id, request_id, name, stage, status"),
+      ...columns("UPDATE documents", "uploaded, storage_path"),
+    ].sort(),
+  );
+  const whole = await query<{ grant: string }>(
+    `select privilege || ' ' || relname as grant
+     from pg_class, unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) as privilege
+     where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and has_table_privilege('authenticated', pg_class.oid, privilege)`,
+  );
+  expect(whole).toEqual([]);
+});
+
+test.each(["anon", "authenticated"])(
+  "%s has no privilege in the schemas of auth and of the migrations",
+  async (role) => {
+    const reachable = await query(
+      `select nspname, relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname in ('auth', 'supabase_migrations') and relkind in ('r', 'p', 'v')
+       and (has_table_privilege($1, pg_class.oid, 'select, insert, update, delete')
+         or has_any_column_privilege($1, pg_class.oid, 'select, insert, update'))`,
+      [role],
+    );
+    expect(reachable).toEqual([]);
+  },
+);
+
+test.each(["anon", "authenticated"])("%s cannot step over row-level security or become another role", async (role) => {
+  const [row] = await query(
+    `select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb,
+       exists (select 1 from pg_auth_members where member = pg_roles.oid) as member
+     from pg_roles where rolname = $1`,
+    [role],
+  );
+  expect(row).toEqual({
+    rolsuper: false,
+    rolbypassrls: false,
+    rolcreaterole: false,
+    rolcreatedb: false,
+    member: false,
+  });
+});
+
+test.each(["anon", "authenticated"])("%s can create nothing in any schema", async (role) => {
+  expect(await query("select nspname from pg_namespace where has_schema_privilege($1, oid, 'create')", [role])).toEqual(
+    [],
+  );
+});
+
+test("every function of public and private has an empty search path", async () => {
+  const functions = await query<{ name: string; config: string[] | null }>(
+    `select oid::regprocedure::text as name, proconfig as config
+     from pg_proc where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
+  );
+  expect(functions.length).toBeGreaterThan(0);
+  expect(functions.filter(({ config }) => !config?.includes('search_path=""'))).toEqual([]);
+});
+
+// private.assurance_suffices reads what clients may not, and tells them only whether their own session suffices.
+test("of the functions that run with their owner's rights, clients may execute one and visitors none", async () => {
+  const definers = await query<{ name: string; anon: boolean; client: boolean }>(
+    `select oid::regprocedure::text as name,
+       has_function_privilege('anon', oid, 'execute') as anon,
+       has_function_privilege('authenticated', oid, 'execute') as client
+     from pg_proc where pronamespace in ('public'::regnamespace, 'private'::regnamespace) and prosecdef`,
+  );
+  expect(definers.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["client_id_admits(text,text)", "private.claim_client_id()"]),
+  );
+  expect(definers.filter(({ anon, client }) => anon || client)).toEqual([
+    { name: "private.assurance_suffices()", anon: false, client: true },
+  ]);
+});
+
+test("every column that a policy looks rows up by leads an index", async () => {
+  const used = await query<{ column: string; indexed: boolean }>(
+    `select distinct attrelid::regclass || '.' || attname as column,
+       exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed
+     from pg_policy
+     join pg_depend on pg_depend.classid = 'pg_policy'::regclass and pg_depend.objid = pg_policy.oid
+       and refclassid = 'pg_class'::regclass and refobjsubid > 0
+     join pg_attribute on attrelid = refobjid and attnum = refobjsubid
+     join pg_class on pg_class.oid = attrelid
+     where relnamespace = 'public'::regnamespace and polqual is not null`,
+  );
+  expect(used.map(({ column }) => column)).toEqual(
+    expect.arrayContaining(["shipments.user_id", "documents.user_id", "tracking_events.shipment_id"]),
+  );
+  expect(used.filter(({ indexed }) => !indexed)).toEqual([]);
+});
+
+test("every user_id and shipment_id leads an index", async () => {
+  const keys = await query<{ column: string; indexed: boolean }>(
+    `select attrelid::regclass || '.' || attname as column,
+       exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed
+     from pg_attribute join pg_class on pg_class.oid = attrelid
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and attname in ('user_id', 'shipment_id')`,
+  );
+  expect(keys).toHaveLength(4);
+  expect(keys.filter(({ indexed }) => !indexed)).toEqual([]);
+});
+
+test("every policy is for signed-in clients and asks who they are once, not for every row", async () => {
+  const policies = await query<{ policyname: string; roles: string; rule: string }>(
+    `select policyname, roles::text, concat(qual, ' ', with_check) as rule
+     from pg_policies where schemaname in ('public', 'storage')`,
+  );
+  expect(policies.length).toBeGreaterThan(0);
+  for (const { policyname, roles, rule } of policies) {
+    expect(roles, policyname).toBe("{authenticated}");
+    expect(rule.replaceAll(/\( ?SELECT auth\.\w+\(\)/g, ""), policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)/);
+  }
+});
+
+async function query<T = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> {
+  return (await world.backend.db.query<T>(text, values)).rows;
+}
+
+/** Every column of our tables on which a role may do something, with what it may do. */
+function privilegesOf(role: string) {
+  return query<{ schema: string; relation: string; column: string; privilege: string }>(
+    `select nspname as schema, relname as relation, attname as column, privilege
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped,
+       unnest(array['SELECT', 'INSERT', 'UPDATE', 'REFERENCES']) as privilege
+     where nspname in ('public', 'private') and relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+       and has_column_privilege($1, pg_class.oid, attnum, privilege)`,
+    [role],
+  );
+}
+
+async function executableBy(role: string): Promise<string[]> {
+  const rows = await query<{ name: string }>(
+    `select oid::regprocedure::text as name
+     from pg_proc where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
+       and has_function_privilege($1, oid, 'execute') order by 1`,
+    [role],
+  );
+  return rows.map(({ name }) => name);
+}
+
+function columns(what: string, names: string): string[] {
+  return names.split(", ").map((name) => `${what}.${name}`);
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { normalizeClientId } from "../../app/models/client-id.ts";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let confirmed: Awaited<ReturnType<typeof world.newClient>>;
+beforeAll(async () => {
+  world = await memoryBackend();
+  confirmed = await world.newClient("confirmed@client.example");
+});
+afterAll(() => world.close());
+
+test("staff issue one client ID when they name no number", async () => {
+  const { data, error } = await world.company.rpc("issue_client_ids", {});
+  expect(error).toBeNull();
+  expect(data).toEqual([
+    expect.objectContaining({ client_id: expect.any(String), claimed_by: null, claimed_at: null }),
+  ]);
+});
+
+test("a thousand client IDs are all different, unclaimed, and as the sign-up form writes them", async () => {
+  const { data } = await world.company.rpc("issue_client_ids", { how_many: 1000 });
+  const ids = (data ?? []).map((row) => row.client_id);
+  expect(new Set(ids).size).toBe(1000);
+  for (const id of ids) {
+    expect(id).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/);
+    expect(normalizeClientId(id)).toBe(id);
+  }
+  expect(data?.every((row) => row.claimed_by === null && row.claimed_at === null)).toBe(true);
+});
+
+test("every place of a client ID takes all 32 characters, so that none can be left out when guessing", async () => {
+  const { rows } = await world.backend.db.query<{ place: number; different: number }>(
+    `select place, count(distinct substr(replace(private.new_client_id(), '-', ''), place, 1))::int as different
+     from generate_series(1, 16) as place, generate_series(1, 1000) group by place`,
+  );
+  expect(rows).toHaveLength(16);
+  expect(rows.every(({ different }) => different === 32)).toBe(true);
+});
+
+test("more than a thousand client IDs at once are not issued, and none for zero or less", async () => {
+  for (const [asked, given] of [
+    [1001, 1000],
+    [0, 0],
+    [-5, 0],
+  ] as const) {
+    const before = await count();
+    const { data, error } = await world.company.rpc("issue_client_ids", { how_many: asked });
+    expect(error).toBeNull();
+    expect(data).toHaveLength(given);
+    expect((await count()) - before).toBe(given);
+  }
+});
+
+test.each(["a visitor", "a client"])("%s cannot issue client IDs", async (who) => {
+  const before = await count();
+  const handle = who === "a client" ? confirmed.handle : world.anonymous();
+  const { data, error } = await handle.rpc("issue_client_ids", { how_many: 3 });
+  expect(error?.code).toBe("42501");
+  expect(data).toBeNull();
+  expect(await count()).toBe(before);
+});
+
+test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good", async (who) => {
+  const handle = who === "a client" ? confirmed.handle : world.anonymous();
+  for (const client_id of [await newClientId(), "N0TH-1NG0-0F1T-HERE"]) {
+    const { data, error } = await handle.rpc("client_id_admits", { client_id, email: "new@client.example" });
+    expect(error?.code).toBe("42501");
+    expect(data).toBeNull();
+  }
+});
+
+test("an unclaimed client ID admits anybody, an unknown one nobody", async () => {
+  expect(await admits(await newClientId(), "new@client.example")).toBe(true);
+  expect(await admits("N0TH-1NG0-0F1T-HERE", "new@client.example")).toBe(false);
+  expect(await admits("", "new@client.example")).toBe(false);
+  expect(await admits("%", "new@client.example")).toBe(false);
+});
+
+test("a claimed client ID admits only the e-mail that claimed it, and only until that is confirmed", async () => {
+  const client_id = await newClientId();
+  const { error } = await world.anonymous().auth.signUp({
+    email: "waiting@client.example",
+    password: "a good password",
+    options: { data: { client_id } },
+  });
+  expect(error).toBeNull();
+  expect(await admits(client_id, "waiting@client.example")).toBe(true);
+  expect(await admits(client_id, "Waiting@Client.Example")).toBe(true);
+  expect(await admits(client_id, "other@client.example")).toBe(false);
+  expect(await admits(client_id, "confirmed@client.example")).toBe(false);
+  const token = /token_hash=([0-9a-f]+)/.exec(world.mails.at(-1)?.html ?? "")?.[1] ?? "";
+  const verified = await world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
+  expect(verified.error).toBeNull();
+  expect(await admits(client_id, "waiting@client.example")).toBe(false);
+});
+
+test("a client ID that somebody used cannot be taken from the account, nor the account away under it", async () => {
+  await expect(
+    world.backend.db.query("update public.client_ids set claimed_at = null where claimed_by = $1", [confirmed.id]),
+  ).rejects.toThrow(/check constraint/);
+  await expect(world.backend.db.query("delete from auth.users where id = $1", [confirmed.id])).rejects.toThrow(
+    /foreign key/,
+  );
+});
+
+async function admits(client_id: string, email: string): Promise<boolean> {
+  const { data, error } = await world.company.rpc("client_id_admits", { client_id, email });
+  if (error) throw error;
+  return data;
+}
+
+async function newClientId(): Promise<string> {
+  const { data, error } = await world.company.rpc("issue_client_ids", {});
+  if (error) throw error;
+  return data[0]?.client_id ?? "";
+}
+
+async function count(): Promise<number> {
+  const { rows } = await world.backend.db.query("select 1 from public.client_ids");
+  return rows.length;
+}

@@ -1,0 +1,250 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Authenticator } from "../support/authenticator.ts";
+import { type Handle, memoryBackend } from "../support/memory-backend.ts";
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+beforeAll(async () => {
+  world = await memoryBackend();
+});
+afterAll(() => world.close());
+
+const password = "a good password";
+let count = 0;
+
+/** A new client; with a shipment, a stored file and, unless told otherwise, a verified factor. */
+async function protectedClient() {
+  count += 1;
+  const client = await world.newClient(`factor-${count}@client.example`, password);
+  const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
+  if (made.error) throw made.error;
+  const path = `${client.id}/${made.data.id}/packing-list-a.pdf`;
+  const stored = await client.handle.storage
+    .from("documents")
+    .upload(path, Buffer.from("%PDF-1.4"), { contentType: "application/pdf" });
+  if (stored.error) throw stored.error;
+  const { app, factorId } = await enrol(client.handle);
+  const verified = await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  if (verified.error) throw verified.error;
+  return { ...client, shipmentId: made.data.id, path, app, factorId };
+}
+
+async function enrol(handle: Handle, friendlyName = "Phone") {
+  const { data, error } = await handle.auth.mfa.enroll({ factorType: "totp", friendlyName });
+  if (error) throw error;
+  return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
+}
+
+async function signIn(email: string): Promise<Handle> {
+  const handle = world.anonymous();
+  const { error } = await handle.auth.signInWithPassword({ email, password });
+  if (error) throw error;
+  return handle;
+}
+
+async function levelOf(handle: Handle): Promise<string | null | undefined> {
+  return (await handle.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
+}
+
+describe("a session that has not given the code of its account's factor", () => {
+  test("reads and writes no row and no stored object", async () => {
+    const client = await protectedClient();
+    const half = await signIn(client.email);
+    expect(await levelOf(half)).toBe("aal1");
+
+    for (const table of ["shipments", "documents", "tracking_events"] as const) {
+      expect((await half.from(table).select("id")).data).toEqual([]);
+    }
+    expect((await half.from("shipments").insert({ name: "Coffee", user_id: client.id })).error?.code).toBe("42501");
+    const marked = await half.from("documents").update({ uploaded: true, storage_path: client.path }).select("id");
+    expect(marked.data ?? []).toEqual([]);
+
+    const bucket = half.storage.from("documents");
+    expect((await bucket.download(client.path)).data).toBeNull();
+    expect((await bucket.list(`${client.id}/${client.shipmentId}`)).data).toEqual([]);
+    const upload = await bucket.upload(`${client.id}/${client.shipmentId}/bill-of-lading-b.pdf`, Buffer.from("%PDF-"), {
+      contentType: "application/pdf",
+    });
+    expect(upload.error).not.toBeNull();
+    await bucket.remove([client.path]);
+
+    expect((await client.handle.from("shipments").select("id")).data).toHaveLength(1);
+    expect((await client.handle.storage.from("documents").download(client.path)).error).toBeNull();
+  });
+
+  test("cannot remove the factor or add another", async () => {
+    const client = await protectedClient();
+    const half = await signIn(client.email);
+    expect((await half.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
+    const added = await half.auth.mfa.enroll({ factorType: "totp", friendlyName: "Mine" });
+    expect(added.error?.code).toBe("insufficient_aal");
+  });
+
+  test("opens everything once the code is given, and after a refresh too", async () => {
+    const client = await protectedClient();
+    const handle = await signIn(client.email);
+    await handle.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
+    expect(await levelOf(handle)).toBe("aal2");
+    expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
+    await handle.auth.refreshSession();
+    expect(await levelOf(handle)).toBe("aal2");
+    const claims = (await handle.auth.getClaims()).data?.claims;
+    expect(claims?.amr?.map((entry) => (typeof entry === "string" ? entry : entry.method)).sort()).toEqual([
+      "password",
+      "totp",
+    ]);
+  });
+});
+
+test("an account without a factor is not asked for one", async () => {
+  const client = await world.newClient("no-factor@client.example");
+  await enrol(client.handle);
+  const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
+  expect(made.error).toBeNull();
+});
+
+test("enabling a factor ends the account's other sessions", async () => {
+  const client = await world.newClient("sessions@client.example", password);
+  const other = await signIn(client.email);
+  const { factorId, app } = await enrol(client.handle);
+  await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  expect((await other.auth.getUser()).error).not.toBeNull();
+  expect((await other.from("shipments").select("id")).error).not.toBeNull();
+  expect((await other.auth.refreshSession()).error).not.toBeNull();
+  expect((await client.handle.auth.getUser()).error).toBeNull();
+});
+
+describe("a code", () => {
+  test("is accepted once", async () => {
+    const client = await protectedClient();
+    const { error } = await client.handle.auth.mfa.challengeAndVerify({
+      factorId: client.factorId,
+      code: client.app.usedCode(),
+    });
+    expect(error?.code).toBe("mfa_verification_failed");
+  });
+
+  test("of another account, or for another's factor, is refused", async () => {
+    const [mine, theirs] = [await protectedClient(), await protectedClient()];
+    const wrongSecret = await mine.handle.auth.mfa.challengeAndVerify({
+      factorId: mine.factorId,
+      code: theirs.app.usedCode(),
+    });
+    expect(wrongSecret.error?.code).toBe("mfa_verification_failed");
+    const wrongFactor = await mine.handle.auth.mfa.challenge({ factorId: theirs.factorId });
+    expect(wrongFactor.error?.code).toBe("mfa_factor_not_found");
+    expect((await mine.handle.auth.mfa.unenroll({ factorId: theirs.factorId })).error?.code).toBe(
+      "mfa_factor_not_found",
+    );
+  });
+
+  test("without a challenge, with a used one, another factor's or an expired one is refused", async () => {
+    const [mine, theirs] = [await protectedClient(), await protectedClient()];
+    const verify = (challengeId: string) =>
+      mine.handle.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: mine.app.wrongCode() });
+    expect((await verify("00000000-0000-4000-8000-000000000000")).error?.code).toBe("mfa_factor_not_found");
+    const foreign = await theirs.handle.auth.mfa.challenge({ factorId: theirs.factorId });
+    expect((await verify(foreign.data?.id ?? "")).error?.code).toBe("mfa_factor_not_found");
+    const { rows } = await world.backend.db.query<{ id: string }>(
+      "select id from auth.mfa_challenges where factor_id = $1 and verified_at is not null",
+      [mine.factorId],
+    );
+    expect((await verify(rows[0]?.id ?? "")).error?.code).toBe("mfa_ip_address_mismatch");
+    const old = await mine.handle.auth.mfa.challenge({ factorId: mine.factorId });
+    await world.backend.db.query(
+      "update auth.mfa_challenges set created_at = now() - interval '6 minutes' where id = $1",
+      [old.data?.id],
+    );
+    expect((await verify(old.data?.id ?? "")).error?.code).toBe("mfa_challenge_expired");
+  });
+
+  test("that is wrong five times pauses the factor, the right one included, for 15 minutes", async () => {
+    const client = await protectedClient();
+    const half = await signIn(client.email);
+    const give = (code: string) => half.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
+    for (let wrong = 0; wrong < 5; wrong += 1) {
+      expect((await give(client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
+    }
+    expect((await give(await client.app.freshCode())).error?.code).toBe("over_request_rate_limit");
+    await world.backend.db.query(
+      "update auth.mfa_factors set wrong_since = now() - interval '16 minutes' where id = $1",
+      [client.factorId],
+    );
+    expect((await give(client.app.usedCode())).error).toBeNull();
+  });
+});
+
+describe("enrolling", () => {
+  test("gives a QR code that a data address can carry, a secret and an otpauth address", async () => {
+    const client = await world.newClient("qr@client.example");
+    const { totp } = await enrol(client.handle);
+    expect(totp.qr_code).toMatch(/^data:image\/svg\+xml;utf-8,<svg /);
+    expect(totp.qr_code).not.toContain("#");
+    expect(new URL(totp.uri).searchParams.get("secret")).toBe(totp.secret);
+    expect(totp.secret).toMatch(/^[A-Z2-7]{32}$/);
+  });
+
+  test("twice under one name, or without a name, conflicts; two tabs make two factors and the verified one stays", async () => {
+    const client = await world.newClient("two-tabs@client.example");
+    const first = await enrol(client.handle, "First");
+    const again = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
+    expect(again.error?.code).toBe("mfa_factor_name_conflict");
+    expect((await client.handle.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
+    const unnamed = await client.handle.auth.mfa.enroll({ factorType: "totp" });
+    expect(unnamed.error?.code).toBe("mfa_factor_name_conflict");
+    await client.handle.auth.mfa.challengeAndVerify({ factorId: first.factorId, code: await first.app.freshCode() });
+    const { data } = await client.handle.auth.mfa.listFactors();
+    expect(data?.all.map(({ id, status }) => ({ id, status }))).toEqual([{ id: first.factorId, status: "verified" }]);
+  });
+
+  test("leaves nothing after five minutes when nobody verified it", async () => {
+    const client = await world.newClient("expiry@client.example");
+    await enrol(client.handle, "Old");
+    await world.backend.db.query("update auth.mfa_factors set created_at = now() - interval '6 minutes'");
+    expect((await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
+  });
+
+  test("stops at ten factors", async () => {
+    const client = await world.newClient("many@client.example");
+    for (let made = 0; made < 10; made += 1) await enrol(client.handle, `Factor ${made}`);
+    const eleventh = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Eleventh" });
+    expect(eleventh.error?.code).toBe("too_many_enrolled_mfa_factors");
+  });
+});
+
+test("a token that claims aal2 under another secret opens nothing", async () => {
+  const client = await protectedClient();
+  const half = await signIn(client.email);
+  const token = (await half.auth.getSession()).data.session?.access_token ?? "";
+  const [header = "", payload = ""] = token.split(".");
+  const claims: object = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+  const forgedPayload = Buffer.from(JSON.stringify({ ...claims, aal: "aal2" })).toString("base64url");
+  const signature = createHmac("sha256", "guessed").update(`${header}.${forgedPayload}`).digest("base64url");
+  for (const forged of [
+    `${header}.${forgedPayload}.${signature}`,
+    `${header}.${forgedPayload}.${token.split(".")[2]}`,
+  ]) {
+    const response = await world.backend.fetch(
+      new Request("http://backend.local/rest/v1/shipments?select=id", {
+        headers: { apikey: world.publishableKey, authorization: `Bearer ${forged}` },
+      }),
+    );
+    expect(response.status).toBe(401);
+  }
+});
+
+test("the company lists and removes an account's factors; a client's token cannot", async () => {
+  const client = await protectedClient();
+  expect((await client.handle.auth.admin.mfa.listFactors({ userId: client.id })).error).not.toBeNull();
+  const listed = await world.company.auth.admin.mfa.listFactors({ userId: client.id });
+  expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
+  const removed = await world.company.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
+  expect(removed.error).toBeNull();
+  const handle = await signIn(client.email);
+  expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
+  const log = await world.backend.db.query<{ payload: { action: string } }>(
+    "select payload from auth.audit_log_entries where payload ->> 'factor_id' = $1",
+    [client.factorId],
+  );
+  expect(log.rows.map(({ payload }) => payload.action)).toEqual(["factor_deleted"]);
+});

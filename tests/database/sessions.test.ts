@@ -1,0 +1,386 @@
+import { createHmac } from "node:crypto";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+type Person = Awaited<ReturnType<typeof world.newClient>>;
+type Session = { access_token: string; refresh_token: string };
+
+const password = "a good password";
+const file = "%PDF-1.7 for the owner's eyes";
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let owner: Person;
+let shipmentId: string;
+let filePath: string;
+let number = 0;
+
+beforeAll(async () => {
+  world = await memoryBackend();
+  owner = await world.newClient("owner@client.example", password);
+  const { data, error } = await owner.handle
+    .from("shipments")
+    .insert({ name: "Tea for the owner", user_id: owner.id })
+    .select("id")
+    .single();
+  if (error) throw error;
+  shipmentId = data.id;
+  filePath = `${owner.id}/${shipmentId}/packing-list-x.pdf`;
+  await storeFile();
+  // An account that waits for its confirmation and may have the mail again.
+  const issued = await world.company.rpc("issue_client_ids", {});
+  const waiting = await world.anonymous().auth.signUp({
+    email: "waiting@client.example",
+    password,
+    options: { data: { client_id: issued.data?.[0]?.client_id } },
+  });
+  if (waiting.error) throw waiting.error;
+  await world.backend.db.query(
+    "update auth.users set confirmation_sent_at = now() - interval '1 hour' where confirmed_at is null",
+  );
+});
+afterAll(() => world.close());
+// A test that finds a door open may have taken the file: it must not make others fail.
+afterEach(async () => {
+  if ((await stateOf())?.files === 0) await storeFile();
+});
+
+/** What a good token of the owner's opens, at auth, data and storage. */
+const doors = {
+  "who am I": () => ({ method: "GET", at: "/auth/v1/user" }),
+  "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
+  "reading shipments": () => ({ method: "GET", at: "/rest/v1/shipments?select=id,name" }),
+  "opening a shipment": () => ({
+    method: "POST",
+    at: "/rest/v1/shipments",
+    body: { name: "Forged", user_id: owner.id },
+  }),
+  "listing files": () => ({
+    method: "POST",
+    at: "/storage/v1/object/list/documents",
+    body: { prefix: `${owner.id}/${shipmentId}` },
+  }),
+  "reading a file": () => ({ method: "GET", at: `/storage/v1/object/documents/${filePath}` }),
+  "taking a file back": () => ({
+    method: "DELETE",
+    at: "/storage/v1/object/documents",
+    body: { prefixes: [filePath] },
+  }),
+};
+type Door = keyof typeof doors;
+const everyDoor = Object.keys(doors) as Door[];
+
+test.each(["who am I", "reading shipments", "listing files", "reading a file"] as const)(
+  "a signed-in client's token opens %s",
+  async (door) => {
+    const answer = await open(door, owner.accessToken);
+    expect(answer.ok).toBe(true);
+    expect(tells(await answer.text())).toBe(true);
+  },
+);
+
+const now = () => Math.floor(Date.now() / 1000);
+const claims = () => ({
+  ...payloadOf(owner.accessToken),
+  iat: now(),
+  exp: now() + 3600,
+});
+const forgeries: [string, () => string][] = [
+  ["signed with another secret", () => jwt(claims(), "another secret, also longer than thirty-two bytes")],
+  ["signed with an empty secret", () => jwt(claims(), "")],
+  ["signed with the publishable key", () => jwt(claims(), world.publishableKey)],
+  ["that names no algorithm", () => unsigned(claims(), "none")],
+  ["that names no algorithm, in capitals", () => unsigned(claims(), "NONE")],
+  ["with its signature cut off", () => owner.accessToken.split(".").slice(0, 2).concat("").join(".")],
+  [
+    "with another person's name under the old signature",
+    () => retold(owner.accessToken, { sub: owner.id, email: "x@client.example" }),
+  ],
+  ["with the company's role under the old signature", () => retold(owner.accessToken, { role: "service_role" })],
+  [
+    "of the company, signed with another secret",
+    () => jwt({ ...claims(), role: "service_role" }, "another secret, also longer than thirty-two bytes"),
+  ],
+  ["of the company, unsigned", () => unsigned({ ...claims(), role: "service_role" }, "none")],
+  ["that is the owner's id", () => owner.id],
+  ["that is no token", () => "not.a.token"],
+  ["that is empty", () => ""],
+];
+
+test.each(forgeries)("a token %s opens nothing", async (_how, forge) => {
+  for (const door of everyDoor) await expectClosed(door, forge());
+  const answer = await call("POST", "/rest/v1/rpc/advance_shipment", withToken(forge()), { shipment_id: shipmentId });
+  expect(answer.ok).toBe(false);
+  expect(await stateOf()).toMatchObject({ stage: 1 });
+});
+
+test("the secret key as a bearer does not make a visitor the company", async () => {
+  for (const at of ["/rest/v1/client_ids", "/rest/v1/shipments", "/storage/v1/bucket"]) {
+    const answer = await call("GET", at, withToken(world.secretKey));
+    expect(await answer.text()).not.toMatch(/claimed_by|Tea for the owner|"documents"/);
+  }
+});
+
+const addresses: [string, string, object?][] = [
+  ["GET", "/auth/v1/settings"],
+  ["GET", "/auth/v1/user"],
+  ["POST", "/auth/v1/signup", { email: "x@client.example", password }],
+  ["POST", "/auth/v1/token?grant_type=password", { email: "owner@client.example", password }],
+  ["POST", "/auth/v1/resend", { type: "signup", email: "waiting@client.example" }],
+  ["GET", "/rest/v1/shipments"],
+  ["POST", "/rest/v1/rpc/issue_client_ids", {}],
+  ["GET", "/storage/v1/bucket"],
+  ["POST", "/storage/v1/object/list/documents", { prefix: "" }],
+];
+test.each(addresses)("%s %s without the key is 401, with and without a good token", async (method, at, body) => {
+  const token = { authorization: `Bearer ${owner.accessToken}` };
+  for (const apikey of [undefined, "", "sb_publishable_", "sb_publishable_wrong", owner.accessToken]) {
+    const key: Record<string, string> = apikey === undefined ? {} : { apikey };
+    const sent = world.mails.length;
+    for (const headers of [key, { ...key, ...token }]) {
+      const answer = await call(method, at, headers, body);
+      expect(answer.status, `${at} with ${JSON.stringify(apikey)}`).toBe(401);
+    }
+    expect(world.mails.length).toBe(sent);
+  }
+});
+
+test.each([
+  "/_system",
+  "/_system/",
+  "/_system/ping",
+  "/_system/config",
+  "/_system/info",
+  "/%5Fsystem/config",
+  "//_system/config",
+  "/auth/v1/../../_system/config",
+  "/rest/v1/%2e%2e/%2e%2e/_system/config",
+  "/mcp",
+  "/studio",
+  "/",
+])("%s is not there, not even for the company", async (at) => {
+  for (const method of ["GET", "POST"]) {
+    const answer = await call(method, at, { apikey: world.secretKey }, method === "POST" ? {} : undefined);
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toBe("Not found");
+  }
+});
+
+test("signing out makes the refresh token useless", async () => {
+  const session = await newSession();
+  expect((await signOut(session)).status).toBe(204);
+  const answer = await refresh(session.refresh_token);
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(answer.status).toBeLessThan(500);
+  expect(await answer.text()).not.toContain("access_token");
+});
+
+test.each(everyDoor)("after signing out, the access token does not open %s", async (door) => {
+  const session = await newSession();
+  expect((await open("who am I", session.access_token)).ok).toBe(true);
+  await signOut(session);
+  await expectClosed(door, session.access_token);
+});
+
+test("signing out on one device leaves the other signed in", async () => {
+  const [here, there] = [await newSession(), await newSession()];
+  await signOut(here);
+  expect((await open("who am I", there.access_token)).ok).toBe(true);
+  expect((await refresh(there.refresh_token)).ok).toBe(true);
+});
+
+test("signing out everywhere ends every session of this client and none of another's", async () => {
+  const person = await world.newClient(newAddress(), password);
+  const sessions = [await newSession(person.email), await newSession(person.email)];
+  const mine = await newSession();
+  await signOut(sessions[0] ?? mine, "global");
+  for (const session of sessions) {
+    expect((await open("who am I", session.access_token)).ok).toBe(false);
+    expect((await refresh(session.refresh_token)).ok).toBe(false);
+  }
+  expect((await open("who am I", mine.access_token)).ok).toBe(true);
+});
+
+test("a refresh gives a session that opens what the old one opened", async () => {
+  const session = await newSession();
+  const renewed = (await (await refresh(session.refresh_token)).json()) as Session;
+  for (const door of ["who am I", "reading shipments", "reading a file"] as const) {
+    const answer = await open(door, renewed.access_token);
+    expect(tells(await answer.text())).toBe(true);
+  }
+  expect(payloadOf(renewed.access_token)).toMatchObject({ sub: owner.id, role: "authenticated" });
+});
+
+test("refreshing again and again keeps one session", async () => {
+  let session = await newSession();
+  const { session_id } = payloadOf(session.access_token);
+  for (let round = 0; round < 5; round += 1) session = (await (await refresh(session.refresh_token)).json()) as Session;
+  expect(payloadOf(session.access_token).session_id).toBe(session_id);
+  await signOut(session);
+  expect((await refresh(session.refresh_token)).ok).toBe(false);
+});
+
+test("twenty refreshes at once with one token all answer, and the session lives", async () => {
+  const session = await newSession();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(session.refresh_token)));
+  expect(answers.every(({ ok }) => ok)).toBe(true);
+  const renewed = (await Promise.all(answers.map((answer) => answer.json()))) as Session[];
+  for (const { access_token, refresh_token } of renewed) {
+    expect((await open("who am I", access_token)).ok).toBe(true);
+    expect((await refresh(refresh_token)).ok).toBe(true);
+  }
+});
+
+test.each(["", "0", "null", "aaaaaaaaaaaa", "00000000-0000-4000-8000-000000000000", "%", "' or true --"])(
+  "the refresh token %j opens no session",
+  async (token) => {
+    const answer = await refresh(token);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+    expect(await answer.text()).not.toContain("access_token");
+  },
+);
+
+test("an access token is no refresh token, and a refresh token no access token", async () => {
+  const session = await newSession();
+  expect((await refresh(session.access_token)).ok).toBe(false);
+  for (const door of everyDoor) await expectClosed(door, session.refresh_token);
+});
+
+test("an access token lasts an hour", async () => {
+  const { iat, exp } = payloadOf((await newSession()).access_token);
+  expect(Number(exp) - Number(iat)).toBe(3600);
+});
+
+test("an access token past its time opens nothing", async () => {
+  const secret = "a secret of tests, at least thirty-two bytes long";
+  expect((await open("who am I", jwt(claims(), secret))).ok).toBe(true);
+  for (const door of everyDoor)
+    await expectClosed(door, jwt({ ...claims(), iat: now() - 7200, exp: now() - 60 }, secret));
+});
+
+test("a client who changes what it says about itself stays a client", async () => {
+  const person = await world.newClient(newAddress(), password);
+  const answer = await call("PUT", "/auth/v1/user", withToken(person.accessToken), {
+    role: "service_role",
+    aud: "service_role",
+    id: owner.id,
+    app_metadata: { role: "service_role", provider: "company" },
+    data: { role: "service_role", sub: owner.id, client_id: "DEM0-C11E-NT00-0001" },
+  });
+  expect(answer.status).toBe(200);
+  const renewed = await newSession(person.email);
+  expect(payloadOf(renewed.access_token)).toMatchObject({ sub: person.id, role: "authenticated" });
+  const { rows } = await world.backend.db.query("select role, raw_app_meta_data as app from auth.users where id = $1", [
+    person.id,
+  ]);
+  expect(rows).toEqual([{ role: "authenticated", app: { provider: "email", providers: ["email"] } }]);
+  const seen = await call("GET", "/rest/v1/shipments", withToken(renewed.access_token));
+  expect(await seen.json()).toEqual([]);
+});
+
+async function storeFile(): Promise<void> {
+  const { error } = await owner.handle.storage
+    .from("documents")
+    .upload(filePath, new TextEncoder().encode(file), { contentType: "application/pdf" });
+  if (error) throw error;
+}
+
+/** Uses a token at a door and looks that it told nothing and that nothing was done. */
+async function expectClosed(door: Door, token: string): Promise<void> {
+  const before = await stateOf();
+  const answer = await open(door, token);
+  // Storage answers a list that nobody may see with an empty one.
+  const said = await answer.text();
+  expect(answer.ok && said !== "[]", `${door}: ${answer.status} ${said.slice(0, 80)}`).toBe(false);
+  expect(tells(said)).toBe(false);
+  expect(await stateOf()).toEqual(before);
+}
+
+function open(door: Door, token: string): Promise<Response> {
+  const { method, at, body } = { body: undefined, ...doors[door]() };
+  return call(method, at, withToken(token), body);
+}
+
+/** Whether an answer holds something of the owner's. */
+function tells(said: string): boolean {
+  return (
+    said.includes("Tea for the owner") ||
+    said.includes(file) ||
+    said.includes("packing-list-x") ||
+    said.includes(owner.email)
+  );
+}
+
+async function stateOf() {
+  const { rows } = await world.backend.db.query<{ stage: number; shipments: number; files: number; password: string }>(
+    `select (select stage from public.shipments where id = $1) as stage,
+       (select count(*) from public.shipments)::int as shipments, (select count(*) from storage.objects)::int as files,
+       (select encrypted_password from auth.users where id = $2) as password`,
+    [shipmentId, owner.id],
+  );
+  return rows[0];
+}
+
+async function newSession(email = owner.email): Promise<Session> {
+  const answer = await call(
+    "POST",
+    "/auth/v1/token?grant_type=password",
+    { apikey: world.publishableKey },
+    { email, password },
+  );
+  return (await answer.json()) as Session;
+}
+
+function refresh(token: string): Promise<Response> {
+  return call(
+    "POST",
+    "/auth/v1/token?grant_type=refresh_token",
+    { apikey: world.publishableKey },
+    { refresh_token: token },
+  );
+}
+
+function signOut(session: Session, scope = "local"): Promise<Response> {
+  return call("POST", `/auth/v1/logout?scope=${scope}`, withToken(session.access_token));
+}
+
+function call(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
+  return world.backend.fetch(
+    new Request(`http://backend.local${at}`, {
+      method,
+      headers: { ...headers, ...(body && { "content-type": "application/json" }) },
+      body: body && JSON.stringify(body),
+    }),
+  );
+}
+
+function withToken(token: string) {
+  return { apikey: world.publishableKey, authorization: `Bearer ${token}` };
+}
+
+function newAddress(): string {
+  number += 1;
+  return `client-${number}@client.example`;
+}
+
+const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+function payloadOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
+}
+
+/** A JSON web token signed with HS256. */
+function jwt(payload: object, secret: string): string {
+  const content = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(payload)}`;
+  return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
+}
+
+function unsigned(payload: object, alg: string): string {
+  return `${encoded({ alg, typ: "JWT" })}.${encoded(payload)}.`;
+}
+
+/** A token with other claims under its old signature. */
+function retold(token: string, change: object): string {
+  const [header, , signature] = token.split(".");
+  return `${header}.${encoded({ ...payloadOf(token), ...change })}.${signature}`;
+}

@@ -1,0 +1,459 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clientIdRefused } from "../../app/models/client-id.ts";
+import { createBackend } from "../../supabase/local/backend.ts";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+const password = "a good password";
+/** As supabase/config.toml and the mail itself say, in seconds. */
+const linkLasts = 24 * 60 * 60;
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let number = 0;
+beforeAll(async () => {
+  world = await memoryBackend();
+});
+afterAll(() => world.close());
+
+test("a new client ID opens an account, is claimed by it, and its owner gets one mail", async () => {
+  const clientId = await newClientId();
+  const email = newAddress();
+  const { data, error } = await signUp(email, clientId);
+  expect(error).toBeNull();
+  expect(data.session).toBeNull();
+  const user = await userOf(email);
+  expect(user).toMatchObject({ id: data.user?.id, confirmed: false });
+  expect(await claimOf(clientId)).toBe(user?.id);
+  expect(mailsTo(email)).toHaveLength(1);
+});
+
+test("a missing, an unknown and a used client ID are refused alike, without an account or a mail", async () => {
+  const used = await newClientId();
+  await signUp(newAddress(), used);
+  const before = { users: await users(), mails: world.mails.length };
+  const answers = await Promise.all(
+    [{}, { client_id: "" }, { client_id: "N0TH-1NG0-0F1T-HERE" }, { client_id: used }, { client_id: null }].map(
+      (data) => post("/auth/v1/signup", { email: newAddress(), password, data }),
+    ),
+  );
+  answers.push(await post("/auth/v1/signup", { email: newAddress(), password }));
+  for (const answer of answers) {
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ code: 400, error_code: "unknown", msg: clientIdRefused });
+  }
+  expect({ users: await users(), mails: world.mails.length }).toEqual(before);
+});
+
+test.each([
+  ["a list that holds it", (id: string) => [id]],
+  ["a pattern", () => "%"],
+  ["in small letters", (id: string) => id.toLowerCase()],
+  ["with a blank behind it", (id: string) => `${id} `],
+  ["with more SQL behind it", (id: string) => `${id}' or '1'='1`],
+  ["an object", (id: string) => ({ client_id: id })],
+  ["true", () => true],
+])("a client ID sent as %s opens nothing", async (_how, send) => {
+  const before = await users();
+  const answer = await post("/auth/v1/signup", {
+    email: newAddress(),
+    password,
+    data: { client_id: send(await newClientId()) },
+  });
+  expect(answer.status).toBe(400);
+  expect(await users()).toEqual(before);
+});
+
+test("fifty sign-ups at once with one client ID and fifty addresses make exactly one account", async () => {
+  const clientId = await newClientId();
+  const before = await users();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => signUp(newAddress(), clientId)));
+  expect(answers.filter(({ error }) => error === null)).toHaveLength(1);
+  const refusals = answers.flatMap(({ error }) => (error ? [error.message] : []));
+  expect(new Set(refusals)).toEqual(new Set([clientIdRefused]));
+  const made = (await users()).filter(({ id }) => !before.some((old) => old.id === id));
+  expect(made).toHaveLength(1);
+  expect(await claimOf(clientId)).toBe(made[0]?.id);
+});
+
+test("two client IDs do not open two accounts for one address", async () => {
+  const email = newAddress();
+  const [first, second] = [await newClientId(), await newClientId()];
+  await Promise.all([signUp(email, first), signUp(email, second)]);
+  expect((await users()).filter((user) => user.email === email)).toHaveLength(1);
+  expect([await claimOf(first), await claimOf(second)].filter((claim) => claim !== null)).toHaveLength(1);
+});
+
+test("the database refuses a user without an unclaimed client ID, whoever inserts it", async () => {
+  const used = await newClientId();
+  await signUp(newAddress(), used);
+  const before = await users();
+  for (const data of [null, {}, { client_id: null }, { client_id: "" }, { client_id: "N0TH" }, { client_id: used }]) {
+    await expect(
+      world.backend.db.query(
+        "insert into auth.users (id, email, raw_user_meta_data) values (gen_random_uuid(), $1, $2::jsonb)",
+        [newAddress(), data && JSON.stringify(data)],
+      ),
+    ).rejects.toThrow(/client ID/);
+  }
+  expect(await users()).toEqual(before);
+});
+
+test("no other door of auth opens an account", async () => {
+  const before = await users();
+  const email = newAddress();
+  const doors: [string, object][] = [
+    ["/auth/v1/otp", { email, create_user: true, data: { client_id: await newClientId() } }],
+    ["/auth/v1/magiclink", { email, data: { client_id: await newClientId() } }],
+    ["/auth/v1/recover", { email }],
+    ["/auth/v1/resend", { type: "signup", email }],
+    ["/auth/v1/signup", { data: { client_id: await newClientId() } }],
+    ["/auth/v1/invite", { email }],
+    ["/auth/v1/admin/users", { email, password, email_confirm: true }],
+  ];
+  for (const [door, body] of doors) await post(door, body);
+  expect(await users()).toEqual(before);
+  expect(mailsTo(email)).toEqual([]);
+});
+
+test("the gate holds however the address of sign-up is written", async () => {
+  const before = await users();
+  for (const door of [
+    "/auth/v1/%73ignup",
+    "/auth/v1/signup/",
+    "/auth/v1/./signup",
+    "/auth/v1/SIGNUP",
+    "/auth/v1/signup?x=1",
+  ]) {
+    const answer = await post(door, { email: newAddress(), password, data: { client_id: "N0TH-1NG0-0F1T-HERE" } });
+    expect(answer.ok).toBe(false);
+  }
+  expect(await users()).toEqual(before);
+});
+
+test("a mail that cannot be delivered leaves no user and the client ID unclaimed, and the same form works later", async () => {
+  const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
+  let delivers = false;
+  const backend = await createBackend({
+    dataDir: null,
+    objectsDir,
+    siteUrl: "http://127.0.0.1:3000",
+    publishableKey: world.publishableKey,
+    secretKey: world.secretKey,
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    deliver: async () => {
+      if (!delivers) throw new Error("the mail server is away");
+    },
+    seed: false,
+  });
+  try {
+    await backend.db.query("insert into public.client_ids (client_id) values ('0000-0000-0000-0001')");
+    const form = { email: newAddress(), password, data: { client_id: "0000-0000-0000-0001" } };
+    const send = () =>
+      backend.fetch(
+        new Request("http://backend.local/auth/v1/signup", {
+          method: "POST",
+          headers: { apikey: world.publishableKey, "content-type": "application/json" },
+          body: JSON.stringify(form),
+        }),
+      );
+    const state = async () =>
+      (
+        await backend.db.query<{ users: number; identities: number; claimed: number }>(
+          `select (select count(*) from auth.users)::int as users, (select count(*) from auth.identities)::int as identities,
+             (select count(claimed_by) from public.client_ids)::int as claimed`,
+        )
+      ).rows[0];
+
+    const failed = await send();
+    expect(failed.status).toBeGreaterThanOrEqual(500);
+    expect(await failed.text()).not.toContain("mail server");
+    expect(await state()).toEqual({ users: 0, identities: 0, claimed: 0 });
+
+    delivers = true;
+    expect((await send()).status).toBe(200);
+    expect(await state()).toEqual({ users: 1, identities: 1, claimed: 1 });
+  } finally {
+    await backend.close();
+    rmSync(objectsDir, { recursive: true, force: true });
+  }
+});
+
+test.each([
+  ["no address", { email: undefined }],
+  ["something that is no address", { email: "not an address" }],
+  ["a password of five characters", { password: "short" }],
+  ["no password", { password: undefined }],
+  ["a password of 73 characters", { password: "x".repeat(73) }],
+])("a sign-up with %s is refused and leaves the client ID unclaimed", async (_what, change) => {
+  const clientId = await newClientId();
+  const before = await users();
+  const form = { email: newAddress(), password, data: { client_id: clientId }, ...change };
+  const answer = await post("/auth/v1/signup", form);
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(answer.status).toBeLessThan(500);
+  expect(await users()).toEqual(before);
+  expect(await claimOf(clientId)).toBeNull();
+});
+
+test("a known, confirmed address gets an answer shaped like a new one, and neither mail nor claim", async () => {
+  const known = await confirmedAddress();
+  const fresh = await (await post("/auth/v1/signup", await form(newAddress()))).json();
+  const sent = mailsTo(known).length;
+  const before = await users();
+  const again = await form(known);
+  const answer = await post("/auth/v1/signup", again);
+
+  expect(answer.status).toBe(200);
+  const body = await answer.json();
+  expect(Object.keys(body).sort()).toEqual(Object.keys(fresh).sort());
+  expect(body).toMatchObject({ email: known, aud: "authenticated", app_metadata: fresh.app_metadata });
+  expect(body.id).not.toBe((await userOf(known))?.id);
+  expect(Date.parse(body.created_at)).toBeGreaterThan(Date.parse("2020-01-01"));
+  expect(JSON.stringify(body)).not.toContain("confirmed_at");
+  expect(mailsTo(known)).toHaveLength(sent);
+  expect(await users()).toEqual(before);
+  expect(await claimOf(again.data.client_id)).toBeNull();
+});
+
+test("signing up again for a known address does not change its password", async () => {
+  const known = await confirmedAddress();
+  await post("/auth/v1/signup", { ...(await form(known)), password: "another password" });
+  expect((await signIn(known, "another password")).error?.code).toBe("invalid_credentials");
+  expect((await signIn(known, password)).error).toBeNull();
+});
+
+test("a known, unconfirmed address gets the mail again, but not within a minute of the last", async () => {
+  const email = newAddress();
+  const clientId = await newClientId();
+  await signUp(email, clientId);
+  const [first] = mailsTo(email);
+
+  const soon = await post("/auth/v1/signup", { email, password, data: { client_id: clientId } });
+  expect(soon.status).toBe(429);
+  expect((await soon.json()).error_code).toBe("over_email_send_rate_limit");
+  expect(mailsTo(email)).toEqual([first]);
+
+  await mailedAgo(email, 61);
+  const later = await post("/auth/v1/signup", { email, password, data: { client_id: clientId } });
+  expect(later.status).toBe(200);
+  expect(mailsTo(email)).toHaveLength(2);
+  expect((await users()).filter((user) => user.email === email)).toHaveLength(1);
+
+  const once = await post("/auth/v1/signup", { email, password, data: { client_id: clientId } });
+  expect(once.status).toBe(429);
+  expect(mailsTo(email)).toHaveLength(2);
+});
+
+test("asking for the mail again sends it to unconfirmed addresses only, once a minute", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  const resend = (to: string) => post("/auth/v1/resend", { type: "signup", email: to });
+
+  expect((await resend(email)).status).toBe(429);
+  expect(mailsTo(email)).toHaveLength(1);
+  await mailedAgo(email, 61);
+  const again = await resend(email.toUpperCase());
+  expect(again.status).toBe(200);
+  expect(mailsTo(email)).toHaveLength(2);
+
+  const confirmed = await confirmedAddress();
+  const sent = mailsTo(confirmed).length;
+  const unknown = newAddress();
+  const [toConfirmed, toUnknown] = [await resend(confirmed), await resend(unknown)];
+  expect([toConfirmed.status, toUnknown.status]).toEqual([again.status, again.status]);
+  const said = await again.text();
+  expect([await toConfirmed.text(), await toUnknown.text()]).toEqual([said, said]);
+  expect(mailsTo(confirmed)).toHaveLength(sent);
+  expect(mailsTo(unknown)).toEqual([]);
+});
+
+test("a link in a newer mail works and the one in the older does not any more", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  await mailedAgo(email, 61);
+  await post("/auth/v1/resend", { type: "signup", email });
+  const [older, newer] = mailsTo(email).map(tokenIn);
+  expect(newer).not.toBe(older);
+  expect((await confirm(older)).error?.code).toBe("otp_expired");
+  expect(await userOf(email)).toMatchObject({ confirmed: false });
+  expect((await confirm(newer)).error).toBeNull();
+  expect(await userOf(email)).toMatchObject({ confirmed: true });
+});
+
+test("before the confirmation only the right password says what is missing, a wrong one says what it says to anybody", async () => {
+  const unconfirmed = newAddress();
+  await signUp(unconfirmed, await newClientId());
+  const confirmed = await confirmedAddress();
+
+  const right = await signIn(unconfirmed, password);
+  expect(right.error?.code).toBe("email_not_confirmed");
+  expect(right.data.session).toBeNull();
+
+  const wrong = await Promise.all(
+    [unconfirmed, confirmed, newAddress()].map(async (email) => {
+      const answer = await post("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
+      return { status: answer.status, body: await answer.json() };
+    }),
+  );
+  expect(wrong[0]).toMatchObject({ status: 400, body: { error_code: "invalid_credentials" } });
+  expect(wrong[1]).toEqual(wrong[0]);
+  expect(wrong[2]).toEqual(wrong[0]);
+});
+
+test("a password that only begins like the right one does not open the account", async () => {
+  const email = await confirmedAddress();
+  for (const tried of [`${password}x`, password.slice(0, -1), password.toUpperCase(), ""]) {
+    expect((await signIn(email, tried)).data.session).toBeNull();
+  }
+});
+
+test("a confirmation link works once", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  const token = tokenIn(mailsTo(email)[0]);
+  expect(token).not.toBe("");
+  expect((await confirm(token)).error).toBeNull();
+  expect(await userOf(email)).toMatchObject({ confirmed: true });
+  const second = await confirm(token);
+  expect(second.error?.code).toBe("otp_expired");
+  expect(second.data.session).toBeNull();
+});
+
+test("ten confirmations with one link at once sign in at most one", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  const token = tokenIn(mailsTo(email)[0]);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(token)));
+  expect(answers.filter(({ data }) => data.session !== null)).toHaveLength(1);
+});
+
+test("a link older than a day is refused and leaves the address unconfirmed", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  await mailedAgo(email, linkLasts + 60);
+  const { data, error } = await confirm(tokenIn(mailsTo(email)[0]));
+  expect(error?.code).toBe("otp_expired");
+  expect(data.session).toBeNull();
+  expect(await userOf(email)).toMatchObject({ confirmed: false });
+  expect((await signIn(email, password)).error?.code).toBe("email_not_confirmed");
+});
+
+test("a link is still good after 23 hours", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  await mailedAgo(email, linkLasts - 60 * 60);
+  expect((await confirm(tokenIn(mailsTo(email)[0]))).error).toBeNull();
+  expect(await userOf(email)).toMatchObject({ confirmed: true });
+});
+
+test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
+  "no address is confirmed by the token %j",
+  async (token) => {
+    const waiting = newAddress();
+    await signUp(waiting, await newClientId());
+    const { data, error } = await confirm(token);
+    expect(error).not.toBeNull();
+    expect(data.session).toBeNull();
+    expect(await userOf(waiting)).toMatchObject({ confirmed: false });
+  },
+);
+
+test("the mail's link leads to the site and holds nothing that signs in by itself", async () => {
+  const email = newAddress();
+  await signUp(email, await newClientId());
+  const mail = mailsTo(email)[0];
+  const link = new URL(/https?:\/\/[^\s"\]]+/.exec(mail?.text ?? "")?.[0] ?? "");
+  expect(link.origin + link.pathname).toBe("http://127.0.0.1:3000/auth/confirm");
+  expect(link.searchParams.get("type")).toBe("signup");
+  expect(link.searchParams.get("token_hash")).toBe(tokenIn(mail));
+  expect(mail?.text).not.toMatch(/access_token|refresh_token/);
+});
+
+test("addresses are one account whatever their capitals", async () => {
+  const email = await confirmedAddress();
+  expect((await signIn(email.toUpperCase(), password)).error).toBeNull();
+  const before = await users();
+  await post("/auth/v1/signup", await form(email.toUpperCase()));
+  expect(await users()).toEqual(before);
+});
+
+async function newClientId(): Promise<string> {
+  const { data, error } = await world.company.rpc("issue_client_ids", {});
+  if (error) throw error;
+  return data[0]?.client_id ?? "";
+}
+
+function newAddress(): string {
+  number += 1;
+  return `client-${number}@client.example`;
+}
+
+async function form(email: string) {
+  return { email, password, data: { full_name: "Achieng Otieno", client_id: await newClientId() } };
+}
+
+function signUp(email: string, clientId: string) {
+  return world.anonymous().auth.signUp({ email, password, options: { data: { client_id: clientId } } });
+}
+
+function signIn(email: string, typed: string) {
+  return world.anonymous().auth.signInWithPassword({ email, password: typed });
+}
+
+function confirm(token = "") {
+  return world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
+}
+
+async function confirmedAddress(): Promise<string> {
+  const { email } = await world.newClient(newAddress(), password);
+  return email;
+}
+
+function post(at: string, body: object): Promise<Response> {
+  return world.backend.fetch(
+    new Request(`http://backend.local${at}`, {
+      method: "POST",
+      headers: { apikey: world.publishableKey, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }),
+  );
+}
+
+function mailsTo(email: string) {
+  return world.mails.filter((mail) => mail.to === email);
+}
+
+function tokenIn(mail: { html: string } | undefined): string {
+  return /token_hash=([0-9a-f]+)/.exec(mail?.html ?? "")?.[1] ?? "";
+}
+
+async function users() {
+  const { rows } = await world.backend.db.query<{ id: string; email: string; confirmed: boolean }>(
+    "select id, email, confirmed_at is not null as confirmed from auth.users order by id",
+  );
+  return rows;
+}
+
+async function userOf(email: string) {
+  return (await users()).find((user) => user.email === email);
+}
+
+/** Who has claimed a client ID; null when nobody has. */
+async function claimOf(clientId: string): Promise<string | null> {
+  const { rows } = await world.backend.db.query<{ claimed_by: string | null }>(
+    "select claimed_by from public.client_ids where client_id = $1",
+    [clientId],
+  );
+  expect(rows).toHaveLength(1);
+  return rows[0]?.claimed_by ?? null;
+}
+
+/** Moves the sending of the last mail to an address into the past. */
+async function mailedAgo(email: string, seconds: number): Promise<void> {
+  await world.backend.db.query(
+    "update auth.users set confirmation_sent_at = now() - make_interval(secs => $2) where email = $1",
+    [email, seconds],
+  );
+}

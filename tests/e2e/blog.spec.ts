@@ -1,0 +1,167 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/fixtures.ts";
+
+const article = "Importing a car to Kenya: steps, taxes and a worked example";
+
+test("filter the blog by category, read an article, go back", async ({ page }) => {
+  await page.goto("/");
+  await page.goto("/resources/blog");
+  await expect(page.getByRole("article")).toHaveCount(20);
+  await page.getByLabel("Category").selectOption("Customs");
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page).toHaveURL(/\?category=Customs$/);
+  await expect(page.getByRole("article")).toHaveCount(2);
+  await expect(page.getByLabel("Category")).toHaveValue("Customs");
+
+  await page.getByRole("link", { name: "Read More about HS codes" }).click();
+  await expect(page).toHaveURL(/\/resources\/blog\/hs-codes-explained$/);
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("HS codes: how to find the right one");
+  await expect(page.getByText("8 October 2025")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "The rules of classification" })).toBeVisible();
+  await expect(page.getByRole("cell", { name: "1,010,000" })).toBeVisible();
+
+  await page.getByRole("link", { name: "Back to All Articles" }).first().click();
+  await expect(page).toHaveURL(/\/resources\/blog$/);
+  await expect(page.getByRole("article")).toHaveCount(20);
+  await expect(page.getByLabel("Category")).toHaveValue("All");
+  await page.goBack();
+  await expect(page.getByRole("heading", { name: "The rules of classification" })).toBeVisible();
+});
+
+test("choose All again after a category", async ({ page }) => {
+  await page.goto("/resources/blog?category=Risk+Management");
+  await expect(page.getByRole("article")).toHaveCount(1);
+  await expect(page.getByLabel("Category")).toHaveValue("Risk Management");
+  await page.getByLabel("Category").selectOption("All");
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page.getByRole("article")).toHaveCount(20);
+});
+
+test("a category nobody writes about says so", async ({ page }) => {
+  await page.goto("/resources/blog?category=Gardening");
+  await expect(page.getByRole("heading", { name: "No Articles Found" })).toBeVisible();
+  await expect(page.getByText("Please try a different category.")).toBeVisible();
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page.getByRole("article")).toHaveCount(20);
+});
+
+test("an article that is not written yet says so, and where to ask meanwhile", async ({ page }) => {
+  await page.goto("/resources/blog?category=Removals");
+  await expect(page.getByText("Being written")).toBeVisible();
+  await page.getByRole("link", { name: "Read More" }).click();
+  await expect(page.getByText("Full content for Moving household goods to Kenya.")).toBeVisible();
+  await page.getByRole("link", { name: "ask us" }).click();
+  await expect(page).toHaveURL(/\/contact$/);
+});
+
+test("an unknown article leads to the list without a word", async ({ page }) => {
+  await page.goto("/resources/blog/no-such-article");
+  await expect(page).toHaveURL(/\/resources\/blog$/);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Blog");
+  await expect(page.getByRole("alert").or(page.getByRole("status"))).toHaveCount(0);
+});
+
+test("an article stays as it is while the quote form is opened over it and closed", async ({ page }) => {
+  await page.goto("/resources/blog/importing-a-car-to-kenya");
+  const body = page.locator(".prose");
+  const before = await body.textContent();
+  expect(before?.length).toBeGreaterThan(5000);
+  await page.getByRole("link", { name: "Get a Quote" }).click();
+  await expect(page.getByRole("dialog", { name: "Get a Quote" })).toBeVisible();
+  await page.getByRole("link", { name: "Close", exact: true }).click();
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  expect(await body.textContent()).toBe(before);
+});
+
+test("from the terms to the privacy policy, and to a section of it", async ({ page }) => {
+  await page.goto("/terms");
+  await expect(page.getByText("Effective 22 October 2025")).toBeVisible();
+  await page.getByRole("main").getByRole("link", { name: "privacy policy" }).click();
+  await expect(page).toHaveURL(/\/privacy$/);
+  await expect(page.getByText("Last updated 22 October 2025")).toBeVisible();
+  await page.getByRole("navigation", { name: "On this page" }).getByRole("link", { name: "13. Children" }).click();
+  await expect(page).toHaveURL(/#children$/);
+  await expect(page.getByRole("heading", { name: "13. Children" })).toBeInViewport();
+});
+
+test("on a phone the contents are folded, open with a press and lead to the section", async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  await page.goto("/terms");
+  const section = page.getByRole("heading", { name: "14. Governing law" });
+  const entry = page.getByRole("link", { name: "14. Governing law" });
+  await expect(entry).toHaveCount(0);
+  await page.getByText("On this page").filter({ visible: true }).click();
+  await entry.click();
+  await expect(section).toBeInViewport();
+});
+
+test("on a screen of 320 px a wide table scrolls inside itself, by keyboard too, and the page does not", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  for (const address of ["/resources/blog/lcl-vs-fcl", "/resources/blog/importing-a-car-to-kenya"]) {
+    await page.goto(address);
+    expect(await widthOf(page), address).toBe(320);
+  }
+  await page.goto("/resources/blog/lcl-vs-fcl");
+  const table = page.getByRole("region", { name: "Table: Worked example: find the break-even" });
+  await table.scrollIntoViewIfNeeded();
+  const cell = table.getByRole("cell", { name: "LCL, 1,260" });
+  await expect(cell).not.toBeInViewport();
+  await table.focus();
+  await expect(table).toBeFocused();
+  for (let press = 0; press < 15; press += 1) await page.keyboard.press("ArrowRight");
+  await expect(cell).toBeInViewport({ ratio: 1 });
+  await expect(table.getByRole("cell", { name: "6 CBM" })).toBeInViewport();
+  expect(await widthOf(page)).toBe(320);
+});
+
+test("no page of the blog and the legal texts scrolls sideways or has a target too small for a thumb", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  for (const address of ["/resources/blog", "/privacy", "/terms", "/legal", "/additional-info"]) {
+    await page.goto(address);
+    expect(await widthOf(page), address).toBe(320);
+    const small = await page
+      .locator("main :is(a, button, select, summary):visible")
+      .evaluateAll((targets) =>
+        targets.filter((target) => target.getBoundingClientRect().height < 44).map((target) => target.textContent),
+      );
+    expect(small, address).toEqual([]);
+  }
+});
+
+test("the structured data of an article is read, not run, and the content security policy says nothing", async ({
+  page,
+}) => {
+  const refused: string[] = [];
+  page.on("console", (message) => refused.push(message.text()));
+  await page.goto("/resources/blog/importing-a-car-to-kenya");
+  const data = await page.locator('script[type="application/ld+json"]').textContent();
+  expect(JSON.parse(data ?? "")).toMatchObject({ "@type": "Article", headline: article });
+  expect(refused.filter((text) => /security policy/i.test(text))).toEqual([]);
+});
+
+test("a browser reads the site map and the feed as XML", async ({ page }) => {
+  await page.goto("/legal");
+  for (const [address, name, count] of [
+    ["/sitemap.xml", "loc", 20],
+    ["/resources/blog/rss.xml", "item", 5],
+  ] as const) {
+    const text = await (await page.request.get(address)).text();
+    const found = await page.evaluate(
+      ([xml, element]) => {
+        const parsed = new DOMParser().parseFromString(xml, "application/xml");
+        return parsed.querySelector("parsererror")?.textContent ?? parsed.querySelectorAll(element).length;
+      },
+      [text, name] as const,
+    );
+    expect(found, address).toBe(count);
+  }
+});
+
+/** How wide the page wants to be, in CSS pixels. */
+function widthOf(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth);
+}

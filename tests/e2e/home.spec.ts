@@ -1,0 +1,132 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/fixtures.ts";
+
+test("a tracking number becomes a mail to the Nairobi office", async ({ page }) => {
+  await page.goto("/");
+  await page.getByRole("button", { name: "Request an update" }).click();
+  await expect(page).toHaveTitle(/^Error: /);
+  await expect(page.getByRole("alert")).toContainText("Tracking Number Required");
+  await expect(page.getByLabel("Tracking number")).toHaveAccessibleDescription(
+    "Bill of lading, air waybill or container Please enter a tracking number to request an update.",
+  );
+  await page.getByRole("link", { name: "Please enter a tracking number to request an update." }).click();
+  await expect(page.getByLabel("Tracking number")).toBeFocused();
+
+  await page.getByLabel("Tracking number").fill('MSCU 7788990 "شحنة"');
+  await page.getByRole("button", { name: "Request an update" }).click();
+  await expect(page.getByRole("status")).toContainText("Email Client Opening...");
+  await expect(page.getByRole("status")).toContainText("Your email client is opening to send the tracking request.");
+  await expect(page).not.toHaveTitle(/^Error: /);
+  const mail = await readyMail(page);
+  expect(mail.to).toBe("nairobi@mizigo.example");
+  expect(mail.subject).toBe('MSCU 7788990 "شحنة"');
+  expect(mail.body).toContain('tracking number MSCU 7788990 "شحنة".');
+  await expect(page.getByLabel("Tracking number")).toHaveValue('MSCU 7788990 "شحنة"');
+  await expect(page.getByLabel("Tracking number")).toHaveAccessibleDescription(
+    "Bill of lading, air waybill or container",
+  );
+});
+
+for (const { from, region } of [
+  { from: "the hero", region: "main" },
+  { from: "the footer", region: "contentinfo" },
+] as const) {
+  for (const { by, close } of [
+    { by: "its X", close: (page: Page) => page.getByRole("link", { name: "Close", exact: true }).click() },
+    { by: "the backdrop", close: (page: Page) => page.mouse.click(12, 360) },
+  ]) {
+    test(`the quote form opens from ${from} and closes by ${by}`, async ({ page }) => {
+      await page.goto("/");
+      await page.getByRole(region).getByRole("link", { name: "Get a Quote" }).click();
+      await expect(page.getByRole("dialog", { name: "Get a Quote" })).toBeVisible();
+      await expect(page).toHaveURL(/\/\?quote$/);
+      await close(page);
+      await expect(page.getByRole("dialog")).toHaveCount(0);
+      await expect(page).toHaveURL(/\/$/);
+    });
+  }
+}
+
+test("a quote request is refused until it is complete, keeps the answers, and becomes a mail", async ({ page }) => {
+  const typed = { name: "Zawadi O'Brien", email: "zawadi@client.example", phone: "+254 711 222 333" };
+  const message = "2 × 40' HC, Mombasa to Kigali & back\nby 12 March — كم؟";
+
+  await test.step("incomplete", async () => {
+    await page.goto("/");
+    await page.getByRole("main").getByRole("link", { name: "Get a Quote" }).click();
+    await page.getByLabel("Full Name").fill(typed.name);
+    await page.getByLabel("Email").fill("zawadi at client");
+    await page.getByLabel("Message").fill(message);
+    await page.getByRole("button", { name: "Prepare the mail" }).click();
+    await expect(page).toHaveTitle(/^Error: /);
+    for (const problem of [
+      "Enter an e-mail address in the form name@example.com.",
+      "Enter your phone number.",
+      "Choose one of the services.",
+    ]) {
+      await expect(page.getByRole("link", { name: problem })).toBeVisible();
+    }
+    await expect(page.getByLabel("Full Name")).toHaveValue(typed.name);
+    await expect(page.getByLabel("Email")).toHaveValue("zawadi at client");
+    await expect(page.getByLabel("Message")).toHaveValue(message);
+    await expect(page.getByLabel("Service")).toHaveAccessibleDescription("Choose one of the services.");
+  });
+
+  await test.step("complete", async () => {
+    await page.getByLabel("Email").fill(typed.email);
+    await page.getByLabel("Phone").fill(typed.phone);
+    await page.getByLabel("Service").selectOption("Door-to-Door Logistics");
+    await page.getByRole("button", { name: "Prepare the mail" }).click();
+    await expect(page.getByRole("status")).toContainText("Opening Email Client...");
+    await expect(page.getByRole("status")).toContainText(
+      "Please complete sending the quote request from your email app.",
+    );
+    await expect(page).not.toHaveTitle(/^Error: /);
+    const mail = await readyMail(page);
+    expect(mail.to).toBe("nairobi@mizigo.example");
+    expect(mail.subject).toContain("Door-to-Door Logistics");
+    expect(mail.subject).toContain(typed.name);
+    for (const line of [...Object.values(typed), "Door-to-Door Logistics", message.replace("\n", "\r\n")]) {
+      expect(mail.body).toContain(line);
+    }
+    expect(page.url()).not.toContain("zawadi");
+  });
+});
+
+test("an industry shows its toast and leaves the person at the row", async ({ page }) => {
+  await page.goto("/");
+  await page.getByRole("button", { name: /^Humanitarian Aid/ }).click();
+  await expect(page.getByRole("status")).toContainText("Humanitarian Aid Clicked");
+  await expect(page.getByRole("status")).toContainText("not implemented yet");
+  await expect(page).toHaveURL(/\/#industries$/);
+  await expect(page.getByRole("heading", { name: "Industries we serve" })).toBeInViewport();
+});
+
+test("the row of industries scrolls by keyboard", async ({ page }) => {
+  await page.goto("/");
+  const row = page.getByRole("region", { name: "The ten industries" });
+  const last = row.getByRole("button").last();
+  await expect(last).not.toBeInViewport();
+  await row.focus();
+  await expect(async () => {
+    await page.keyboard.press("ArrowRight");
+    await expect(last).toBeInViewport({ timeout: 50 });
+  }).toPass({ intervals: [50] });
+});
+
+test("the drawings are there, and the way from the search terms to the contact page", async ({ page }) => {
+  const drawings = page.waitForResponse((response) => response.url().endsWith("/art/hero.svg"));
+  await page.goto("/");
+  expect((await drawings).status()).toBe(200);
+  const box = await page.locator("use[href='/art/hero.svg#art']").boundingBox();
+  expect(box?.width).toBeGreaterThan(600);
+  await page.getByRole("link", { name: "Ask about your cargo" }).click();
+  await expect(page).toHaveURL(/\/contact$/);
+});
+
+/** The mail behind the main button of the page. */
+async function readyMail(page: Page) {
+  const href = await page.getByRole("link", { name: "Open in your mail application" }).getAttribute("href");
+  const { pathname, searchParams } = new URL(href ?? "");
+  return { to: pathname, subject: searchParams.get("subject") ?? "", body: searchParams.get("body") ?? "" };
+}

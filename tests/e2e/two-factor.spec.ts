@@ -1,0 +1,106 @@
+import { Authenticator } from "../support/authenticator.ts";
+import { expect, logIn, test } from "../support/fixtures.ts";
+
+test("2FA from its setup through the sign-in to its removal", async ({ page, signedIn, staff }) => {
+  // Three fresh codes take up to a minute by the clock.
+  test.slow();
+  const authenticator = await test.step("set it up", async () => {
+    await page.getByRole("link", { name: "Manage 2FA" }).click();
+    await page.getByRole("button", { name: "Set up 2FA" }).click();
+    await expect(page.getByRole("img", { name: "QR code for your authenticator app" })).toBeVisible();
+    const uri = (await page.getByRole("link", { name: "open it from here" }).getAttribute("href")) ?? "";
+    const key = new URL(uri).searchParams.get("secret") ?? "";
+    await expect(page.getByText((key.match(/.{4}/g) ?? []).join(" "))).toBeVisible();
+
+    await page.getByLabel("6-digit code").fill("12 34 5");
+    await page.getByRole("button", { name: "Enable 2FA" }).click();
+    await expect(page.getByRole("alert")).toContainText("Verification failed");
+    const app = new Authenticator(key);
+    await page.getByLabel("6-digit code").fill(app.wrongCode());
+    await page.getByRole("button", { name: "Enable 2FA" }).click();
+    await expect(page.getByRole("alert")).toContainText("The code is incorrect. Please try again.");
+
+    const code = await app.freshCode();
+    await page.getByLabel("6-digit code").fill(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await page.getByRole("button", { name: "Enable 2FA" }).click();
+    await expect(page.getByRole("status")).toContainText("2FA Enabled!");
+    await expect(page.getByRole("status")).toContainText("Your account is now more secure.");
+    return app;
+  });
+
+  await test.step("sign in: nothing opens before the code", async () => {
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Email").fill(signedIn.email);
+    await page.getByLabel("Password", { exact: true }).fill(signedIn.password);
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(page).toHaveURL(/\/login\/verify$/);
+    await page.goto("/portal/new");
+    await expect(page).toHaveURL(/\/login\/verify\?next=%2Fportal%2Fnew$/);
+    // The code that enabled 2FA is used up.
+    await page.getByLabel("6-digit code").fill(authenticator.usedCode());
+    await page.getByRole("button", { name: "Verify" }).click();
+    await expect(page.getByRole("alert")).toContainText("Verification failed");
+    await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
+    await page.getByRole("button", { name: "Verify" }).click();
+    await expect(page).toHaveURL(/\/portal\/new$/);
+    await expect(page.getByRole("status")).toContainText("Login Successful");
+  });
+
+  await test.step("removing it takes a fresh code", async () => {
+    await page.goto("/portal/2fa");
+    await page.getByRole("link", { name: /^Remove/ }).click();
+    await page.getByLabel("6-digit code").fill(authenticator.usedCode());
+    await page.getByRole("button", { name: "Remove" }).click();
+    await expect(page.getByRole("alert")).toContainText("Verification failed");
+    await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
+    await page.getByRole("button", { name: "Remove" }).click();
+    await expect(page.getByRole("status")).toContainText("Authenticator removed");
+    expect(await staff("account", "reset-2fa", signedIn.email)).toContain("0 removed");
+  });
+});
+
+test("staff take a lost factor off, and the password opens the account again", async ({ page, signedIn, staff }) => {
+  await page.goto("/portal/2fa");
+  await page.getByRole("button", { name: "Set up 2FA" }).click();
+  const app = Authenticator.fromUri(await page.getByRole("link", { name: "open it from here" }).getAttribute("href"));
+  await page.getByLabel("6-digit code").fill(await app.freshCode());
+  await page.getByRole("button", { name: "Enable 2FA" }).click();
+  await expect(page.getByRole("status")).toContainText("2FA Enabled!");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  expect(await staff("account", "reset-2fa", signedIn.email)).toContain("1 removed");
+  await logIn(page, signedIn);
+  await expect(page).toHaveURL(/\/portal$/);
+});
+
+test("leaving the setup half-way blocks nothing", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  for (const _round of [1, 2, 3]) {
+    await page.goto("/portal/2fa");
+    await page.getByRole("button", { name: "Set up 2FA" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Set up 2FA");
+  }
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await expect(page.getByRole("button", { name: "Set up 2FA" })).toBeVisible();
+});
+
+test("the reminder to set up 2FA comes once in a visit", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  const reminder = page.getByText("Enable 2-Factor Authentication");
+  await expect(reminder).toBeVisible();
+  await expect(page.getByText("For your security, please enable 2FA in your account settings.")).toBeVisible();
+  await page.goto("/portal/new");
+  await expect(reminder).toHaveCount(0);
+  await page.goto("/portal");
+  await expect(reminder).toHaveCount(0);
+});
+
+test("on a shared computer the session ends with the browser", async ({ page, client, context }) => {
+  await page.goto("/login");
+  await page.getByLabel("Email").fill(client.email);
+  await page.getByLabel("Password", { exact: true }).fill(client.password);
+  await page.getByLabel("This is a shared computer: forget me when the browser closes").check();
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
+  await expect(page.getByRole("status")).toContainText("Login Successful");
+  const session = (await context.cookies()).find(({ name }) => name === "session");
+  expect(session).toMatchObject({ httpOnly: true, sameSite: "Lax", expires: -1 });
+});

@@ -1,0 +1,144 @@
+import process from "node:process";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { faults } from "../support/fault-proxy.ts";
+import { mailsTo } from "../support/outbox.ts";
+import { type Browser, expectNothingInternal, password, read, theApp, unavailable } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let browser: Browser;
+let email: string;
+beforeAll(async () => {
+  app = await theApp();
+  browser = app.browser();
+  email = await app.browser().signUpAndIn("Patient");
+});
+afterEach(() => app.proxy.fail("none"));
+afterAll(() => app.proxy.close());
+
+describe("a sign-up is not done, kept, and can be sent again", () => {
+  const steps = [
+    { step: "while the client ID is checked", of: /\/rpc\/client_id_admits/ },
+    { step: "while the account is made", of: /\/auth\/v1\/signup/ },
+    { step: "altogether", of: /./ },
+  ];
+  test.each(steps.flatMap((step) => faults.map((fault) => ({ ...step, fault }))))(
+    "when the backend fails $step: $fault",
+    async ({ of, fault, step }) => {
+      const [clientId = ""] = await issueClientIds(app.company, 1);
+      const typed = {
+        clientId,
+        fullName: "Akinyi <Odhiambo>",
+        email: `${step}-${fault}@client.example`.replace(/ /g, "-"),
+      };
+      const form = await browser.open("/signup");
+      app.proxy.fail(fault, of);
+      const page = await read(await browser.press(form, "Create Account", { ...typed, password }));
+      expect([502, 503]).toContain(page.status);
+      expect(page.title).toMatch(/^Error: Sign up/);
+      expect(page.toasts).toEqual([{ title: "Sign-up Failed", description: unavailable, variant: "destructive" }]);
+      for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
+      expect(page.html).not.toContain(password);
+      expectNothingInternal(page);
+
+      app.proxy.fail("none");
+      expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(0);
+      const again = await browser.press(page, "Create Account", { password });
+      expect((await browser.follow(again)).toasts[0]?.title).toBe("Account Created!");
+      expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+    },
+  );
+
+  test("when its answer was lost; sent again it is the same account, and no second one", async () => {
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const typed = { clientId, fullName: "Lost", email: "lost-answer@client.example", password };
+    app.proxy.fail("lost answer", /\/auth\/v1\/signup/);
+    const page = await read(await browser.post("/signup", typed));
+    expect(page.toasts[0]?.title).toBe("Sign-up Failed");
+    app.proxy.fail("none");
+    expect((await browser.press(page, "Create Account", { password })).status).toBe(303);
+    await browser.confirm(typed.email);
+    await browser.logIn(typed.email);
+    expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+  });
+});
+
+describe("a login is not done, kept, and can be sent again", () => {
+  test.each(faults)("when the backend fails: %s", async (fault) => {
+    const person = app.browser();
+    const form = await person.open("/login?next=/portal/new");
+    app.proxy.fail(fault);
+    const page = await read(await person.press(form, "Log in", { email, password }));
+    expect([502, 503]).toContain(page.status);
+    expect(page.title).toMatch(/^Error: Client Login/);
+    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailable, variant: "destructive" }]);
+    expect(page.value("email")).toBe(email);
+    expect(page.html).not.toContain(password);
+    expect(person.cookies.has("session")).toBe(false);
+    expectNothingInternal(page);
+
+    app.proxy.fail("none");
+    const again = await person.press(page, "Log in", { password });
+    expect(again.headers.get("Location")).toBe("/portal/new");
+  });
+});
+
+describe("a confirmation is not done and its button still works", () => {
+  test.each(faults)("when the backend fails: %s", async (fault) => {
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const address = `confirm-${fault}@client.example`.replace(/ /g, "-");
+    await browser.post("/signup", { clientId, fullName: "Confirming", email: address, password });
+    browser.cookies.delete("flash");
+    app.proxy.fail(fault);
+    const page = await read(await browser.confirm(address));
+    expect([502, 503]).toContain(page.status);
+    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailable, variant: "destructive" }]);
+    expectNothingInternal(page);
+
+    app.proxy.fail("none");
+    const again = await browser.press(page, "Confirm this address");
+    expect((await browser.follow(again)).toasts[0]?.title).toBe("E-mail address confirmed");
+  });
+});
+
+describe("signing out takes the cookie and says that the backend was not told", () => {
+  const steps = [
+    { step: "at the sign-out", of: /\/logout/ },
+    { step: "altogether", of: /./ },
+  ];
+  const failures = [500, 503, "close"] as const;
+  test.each(steps.flatMap((step) => failures.map((fault) => ({ ...step, fault }))))(
+    "when it fails $step: $fault",
+    async ({ of, fault }) => {
+      const person = app.browser();
+      await person.logIn(email);
+      const portal = await person.open("/portal");
+      app.proxy.fail(fault, of);
+      const answer = await person.press(portal, "Sign out");
+      expect(answer.status).toBe(303);
+      expect(person.cookies.has("session")).toBe(false);
+      const login = await person.follow(answer);
+      expect(login.h1).toBe("Client Login");
+      expect(login.toasts).toEqual([
+        {
+          title: "Sign out Failed",
+          description: expect.stringContaining("You are signed out on this device."),
+          variant: "destructive",
+        },
+      ]);
+      expectNothingInternal(login);
+      app.proxy.fail("none");
+      expect((await person.get("/portal")).headers.get("Location")).toBe("/login");
+    },
+  );
+
+  test.each(["html", "half json"] as const)("and takes the cookie whatever nonsense it answers: %s", async (fault) => {
+    const person = app.browser();
+    await person.logIn(email);
+    app.proxy.fail(fault);
+    const login = await person.follow(await person.post("/portal/sign-out", {}));
+    expect(person.cookies.has("session")).toBe(false);
+    expect(login.h1).toBe("Client Login");
+    expectNothingInternal(login);
+  });
+});

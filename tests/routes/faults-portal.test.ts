@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Fault, faults } from "../support/fault-proxy.ts";
+import {
+  type Browser,
+  expectNothingInternal,
+  keptByNobody,
+  type Page,
+  pdf,
+  read,
+  theApp,
+  unavailable,
+  words,
+} from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let client: Browser;
+let path: string;
+beforeAll(async () => {
+  app = await theApp();
+  client = app.browser();
+  await client.signUpAndIn("Patient");
+});
+beforeEach(async () => {
+  path = await client.createShipment("Tea");
+});
+afterEach(() => app.proxy.fail("none"));
+afterAll(() => app.proxy.close());
+
+/** That a page is the shell with this toast: 502 or 503, navigation, footer, a way out, the session kept. */
+function expectFailure(page: Page, title: string) {
+  expect([502, 503]).toContain(page.status);
+  expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  expect(page.toasts.at(-1)).toEqual({ title, description: unavailable, variant: "destructive" });
+  expect(page.all("header button").map(words)).toContain("Sign out");
+  expect(words(page.all("footer")[0])).toContain("Head office, Nairobi");
+  expect(client.cookies.has("session")).toBe(true);
+  expectNothingInternal(page);
+}
+
+const readings = [
+  { step: "the shipments are read", of: /^GET \/rest\/v1\/shipments/ },
+  { step: "the session is checked", of: /\/auth\/v1\/user/ },
+  { step: "anything is asked", of: /./ },
+];
+const each = <Step>(steps: Step[]) => steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
+
+describe("the list says that it cannot be fetched, and is there again afterwards", () => {
+  test.each([...each(readings), { step: "anything is asked", of: /./, fault: "hang" as const }])(
+    "when the backend fails as $step: $fault",
+    async ({ of, fault }) => {
+      app.proxy.fail(fault, of);
+      const page = await client.open("/portal");
+      expectFailure(page, "Error fetching shipments");
+      expect(page.h1).toBe("My Shipments");
+      expect(page.text).not.toContain("You have no shipments yet");
+      app.proxy.fail("none");
+      const again = await client.open("/portal");
+      expect(again.status).toBe(200);
+      expect(again.text).toContain(path.slice(8, 16));
+    },
+  );
+});
+
+describe("a shipment says that it cannot be fetched, and is there again afterwards", () => {
+  const detail = { step: "the shipment is read", of: /^GET \/rest\/v1\/shipments.*tracking_events/ };
+  test.each(each([detail, ...readings]))("when the backend fails as $step: $fault", async ({ of, fault }) => {
+    app.proxy.fail(fault, of);
+    const page = await client.open(path);
+    expectFailure(page, "Error fetching shipments");
+    const [again] = page.all("main a").filter((link) => words(link) === "Try again");
+    expect(again?.getAttribute("href")).toBe(path);
+    app.proxy.fail("none");
+    expect((await client.open(path)).h1).toBe("Tea");
+  });
+});
+
+/** How many shipments have this name. */
+async function count(name: string) {
+  const { data, error } = await app.company.from("shipments").select("id, documents (name)").eq("name", name);
+  if (error) throw error;
+  return data.map(({ documents }) => documents.length);
+}
+
+describe("a shipment is not made, its name is kept, and the same form makes one", () => {
+  const steps = [
+    { step: "the shipment is written", of: /^POST \/rest\/v1\/shipments/ },
+    { step: "anything is asked", of: /./ },
+  ];
+  test.each(each(steps))("when the backend fails as $step: $fault", async ({ of, fault, step }) => {
+    const name = `Beans & <peas>, ${step} ${fault}`;
+    const form = await client.open("/portal/new");
+    app.proxy.fail(fault, of);
+    const page = await read(await client.press(form, "Create Shipment", { name }));
+    expectFailure(page, "Failed to create shipment");
+    expect(page.title).toMatch(/^Error: Create Shipment/);
+    expect(page.value("name")).toBe(name);
+    app.proxy.fail("none");
+    expect(await count(name)).toEqual([]);
+    const again = await client.follow(await client.press(page, "Create Shipment"));
+    expect(again.h1).toBe(name);
+    expect(await count(name)).toEqual([4]);
+  });
+
+  test("when only its answer was lost: the same form finds the one that was made", async () => {
+    const form = await client.open("/portal/new");
+    app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
+    const page = await read(await client.press(form, "Create Shipment", { name: "Found again" }));
+    expect(page.status).toBe(503);
+    expect(page.toasts[0]?.title).toBe("Failed to create shipment");
+    expect(await count("Found again")).toEqual([4]);
+    app.proxy.fail("none");
+    const again = await client.follow(await client.press(page, "Create Shipment"));
+    expect(again.h1).toBe("Found again");
+    expect(await count("Found again")).toEqual([4]);
+  });
+});
+
+/** The invoice as the backend has it, with the names of the files kept for the shipment. */
+async function invoice() {
+  const { data, error } = await app.company
+    .from("documents")
+    .select("user_id, uploaded, storage_path")
+    .eq("shipment_id", path.replace("/portal/", ""))
+    .eq("name", "Commercial Invoice")
+    .single();
+  if (error) throw error;
+  const { data: files } = await app.company.storage.from("documents").list(path.replace("/portal", data.user_id));
+  return { uploaded: data.uploaded, kept: data.storage_path, files: files?.map(({ name }) => name.split("/").at(-1)) };
+}
+
+describe("a file is not taken, its document still waits, and the same form takes it", () => {
+  const button = "Upload the Commercial Invoice";
+  const done = { uploaded: true, kept: expect.stringMatching(/\/commercial-invoice-invoice\.pdf$/) };
+  const steps = [
+    { step: "the file is stored", of: /\/storage\/v1\/object/, title: "Upload failed" },
+    { step: "the document is marked", of: /^PATCH \/rest\/v1\/documents/, title: "Failed to update document status" },
+  ];
+  test.each(each(steps))("when the backend fails as $step: $fault", async ({ of, fault, title }) => {
+    const form = await client.open(path);
+    app.proxy.fail(fault, of);
+    const page = await read(await client.press(form, button, { file: pdf() }));
+    expectFailure(page, title);
+    expect(page.title).toMatch(/^Error: Tea/);
+    for (const { id } of page.problems) expect(page.has(id)).toBe(true);
+    expect(page.text).toContain("Commercial Invoice Not uploaded");
+    app.proxy.fail("none");
+    expect(await invoice()).toEqual({ uploaded: false, kept: null, files: [] });
+    const again = await client.follow(await client.press(page, button, { file: pdf() }));
+    expect(again.text).toContain("Commercial Invoice Uploaded, we check it next");
+    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+  });
+
+  test("when only the answer of the store was lost", async () => {
+    const form = await client.open(path);
+    app.proxy.fail("lost answer", /^POST \/storage\/v1\/object/);
+    const page = await read(await client.press(form, button, { file: pdf() }));
+    expectFailure(page, "Upload failed");
+    expect((await invoice()).uploaded).toBe(false);
+    app.proxy.fail("none");
+    expect((await client.press(page, button, { file: pdf("invoice.pdf", 3000) })).status).toBe(303);
+    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+    const file = await app.company.storage.from("documents").download((await invoice()).kept ?? "");
+    expect(file.data?.size).toBe(3000);
+  });
+
+  test("and when only the answer of the mark was lost, the document has its file and says so", async () => {
+    const form = await client.open(path);
+    app.proxy.fail("lost answer", /^PATCH \/rest\/v1\/documents/);
+    const page = await read(await client.press(form, button, { file: pdf() }));
+    expect(page.toasts[0]?.title).toBe("Failed to update document status");
+    for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
+    app.proxy.fail("none");
+    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+    expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded, we check it next");
+  });
+
+  test("also when the store fails to take the file back: sent again it is taken all the same", async () => {
+    const form = await client.open(path);
+    app.proxy.fail(503, /^(PATCH \/rest|DELETE \/storage)/);
+    const page = await read(await client.press(form, button, { file: pdf() }));
+    expectFailure(page, "Failed to update document status");
+    expect((await invoice()).uploaded).toBe(false);
+    app.proxy.fail("none");
+    expect((await client.press(page, button, { file: pdf() })).status).toBe(303);
+    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+  });
+});

@@ -1,0 +1,903 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { crc32 } from "node:zlib";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import {
+  type Browser,
+  type Form,
+  keptByNobody,
+  origin,
+  type Page,
+  pdf,
+  read,
+  theApp,
+  theSite,
+  words,
+} from "../support/routes.ts";
+
+type Company = { offices: { email: string; phone: string }[]; chat_phone: string };
+
+const content = <T>(name: string) => parse(readFileSync(`content/data/${name}.yaml`, "utf8")) as T;
+const company = content<Company>("company");
+const nairobi = company.offices[0] ?? { email: "", phone: "" };
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let site: Awaited<ReturnType<typeof theSite>>;
+let visitor: Browser;
+beforeAll(async () => {
+  app = await theApp();
+  site = await theSite();
+});
+beforeEach(() => {
+  visitor = app.browser();
+});
+afterEach(() => {
+  // None of these forms has business with the backend.
+  expect(app.proxy.calls.splice(0)).toEqual([]);
+});
+afterAll(async () => {
+  await site.close();
+  await app.proxy.close();
+});
+
+/** Opens a page, fills in the form with this button, presses it, and reads the answer. */
+async function send(at: string, button: string, typed: Form): Promise<Page> {
+  return read(await visitor.press(await visitor.open(at), button, typed));
+}
+
+/** What stands in a field of several lines. */
+const written = (page: Page, name: string) => page.all(`main textarea[name=${name}]`)[0]?.text;
+/** The option that is chosen. */
+const chosen = (page: Page, name: string) =>
+  page.all(`main select[name=${name}] option`).find((option) => option.hasAttribute("selected"))?.text;
+
+/** A mailto link as a mail application takes it apart. */
+function mailOf(page: Page) {
+  const link = page.all("main a").find((each) => words(each) === "Open in your mail application");
+  const [, to = "", query = ""] = /^mailto:([^?]*)\?(.*)$/.exec(link?.getAttribute("href") ?? "") ?? [];
+  const headers = query.split("&").map((header) => header.split("=").map(decodeURIComponent));
+  return { to: decodeURIComponent(to), names: headers.map(([name]) => name), ...Object.fromEntries(headers) } as {
+    to: string;
+    names: string[];
+    subject: string;
+    body: string;
+  };
+}
+
+/** Expects a page that says in title, summary and beside the field what is wrong, with links that lead there. */
+function expectRefused(page: Page, fields: string[], status = 400) {
+  expect(page.status).toBe(status);
+  expect(page.headers.get("Cache-Control")).toMatch(keptByNobody);
+  expect(page.title).toMatch(/^Error: /);
+  const named = page.all("main [aria-invalid=true]");
+  expect(named.map((field) => field.getAttribute("name"))).toEqual(fields);
+  expect(page.problems.map(({ id }) => id)).toEqual(named.map(({ id }) => id));
+  for (const [index, name] of fields.entries()) {
+    expect(page.problems[index]?.text, name).not.toBe("");
+    expect(page.saidOf(name), name).toContain(page.problems[index]?.text);
+  }
+  const order = page.all("h1, [aria-labelledby=problems]").map(({ tagName }) => tagName);
+  expect(order, "the summary stands above the h1").toEqual(["SECTION", "H1"]);
+}
+
+/** Expects a page with a mail that is ready: link, text to copy, phone and chat. */
+function expectReady(page: Page) {
+  expect(page.status).toBe(200);
+  expect(page.headers.get("Cache-Control")).toMatch(keptByNobody);
+  expect(page.headers.getSetCookie()).toEqual([]);
+  expect(page.title).not.toContain("Error");
+  const mail = mailOf(page);
+  expect(mail.to).toBe(nairobi.email);
+  expect(mail.names).toEqual(["subject", "body"]);
+  expect(mail.body.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  const text = page.all("main textarea[readonly]")[0];
+  expect(words(page.all(`label[for=${text?.id}]`)[0])).toContain("Copy the text");
+  for (const part of [mail.to, mail.subject, mail.body.replaceAll("\r\n", "\n")]) expect(text?.text).toContain(part);
+  const links = page.all("main section a").map((link) => link.getAttribute("href"));
+  expect(links).toContain(`tel:${nairobi.phone.replaceAll(" ", "")}`);
+  expect(links).toContain(`https://wa.me/${company.chat_phone}`);
+  const elsewhere = page
+    .all("[href], [action]")
+    .map((each) => each.getAttribute("href") ?? each.getAttribute("action"));
+  expect(elsewhere.filter((url) => /client\.example/.test(url ?? "") && !url?.startsWith("mailto:"))).toEqual([]);
+}
+
+const wrongAddresses = ["amina", "amina@", "@client.example", "amina @client.example", "amina@client", "a@b@c.example"];
+
+describe("the contact form", () => {
+  const contact = {
+    name: "Amina Wanjiru",
+    email: "amina@client.example",
+    subject: "Tea to Hamburg",
+    message: "Two pallets.\r\n\r\nWhen can you collect?",
+  };
+  const sendContact = (typed: Form) => send("/contact", "Prepare the mail", typed);
+
+  test("stands empty on its page, beside both offices and the working hours", async () => {
+    const page = await visitor.open("/contact");
+    expect(page.status).toBe(200);
+    expect(page.title).toMatch(/^Contact · /);
+    for (const name of ["name", "email", "subject"]) expect(page.value(name), name).toBe("");
+    expect(written(page, "message")).toBe("");
+    expect(page.toasts).toEqual([]);
+    const { offices } = content<{ offices: { name: string; address: string; email: string }[] }>("company");
+    for (const office of offices) {
+      for (const words of [office.name, office.address, office.email]) expect(page.text).toContain(words);
+    }
+    for (const line of content<{ days: string; hours: string }[]>("hours")) {
+      expect(page.text).toContain(line.days);
+      expect(page.text).toContain(line.hours);
+    }
+  });
+
+  test.each([
+    ["name", "Enter your full name."],
+    ["email", "Enter an e-mail address in the form name@example.com."],
+    ["subject", "Enter a subject."],
+    ["message", "Write your message."],
+  ] as const)("without %s is refused, says so, and keeps the other answers", async (missing, problem) => {
+    for (const nothing of ["", " \t\r\n "]) {
+      const page = await sendContact({ ...contact, [missing]: nothing });
+      expectRefused(page, [missing]);
+      expect(page.problems[0]?.text).toMatch(missing === "email" ? /e-mail address/ : problem);
+      const kept = { ...contact, [missing]: page.value(missing) };
+      for (const name of ["name", "email", "subject"] as const) expect(page.value(name)).toBe(kept[name]);
+      if (missing !== "message") expect(written(page, "message")).toBe(contact.message);
+    }
+  });
+
+  test("without anything names all four fields in their order", async () => {
+    expectRefused(await sendContact({}), ["name", "email", "subject", "message"]);
+    expectRefused(await read(await visitor.post("/contact", {})), ["name", "email", "subject", "message"]);
+  });
+
+  test.each(wrongAddresses)("is refused with the e-mail address %j and keeps it", async (email) => {
+    const page = await sendContact({ ...contact, email });
+    expectRefused(page, ["email"]);
+    expect(page.problems[0]?.text).toBe("Enter an e-mail address in the form name@example.com.");
+    expect(page.value("email")).toBe(email);
+  });
+
+  const long = `${"a".repeat(60)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(58)}.example.org`;
+  test.each([
+    ["name", "n".repeat(100)],
+    ["email", long.padStart(254, "x")],
+    ["subject", "s".repeat(150)],
+    ["message", "m".repeat(2000)],
+  ] as const)("takes %s up to its limit and no letter more", async (name, longest) => {
+    expect((await sendContact({ ...contact, [name]: longest })).status).toBe(200);
+    const page = await sendContact({ ...contact, [name]: `x${longest}` });
+    expectRefused(page, [name]);
+    expect(page.problems[0]?.text).toMatch(/at most [\d,]+ characters/);
+    expect(name === "message" ? written(page, name) : page.value(name)).toBe(`x${longest}`);
+  });
+
+  test("gives a mail that is ready, with its toast, and is empty when it is opened again", async () => {
+    const page = await sendContact(contact);
+    expectReady(page);
+    expect(page.toasts).toEqual([{ title: "Opening Email Client...", description: "", variant: "default" }]);
+    const { subject, body } = mailOf(page);
+    expect(subject).toBe(contact.subject);
+    for (const answer of [contact.message, contact.name, contact.email]) expect(body).toContain(answer);
+
+    const again = await visitor.open("/contact");
+    expect(again.toasts).toEqual([]);
+    for (const name of ["name", "email", "subject"]) expect(again.value(name), name).toBe("");
+    expect(written(again, "message")).toBe("");
+  });
+
+  test("brings answers of any script over unharmed, and none of them becomes markup or a header", async () => {
+    const typed = {
+      name: `شركة <b>"O'Neill" & Sons</b> 🚢`,
+      email: "amina+tea@client.example",
+      subject: "100% ?&bcc=evil@evil.example\r\nBcc: evil@evil.example",
+      message: "</textarea><script>alert(1)</script>\r\n#1 +2 نيروبي",
+    };
+    const page = await sendContact(typed);
+    expectReady(page);
+    const { subject, body } = mailOf(page);
+    expect(subject).toBe("100% ?&bcc=evil@evil.example Bcc: evil@evil.example");
+    for (const answer of [typed.message, typed.name, typed.email]) expect(body).toContain(answer);
+    expect(page.html).not.toContain("<script>alert");
+
+    const refused = await sendContact({ ...typed, email: "<script>alert(2)</script>" });
+    expectRefused(refused, ["email"]);
+    expect(refused.value("name")).toBe(typed.name);
+    expect(written(refused, "message")).toBe(typed.message);
+    expect(refused.html).not.toContain("<script>alert");
+  });
+
+  test("marks the fields that have to be filled in", async () => {
+    const page = await visitor.open("/contact");
+    const asked = page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
+    expect(asked).toEqual(["name", "email", "subject", "message"]);
+  });
+});
+
+describe("the quote form", () => {
+  const services = content<string[]>("quote-services");
+  const quote = {
+    name: "Baraka Mwangi",
+    email: "baraka@client.example",
+    phone: "+254 711 222 333",
+    service: "Sea & Air Freight",
+    message: "Coffee machines,\r\nMilan to Kigali",
+  };
+  const sendQuote = (typed: Form, at = "/resources/quote") => send(at, "Prepare the mail", typed);
+
+  test("stands on a page of its own that search engines leave out, with the nine services to choose from", async () => {
+    const page = await visitor.open("/resources/quote");
+    expect(page.status).toBe(200);
+    expect(page.title).toMatch(/^Get a Quote · /);
+    expect(page.h1).toBe("Get a Quote");
+    expect(page.all("meta[name=robots]").map((meta) => meta.getAttribute("content"))).toEqual(["noindex"]);
+    for (const name of ["name", "email", "phone"]) expect(page.value(name), name).toBe("");
+    const [prompt, ...options] = page.all("main select[name=service] option");
+    expect(prompt?.getAttribute("value")).toBe("");
+    expect(options.map(words)).toEqual(services);
+    const asked = page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
+    expect(asked).toEqual(["name", "email", "phone", "service"]);
+  });
+
+  test.each(["name", "email", "phone", "service"] as const)(
+    "without %s is refused and keeps the other answers",
+    async (missing) => {
+      const page = await sendQuote({ ...quote, [missing]: " " });
+      expectRefused(page, [missing]);
+      const kept = { ...quote, [missing]: page.value(missing) };
+      for (const name of ["name", "email", "phone"] as const) expect(page.value(name)).toBe(kept[name]);
+      if (missing !== "service") expect(chosen(page, "service")).toBe(quote.service);
+      expect(written(page, "message")).toBe(quote.message);
+    },
+  );
+
+  test("without anything names the four fields it needs", async () => {
+    expectRefused(await sendQuote({}), ["name", "email", "phone", "service"]);
+    expectRefused(await read(await visitor.post("/resources/quote", {})), ["name", "email", "phone", "service"]);
+  });
+
+  test.each(wrongAddresses)("is refused with the e-mail address %j", async (email) => {
+    expectRefused(await sendQuote({ ...quote, email }), ["email"]);
+  });
+
+  test.each(["Storage Facilities", "sea & air freight", "Sea & Air Freight\r\nBcc: evil@evil.example", "<b>", "0"])(
+    "is refused with the service %j, which is none of the nine",
+    async (service) => {
+      const page = await sendQuote({ ...quote, service });
+      expectRefused(page, ["service"]);
+      expect(page.problems[0]?.text).toBe("Choose one of the services.");
+      expect(page.value("name")).toBe(quote.name);
+    },
+  );
+
+  test.each([
+    ["name", 100],
+    ["phone", 32],
+    ["message", 2000],
+  ] as const)("takes %s up to %i characters and no more", async (name, limit) => {
+    expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
+    expectRefused(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
+  });
+
+  test.each(services)("for %s gives a mail that names the service and the requester", async (service) => {
+    const page = await sendQuote({ ...quote, service });
+    expectReady(page);
+    const { subject, body } = mailOf(page);
+    expect(subject).toContain(service);
+    expect(subject).toContain(quote.name);
+    for (const answer of [service, quote.name, quote.email, quote.phone, quote.message]) expect(body).toContain(answer);
+  });
+
+  test("says that the mail application opens, and is empty when it is opened again", async () => {
+    expect((await sendQuote(quote)).toasts).toEqual([
+      {
+        title: "Opening Email Client...",
+        description: "Please complete sending the quote request from your email app.",
+        variant: "default",
+      },
+    ]);
+    const again = await visitor.open("/resources/quote");
+    expect(again.toasts).toEqual([]);
+    expect(again.value("name")).toBe("");
+    expect(chosen(again, "service") ?? "").not.toBe(quote.service);
+  });
+
+  test("needs no message", async () => {
+    expectReady(await sendQuote({ ...quote, message: "" }));
+    const { message: _, ...rest } = quote;
+    const page = await read(await visitor.post("/resources/quote", rest));
+    expectReady(page);
+    expect(mailOf(page).body).not.toContain("undefined");
+  });
+
+  test("can be sent from the panel over any page, and leads back to that page, after a refusal too", async () => {
+    const refused = await sendQuote({ ...quote, phone: "" }, "/contact?quote".replace("contact", "cookie-settings"));
+    expectRefused(refused, ["phone"]);
+    const page = await read(await visitor.press(refused, "Prepare the mail", { ...quote, from: "/cookie-settings" }));
+    expectReady(page);
+    expect(backOf(page)).toBe("/cookie-settings");
+    expect(refused.all("input[name=from]").map((input) => input.getAttribute("value"))).toEqual(["/cookie-settings"]);
+  });
+
+  test.each(["/", "/services", "/resources/blog/importing-a-car-to-kenya"])(
+    "leads back to %s when it was opened there",
+    async (from) => {
+      expect(backOf(await read(await visitor.post("/resources/quote", { ...quote, from })))).toBe(from);
+    },
+  );
+
+  test.each([
+    "//evil.example",
+    "///evil.example",
+    "https://evil.example",
+    "https:evil.example",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "/%2F/evil.example/../..//",
+    "/.//evil.example",
+    " /services",
+    "evil",
+    "",
+  ])("leads to the home page when it says it came from %j", async (from) => {
+    const ready = await read(await visitor.post("/resources/quote", { ...quote, from }));
+    expectReady(ready);
+    expect(backOf(ready)).toBe("/");
+    const refused = await read(await visitor.post("/resources/quote", { from }));
+    expectRefused(refused, ["name", "email", "phone", "service"]);
+    expect(refused.all("input[name=from]").map((input) => input.getAttribute("value"))).toEqual(["/"]);
+  });
+
+  /** Where the way back leads. */
+  const backOf = (page: Page) =>
+    page
+      .all("main a")
+      .find((link) => words(link) === "Back to where you were")
+      ?.getAttribute("href");
+});
+
+describe("the careers form", () => {
+  const marker = "a-sentence-that-only-this-application-has";
+  const person = { name: "Neema Uwase", email: "neema@client.example", letter: `I read papers closely: ${marker}.` };
+  const cv = (name: string, ...parts: (string | Uint8Array<ArrayBuffer>)[]) => new File(parts, name);
+  const apply = (typed: Form) => send("/careers", "Submit Application", typed);
+  const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, ...Array(40).fill(1)]);
+  const ole = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
+
+  /** Everything that is kept: rows of every table, files in the bucket and outside the database. */
+  async function kept() {
+    const tables = ["client_ids", "shipments", "documents", "tracking_events"] as const;
+    const rows = await Promise.all(tables.map(async (table) => (await app.company.from(table).select("*")).data));
+    const bucket = await app.company.storage.from("documents").list();
+    const files = readdirSync(process.env.DATA_DIR ?? "", { recursive: true, encoding: "utf8" });
+    return {
+      rows,
+      bucket: bucket.data,
+      files: files.filter((name) => !name.startsWith("database")).sort(),
+    };
+  }
+
+  /** The files of the whole data directory, database included, in which these words stand. */
+  function filesWith(text: string): string[] {
+    const folder = process.env.DATA_DIR ?? "";
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .filter((file) => readFileSync(file).includes(text));
+  }
+
+  test("stands on its page, says what it takes and that it is a preview", async () => {
+    const page = await visitor.open("/careers");
+    expect(page.title).toMatch(/^Careers · /);
+    const field = page.all("main input[name=cv]")[0];
+    expect(field?.getAttribute("accept")).toBe(".pdf,.doc,.docx");
+    expect(page.saidOf("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
+    expect(page.text).toMatch(/sends and stores nothing/);
+  });
+
+  test("marks the fields that have to be filled in, the CV among them", async () => {
+    const page = await visitor.open("/careers");
+    const asked = page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
+    expect(asked).toEqual(["name", "email", "cv"]);
+  });
+
+  test("without anything names the three fields it needs", async () => {
+    expectRefused(await apply({}), ["name", "email", "cv"]);
+    expectRefused(await read(await visitor.post("/careers", {})), ["name", "email", "cv"]);
+  });
+
+  test.each(["name", "email"] as const)("without %s is refused and keeps the other answers", async (missing) => {
+    const page = await apply({ ...person, [missing]: "", cv: pdf() });
+    expectRefused(page, [missing]);
+    for (const name of ["name", "email"] as const) {
+      expect(page.value(name)).toBe(name === missing ? "" : person[name]);
+    }
+    expect(written(page, "letter")).toBe(person.letter);
+  });
+
+  test.each(wrongAddresses)("is refused with the e-mail address %j", async (email) => {
+    expectRefused(await apply({ ...person, email, cv: pdf() }), ["email"]);
+  });
+
+  const kinds = "Choose a CV that is a .pdf, .doc or .docx file.";
+  const other = (ending: string) =>
+    `The content of this file is not what its ending ${ending} says. Choose another one.`;
+  test.each<{ what: string; file: File | string; problem: string }>([
+    { what: "a program", file: cv("cv.exe", "MZ", "x".repeat(99)), problem: kinds },
+    { what: "a program that says it is a PDF first", file: cv("cv.pdf.exe", "%PDF-1.4"), problem: kinds },
+    { what: "a PDF without an ending", file: cv("cv", "%PDF-1.4"), problem: kinds },
+    { what: "a photo, which is no CV", file: cv("cv.png", png), problem: kinds },
+    { what: "a text, which is no CV", file: cv("cv.txt", "I am a clerk"), problem: kinds },
+    { what: "a picture that says it is a PDF", file: cv("cv.pdf", png), problem: other(".pdf") },
+    { what: "a page that says it is a PDF", file: cv("cv.pdf", "<script>alert(1)</script>"), problem: other(".pdf") },
+    { what: "a PDF that says it is a .docx", file: cv("cv.docx", "%PDF-1.4\n"), problem: other(".docx") },
+    { what: "a PDF that says it is a .doc", file: cv("cv.doc", "%PDF-1.4\n"), problem: other(".doc") },
+    { what: "0 bytes", file: cv("cv.pdf"), problem: "This file is empty. Choose another one." },
+    { what: "a text in place of the file", file: "cv.pdf", problem: "Choose your CV." },
+  ])("is refused with $what, says why beside the file, and keeps the answers", async ({ file, problem }) => {
+    const page = await apply({ ...person, cv: file });
+    expectRefused(page, ["cv"]);
+    expect(page.problems.map(({ text }) => text)).toEqual([problem]);
+    expect([page.value("name"), page.value("email")]).toEqual([person.name, person.email]);
+    expect(written(page, "letter")).toBe(person.letter);
+
+    const again = await visitor.press(page, "Submit Application", { ...person, cv: pdf() });
+    expect(again.status).toBe(303);
+  });
+
+  test("is refused without a file, as a browser sends a field in which none was chosen", async () => {
+    const text = Object.entries(person).map(([name, value]) => `name="${name}"\r\n\r\n${value}`);
+    const none = 'name="cv"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n';
+    const parts = [...text, none].map((part) => `--part\r\nContent-Disposition: form-data; ${part}\r\n`);
+    const headers = { "Content-Type": "multipart/form-data; boundary=part", Origin: origin };
+    const body = `${parts.join("")}--part--\r\n`;
+    const request = new Request(new URL("/careers", origin), { method: "POST", headers, body });
+    const page = await read(await visitor.send(request));
+    expectRefused(page, ["cv"]);
+    expect(page.problems.map(({ text }) => text)).toEqual(["Choose your CV."]);
+    expect([page.value("name"), page.value("email")]).toEqual([person.name, person.email]);
+  });
+
+  test.each([
+    ["one byte over 10 MiB", 10 * 1024 * 1024 + 1],
+    ["of 11 MiB", 11 * 1024 * 1024],
+  ])("answers a CV %s with 413 and says so beside the file", async (_what, size) => {
+    const page = await apply({ ...person, cv: pdf("cv.pdf", size) });
+    expectRefused(page, ["cv"], 413);
+    expect(page.problems.map(({ text }) => text)).toEqual([expect.stringContaining("over 10 MB")]);
+  });
+
+  test("keeps the answers beside a CV that is too large", async () => {
+    const page = await apply({ ...person, cv: pdf("cv.pdf", 11 * 1024 * 1024) });
+    expect([page.value("name"), page.value("email")]).toEqual([person.name, person.email]);
+  });
+
+  test("takes a cover letter of 2,000 characters and no more", async () => {
+    const longest = { ...person, letter: "l".repeat(2000), cv: pdf() };
+    expect((await visitor.press(await visitor.open("/careers"), "Submit Application", longest)).status).toBe(303);
+    expectRefused(await apply({ ...longest, letter: "l".repeat(2001) }), ["letter"]);
+  });
+
+  test("takes one file and no second", async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(person)) form.append(name, value);
+    form.append("cv", pdf("first.pdf"));
+    form.append("cv", pdf("second.pdf"));
+    expect((await visitor.post("/careers", form)).status).toBe(400);
+  });
+
+  test.each<[string, File]>([
+    ["a PDF", pdf("cv.pdf")],
+    ["a PDF of exactly 10 MiB", pdf("cv.pdf", 10 * 1024 * 1024)],
+    ["a PDF with an ending in capitals", pdf("Neema's CV, final (2).PDF")],
+    ["a .docx, which is a zip", cv("السيرة الذاتية.docx", docx())],
+    ["a .doc with an OLE header", cv("cv.doc", ole)],
+  ])("thanks for %s, once, and is empty again", async (_what, file) => {
+    const form = await visitor.open("/careers");
+    const response = await visitor.press(form, "Submit Application", { ...person, cv: file });
+    expect(response.status).toBe(303);
+    expect(response.headers.get("Location")).toBe("/careers");
+    const page = await visitor.follow(response);
+    expect(page.status).toBe(200);
+    expect(page.toasts).toEqual([
+      {
+        title: expect.stringMatching(/thank you/i),
+        description: expect.stringMatching(/not sent/),
+        variant: "default",
+      },
+    ]);
+    for (const name of ["name", "email"]) expect(page.value(name), name).toBe("");
+    expect(written(page, "letter")).toBe("");
+    expect((await visitor.open("/careers")).toasts).toEqual([]);
+  });
+
+  test("needs no cover letter", async () => {
+    const form = await visitor.open("/careers");
+    const { name, email } = person;
+    expect((await visitor.press(form, "Submit Application", { name, email, cv: pdf() })).status).toBe(303);
+  });
+
+  test("stores nothing: no row, no object, no file, and not a word of it anywhere", async () => {
+    const client = app.browser();
+    const address = await client.signUpAndIn("Somebody");
+    app.proxy.calls.splice(0);
+    const before = await kept();
+    expect(before.rows.flat().length, "rows can be read").toBeGreaterThan(0);
+    expect(filesWith(address), "what is kept can be found").not.toEqual([]);
+
+    const file = cv("cv.pdf", "%PDF-1.4\n", marker);
+    for (const browser of [visitor, client]) {
+      const form = await browser.open("/careers");
+      expect((await browser.press(form, "Submit Application", { ...person, cv: file })).status).toBe(303);
+      expect((await browser.press(form, "Submit Application", { ...person, email: "x", cv: file })).status).toBe(400);
+    }
+    expect(app.proxy.calls).toEqual([]);
+    expect(await kept()).toEqual(before);
+    for (const text of [marker, person.email]) expect(filesWith(text)).toEqual([]);
+  });
+});
+
+/** A text document as word processors write it, uncompressed. */
+function docx(): Uint8Array<ArrayBuffer> {
+  const main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+  const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
+  return zip({
+    "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`,
+    "_rels/.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${relation}" Target="word/document.xml"/></Relationships>`,
+    "word/document.xml": `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>CV</w:t></w:r></w:p></w:body></w:document>`,
+  });
+}
+
+/** A zip archive of texts: local headers with the contents, the central directory, and its end. */
+function zip(files: Record<string, string>): Uint8Array<ArrayBuffer> {
+  const locals: Buffer[] = [];
+  const entries: Buffer[] = [];
+  let offset = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const content = Buffer.from(text);
+    const shared = Buffer.alloc(26);
+    shared.writeUInt16LE(20, 0);
+    shared.writeUInt32LE(crc32(content), 10);
+    shared.writeUInt32LE(content.length, 14);
+    shared.writeUInt32LE(content.length, 18);
+    shared.writeUInt16LE(name.length, 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(offset, 10);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), shared, Buffer.from(name), content]);
+    entries.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\x00"), shared, place, Buffer.from(name)]));
+    locals.push(local);
+    offset += local.length;
+  }
+  const directory = Buffer.concat(entries);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(entries.length, 4);
+  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt32LE(directory.length, 8);
+  end.writeUInt32LE(offset, 12);
+  return new Uint8Array(Buffer.concat([...locals, directory, Buffer.from("PK\x05\x06"), end]));
+}
+
+describe("the cookie settings", () => {
+  type Settings = { performance: boolean; functional: boolean; marketing: boolean };
+  const optional = ["performance", "functional", "marketing"] as const;
+
+  /** The state of the four boxes. */
+  const boxes = (page: Page) =>
+    Object.fromEntries(
+      page.all("main input[type=checkbox]").map((box) => [box.getAttribute("name"), box.hasAttribute("checked")]),
+    );
+  /** Presses a button of the form as a browser does: only boxes that are ticked are sent. */
+  function save(settings: Partial<Settings>, button?: Record<string, string>) {
+    const ticked = optional.filter((name) => settings[name]).map((name) => [name, "on"]);
+    return visitor.post("/cookie-settings", { ...Object.fromEntries(ticked), ...button });
+  }
+  const defaults = { necessary: true, performance: true, functional: true, marketing: false };
+  const cookieOf = (response: Response) =>
+    response.headers.getSetCookie().find((line) => line.startsWith("cookieSettings=")) ?? "";
+
+  test("are performance and functional on, marketing off, as long as nothing is stored", async () => {
+    const response = await visitor.get("/cookie-settings");
+    expect(response.headers.getSetCookie()).toEqual([]);
+    const page = await read(response);
+    expect(page.title).toMatch(/^Cookie Settings · /);
+    expect(boxes(page)).toEqual(defaults);
+  });
+
+  test("have a label for each box, and the necessary ones cannot be switched off", async () => {
+    const page = await visitor.open("/cookie-settings");
+    for (const box of page.all("main input[type=checkbox]")) {
+      expect(words(page.all(`label[for=${box.id}]`)[0]), box.id).not.toBe("");
+      expect(page.saidOf(box.getAttribute("name") ?? "")[0], box.id).not.toBe("");
+      expect(box.hasAttribute("disabled"), box.id).toBe(box.id === "necessary");
+    }
+    const saved = await visitor.follow(await save({}));
+    expect(boxes(saved).necessary).toBe(true);
+  });
+
+  test("send what is ticked with 'Save My Preferences', and everything with 'Accept All Cookies'", async () => {
+    const page = await visitor.open("/cookie-settings");
+    const [form] = page.all("main form");
+    expect(form?.getAttribute("method")).toBe("post");
+    expect(new URL(form?.getAttribute("action") ?? "", "http://site/cookie-settings").pathname).toBe(
+      "/cookie-settings",
+    );
+    expect(page.all("main form button").map((button) => [words(button), button.getAttribute("value")])).toEqual([
+      ["Save My Preferences", undefined],
+      ["Accept All Cookies", "all"],
+    ]);
+    expect(page.all("main form button")[1]?.getAttribute("name")).toBe("accept");
+  });
+
+  const all = [false, true].flatMap((performance) =>
+    [false, true].flatMap((functional) =>
+      [false, true].map((marketing): Settings => ({ performance, functional, marketing })),
+    ),
+  );
+  test.each(all)(
+    "are kept and override the defaults: performance $performance, functional $functional, marketing $marketing",
+    async (settings) => {
+      const response = await save(settings);
+      expect(response.headers.get("Location")).toBe("/cookie-settings");
+      const page = await visitor.follow(response);
+      expect(page.toasts).toEqual([
+        {
+          title: "Preferences Saved!",
+          description: "Your cookie settings have been updated.",
+          variant: "default",
+        },
+      ]);
+      expect(boxes(page)).toEqual({ necessary: true, ...settings });
+      const later = await visitor.open("/cookie-settings");
+      expect(later.toasts).toEqual([]);
+      expect(boxes(later)).toEqual({ necessary: true, ...settings });
+    },
+  );
+
+  test("are all on after 'Accept All Cookies', whatever was ticked, and can be switched off again", async () => {
+    const page = await visitor.follow(await save({ marketing: true }, { accept: "all" }));
+    expect(page.toasts).toEqual([
+      { title: "All Cookies Accepted!", description: "You've enabled all optional cookies.", variant: "default" },
+    ]);
+    expect(boxes(page)).toEqual({ necessary: true, performance: true, functional: true, marketing: true });
+    expect(boxes(await visitor.follow(await save({})))).toEqual({
+      necessary: true,
+      performance: false,
+      functional: false,
+      marketing: false,
+    });
+  });
+
+  test("stay a year in a cookie of this site that no script reads", async () => {
+    const response = await save({ performance: true });
+    expect(response.status).toBe(303);
+    const [, ...attributes] = cookieOf(response).split(/;\s*/);
+    expect(attributes.map((each) => each.toLowerCase())).toEqual(
+      expect.arrayContaining(["max-age=31536000", "path=/", "httponly", "samesite=lax"]),
+    );
+    expect(attributes.join()).not.toMatch(/domain/i);
+  });
+
+  test("are set by an answer that nobody keeps", async () => {
+    expect((await save({})).headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  });
+
+  test("are confirmed by a page that nobody keeps, since it takes the toast's cookie away", async () => {
+    await save({});
+    const next = await visitor.get("/cookie-settings");
+    expect(next.headers.getSetCookie()).not.toEqual([]);
+    expect(next.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  });
+
+  const base64 = (value: unknown) => encodeURIComponent(Buffer.from(JSON.stringify(value)).toString("base64"));
+  test.each<{ what: string; value: string }>([
+    { what: "nothing", value: "" },
+    { what: "garbage", value: "%%%garbage" },
+    { what: "broken percent signs", value: "%E0%A4%A" },
+    { what: "base64 of no JSON", value: "Z2FyYmFnZQ==" },
+    { what: "JSON that is not encoded", value: '{"performance":false}' },
+    { what: "null", value: base64(null) },
+    { what: "a list", value: base64([false, false, true]) },
+    { what: "words in place of yes and no", value: base64({ performance: "no", functional: 0, marketing: "yes" }) },
+    { what: "one of three settings", value: base64({ marketing: true }) },
+    { what: "100,000 letters", value: "a".repeat(100_000) },
+  ])("are the defaults when their cookie is damaged: $what", async ({ value }) => {
+    visitor.cookies.set("cookieSettings", value);
+    const page = await visitor.open("/cookie-settings");
+    expect(page.status).toBe(200);
+    expect(boxes(page)).toEqual(defaults);
+    expect(boxes(await visitor.follow(await save({ marketing: true })))).toMatchObject({ marketing: true });
+  });
+});
+
+describe("the theme", () => {
+  const themeOf = (page: Page) => page.all("html")[0]?.getAttribute("class");
+  const choose = (theme: string, to = "/contact") => visitor.post("/resources/theme", { theme, to });
+
+  test("is dark at first, light after its form, and dark again after the other", async () => {
+    const first = await visitor.open("/contact");
+    expect(themeOf(first)).toBe("dark");
+    const light = await visitor.follow(await visitor.press(first, "Use the light theme"));
+    expect(light.h1).toBe("Contact");
+    expect(themeOf(light)).toBe("light");
+    expect(light.all("meta[name=color-scheme]").map((meta) => meta.getAttribute("content"))).toEqual(["light"]);
+    expect(() => light.form("Use the light theme")).toThrow("No button");
+    expect(themeOf(await visitor.follow(await visitor.press(light, "Use the dark theme")))).toBe("dark");
+  });
+
+  test.each([
+    "/",
+    "/contact",
+    "/careers",
+    "/login",
+    "/resources/quote",
+    "/?quote",
+    "/no-such-page",
+    "/cookie-settings",
+  ])("stays light on %s, and its form comes back to it", async (page) => {
+    await choose("light");
+    const light = await visitor.open(page);
+    expect(themeOf(light)).toBe("light");
+    const back = await visitor.press(light, "Use the dark theme");
+    expect(back.headers.get("Location")?.replace(/=$/, "")).toBe(page);
+  });
+
+  test("stays light on pages that refuse a form and on the page of a ready mail", async () => {
+    await choose("light");
+    expect(themeOf(await read(await visitor.post("/contact", {})))).toBe("light");
+    const contact = { name: "A", email: "a@client.example", subject: "S", message: "M" };
+    expect(themeOf(await read(await visitor.post("/contact", contact)))).toBe("light");
+  });
+
+  test("ends with the browser session: its cookie has no age and no date", async () => {
+    const response = await choose("light");
+    expect(response.status).toBe(303);
+    const [line = "", ...others] = response.headers.getSetCookie();
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^theme=/);
+    expect(line).toMatch(/; *HttpOnly/i);
+    expect(line).toMatch(/; *SameSite=Lax/i);
+    expect(line).toMatch(/; *Path=\/(;|$)/i);
+    expect(line).not.toMatch(/max-age|expires|domain/i);
+  });
+
+  test("is set by an answer that nobody keeps", async () => {
+    expect((await choose("light")).headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  });
+
+  test.each(["purple", "", "LIGHT", "light dark", "<script>", "__proto__"])(
+    "is dark when %j is chosen",
+    async (theme) => {
+      const response = await choose(theme);
+      expect(response.status).toBe(303);
+      expect(themeOf(await visitor.follow(response))).toBe("dark");
+    },
+  );
+
+  test("is dark when nothing is chosen", async () => {
+    expect(themeOf(await visitor.follow(await visitor.post("/resources/theme", {})))).toBe("dark");
+  });
+
+  test.each([
+    "/",
+    "/careers",
+    "/?quote",
+    "/resources/blog/importing-a-car-to-kenya",
+    "/resources/blog?category=Risk+Management",
+    "/resources/blog?category=Risk%20Management&page=2",
+    "/portal?page=2",
+  ])("comes back to %s", async (to) => {
+    expect((await choose("light", to)).headers.get("Location")).toBe(to);
+  });
+
+  test.each([
+    "//evil.example",
+    "https://evil.example",
+    "https:evil.example",
+    "javascript:alert(1)",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "/contact\r\nSet-Cookie: session=x",
+    "/contact?next=https://evil.example\r\n",
+    "contact",
+    "",
+  ])("leads to the home page, not to %j", async (to) => {
+    const response = await choose("light", to);
+    expect(response.status).toBe(303);
+    expect(response.headers.get("Location")).toBe("/");
+    expect(response.headers.getSetCookie()).toHaveLength(1);
+  });
+
+  test("by a GET changes nothing", async () => {
+    const response = await visitor.get("/resources/theme?theme=light");
+    expect(response.headers.get("Location")).toBe("/");
+    expect(response.headers.getSetCookie()).toEqual([]);
+    expect(themeOf(await visitor.open("/"))).toBe("dark");
+  });
+});
+
+describe.each(["/contact", "/resources/quote", "/careers", "/cookie-settings", "/resources/theme"])(
+  "a post to %s that no page of ours sends",
+  (at) => {
+    const fields = { name: "Amina", email: "amina@client.example", theme: "light" };
+
+    test("gets 413 when its text is over 64 KiB", async () => {
+      const response = await visitor.post(at, { ...fields, message: "m".repeat(70_000) });
+      expect(response.status).toBe(413);
+      expect(response.headers.getSetCookie()).toEqual([]);
+    });
+
+    test("gets 413 when it brings 11 MiB", async () => {
+      const form = new FormData();
+      form.append("name", fields.name);
+      form.append("file", pdf("large.pdf", 11 * 1024 * 1024));
+      const response = await visitor.post(at, form);
+      expect(response.status).toBe(413);
+      expect(response.headers.getSetCookie()).toEqual([]);
+    });
+
+    test("gets 415 when it is no form, and 400 when it is damaged", async () => {
+      const post = (type: string, body: string) =>
+        visitor.send(
+          new Request(new URL(at, origin), {
+            method: "POST",
+            headers: { "Content-Type": type },
+            body,
+          }),
+        );
+      expect((await post("application/json", "{}")).status).toBe(415);
+      expect((await post("text/plain", "theme=light")).status).toBe(415);
+      expect((await post("multipart/form-data", "theme=light")).status).toBe(400);
+      expect((await post("multipart/form-data; boundary=x", "--x\r\nhalf")).status).toBe(400);
+    });
+
+    test.each([
+      ["__intent__", "garbage"],
+      ["__intent__", '{"type":"insert","payload":{"name":"name"}}'],
+      ["__intent__", '{"type":"reset","payload":{}}'],
+      ["__state__", "garbage"],
+      ["__proto__.polluted", "yes"],
+      ["constructor.prototype.polluted", "yes"],
+      ["name[0]", "yes"],
+      ["name.first", "yes"],
+      ["name[1000000]", "yes"],
+      ["[[[", "yes"],
+    ])("is answered in a few words when a field is called %s (%s)", async (name, value) => {
+      const response = await visitor.post(at, { ...fields, [name]: value });
+      expect(response.status).toBeLessThan(500);
+      expect((await response.text()).length).toBeLessThan(100_000);
+      expect(Object.keys({}), "Object.prototype").toEqual([]);
+      expect("polluted" in {}).toBe(false);
+    });
+
+    test("is answered when a field is sent twice", async () => {
+      const twice = new URLSearchParams([...Object.entries(fields), ...Object.entries(fields)]);
+      expect((await visitor.post(at, twice)).status).toBeLessThan(500);
+    });
+
+    test.each<[string, Record<string, string>]>([
+      ["another site's origin", { Origin: "https://evil.example" }],
+      ["an origin that is hidden", { Origin: "null" }],
+      ["another site's page, by the browser's word", { Origin: origin, "Sec-Fetch-Site": "cross-site" }],
+      ["another name of our domain, by the browser's word", { Origin: origin, "Sec-Fetch-Site": "same-site" }],
+      ["our host on another port", { Origin: "http://127.0.0.1:1" }],
+    ])("gets 403 and changes nothing with %s", async (_what, headers) => {
+      const response = await site.browser().post(at, { ...fields, accept: "all" }, headers);
+      expect(response.status).toBe(403);
+      expect(response.headers.getSetCookie()).toEqual([]);
+      expect(await response.text()).not.toContain(fields.email);
+    });
+
+    test("is taken under each name of the own machine, so that forms work at localhost too", async () => {
+      for (const name of ["localhost", "127.0.0.1"]) {
+        const response = await site.browser().post(at, fields, { Origin: `http://${name}:3000` });
+        expect([200, 303, 400], name).toContain(response.status);
+        if (response.status === 400) expect(await response.text(), name).toContain("There is a problem");
+      }
+    });
+  },
+);

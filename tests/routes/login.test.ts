@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { keptByNobody, password, read, theApp, words } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let email: string;
+let shipment: string;
+beforeAll(async () => {
+  app = await theApp();
+  const browser = app.browser();
+  email = await browser.signUpAndIn("Baraka");
+  shipment = await browser.createShipment("Coffee");
+});
+afterAll(() => app.proxy.close());
+
+/** Sends the login form of a new visitor and reads the page it answers. */
+async function refused(typed: { email?: string; password?: string }) {
+  const browser = app.browser();
+  const page = await read(await browser.press(await browser.open("/login"), "Log in", typed));
+  return { page, browser };
+}
+
+describe("a login with something missing or too long", () => {
+  test.each([
+    { what: "no e-mail address", email: "", password, words: ["Enter your e-mail address."] },
+    {
+      what: "something that is no e-mail address",
+      email: "baraka@",
+      password,
+      words: ["Enter an e-mail address in the form name@example.com."],
+    },
+    {
+      what: "an e-mail address of 255 characters",
+      email: `${"b".repeat(240)}@client.example`,
+      password,
+      words: ["Use at most 254 characters for the e-mail address."],
+    },
+    { what: "no password", email: "baraka@client.example", password: "", words: ["Enter your password."] },
+    {
+      what: "a password of 73 bytes",
+      email: "baraka@client.example",
+      password: "p".repeat(73),
+      words: ["This password is too long to be yours: at most 72 characters."],
+    },
+    { what: "nothing at all", email: "", password: "", words: ["Enter your e-mail address.", "Enter your password."] },
+  ])("is refused for $what, beside the field and above, without asking the backend", async (typed) => {
+    const calls = await app.proxy.during(async () => {
+      const { page, browser } = await refused({ email: typed.email, password: typed.password });
+      expect(page.status).toBe(400);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      expect(page.title).toMatch(/^Error: Client Login/);
+      expect(page.toasts).toEqual([{ title: "Login Failed", description: typed.words[0], variant: "destructive" }]);
+      expect(page.problems.map(({ text }) => text)).toEqual(typed.words);
+      for (const { id } of page.problems) expect(page.has(id), id).toBe(true);
+      expect([...page.saidOf("email"), ...page.saidOf("password")]).toEqual(typed.words);
+      expect(page.value("email")).toBe(typed.email);
+      expect(page.value("password")).toBe("");
+      if (typed.password) expect(page.html).not.toContain(typed.password);
+      expect(browser.cookies.has("session")).toBe(false);
+    });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("who may not log in", () => {
+  test("looks the same with a wrong password and with an unknown address", async () => {
+    const wrong = await refused({ email, password: "not the password" });
+    const unknown = await refused({ email: email.replace("baraka", "nobody"), password: "not the password" });
+    for (const { page, browser } of [wrong, unknown]) {
+      expect(page.status).toBe(400);
+      expect(page.title).toMatch(/^Error: /);
+      expect(page.toasts).toEqual([
+        {
+          title: "Login Failed",
+          description: "The e-mail address or the password is not right.",
+          variant: "destructive",
+        },
+      ]);
+      expect(page.html).not.toContain("not the password");
+      expect(browser.cookies.has("session")).toBe(false);
+    }
+    expect(wrong.page.value("email")).toBe(email);
+    expect(wrong.page.text).toBe(unknown.page.text);
+  });
+
+  test("hears of an unconfirmed address only with its password", async () => {
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const waiting = "waiting-for-login@client.example";
+    await app.browser().post("/signup", { clientId, fullName: "Waiting", email: waiting, password });
+    const guess = await refused({ email: waiting, password: "not the password" });
+    expect(guess.page.toasts[0]?.description).toBe("The e-mail address or the password is not right.");
+    const right = await refused({ email: waiting, password });
+    expect(right.page.status).toBe(400);
+    expect(right.page.toasts).toEqual([
+      {
+        title: "Login Failed",
+        description: "Your e-mail address is not confirmed yet. We have sent you the link again: open it, then log in.",
+        variant: "destructive",
+      },
+    ]);
+    expect(right.browser.cookies.has("session")).toBe(false);
+  });
+});
+
+describe("a login that is right", () => {
+  test("leads to the portal, which says so once", async () => {
+    const browser = app.browser();
+    const answer = await browser.press(await browser.open("/login"), "Log in", { email, password });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("Location")).toBe("/portal");
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    const portal = await browser.follow(answer);
+    expect(portal.toasts).toEqual([{ title: "Login Successful", description: "", variant: "default" }]);
+    expect((await browser.open("/portal")).toasts).toEqual([]);
+  });
+
+  test("takes the address in any case and with blanks around it", async () => {
+    const answer = await app.browser().post("/login", { email: `  ${email.toUpperCase()} `, password });
+    expect(answer.headers.get("Location")).toBe("/portal");
+  });
+
+  test("keeps the session in one cookie that no script reads and that holds nothing about the person", async () => {
+    const browser = app.browser();
+    const answer = await browser.post("/login", { email, password });
+    const lines = answer.headers.getSetCookie().filter((line) => line.startsWith("session"));
+    expect(lines).toHaveLength(1);
+    expect((lines[0] ?? "").split("; ").slice(1)).toEqual(
+      expect.arrayContaining(["Path=/", "HttpOnly", "SameSite=Lax", `Max-Age=${30 * 24 * 60 * 60}`]),
+    );
+    expect(lines[0]).not.toMatch(/; (Secure|Domain)/i);
+    const value = browser.cookies.get("session") ?? "";
+    const kept = Buffer.from(value.replace(/^base64-/, ""), "base64url").toString("utf8");
+    expect(Object.keys(JSON.parse(kept))).toEqual(expect.arrayContaining(["access_token", "refresh_token"]));
+    expect(kept).not.toMatch(/client\.example|Baraka|user/);
+    expect((await browser.open("/portal")).html).not.toContain(JSON.parse(kept).refresh_token);
+  });
+});
+
+describe("after the login", () => {
+  test("a person comes to the portal page they asked for before", async () => {
+    const browser = app.browser();
+    const asked = await browser.get(shipment);
+    expect(asked.status).toBe(303);
+    expect(asked.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(shipment)}`);
+    const login = await browser.follow(asked);
+    const answer = await browser.press(login, "Log in", { email, password });
+    expect(answer.headers.get("Location")).toBe(shipment);
+    const page = await browser.follow(answer);
+    expect(page.h1).toBe("Coffee");
+    expect(page.toasts[0]?.title).toBe("Login Successful");
+  });
+
+  test("a person who mistyped their password first comes there too", async () => {
+    const browser = app.browser();
+    const login = await browser.follow(await browser.get("/portal?page=2"));
+    const again = await read(await browser.press(login, "Log in", { email, password: "mistyped" }));
+    const answer = await browser.press(again, "Log in", { email, password });
+    expect(answer.headers.get("Location")).toBe("/portal?page=2");
+  });
+
+  test("a person whose session ended while they filled in a form comes back to the form", async () => {
+    const browser = app.browser();
+    const ended = await browser.post("/portal/new", { name: "Lost" });
+    const answer = await browser.press(await browser.follow(ended), "Log in", { email, password });
+    expect((await browser.follow(answer)).h1).toBe("Create Shipment");
+  });
+
+  test.each([
+    "//evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "https://evil.example",
+    "https://evil.example/portal",
+    "/portal/../x",
+    "/portal/..%2fx",
+    "/portal//evil.example",
+    "/portal\n",
+    "/portal\t/x",
+    "/portal@evil.example",
+    "/portal.evil.example",
+    "/portal?next=//evil.example",
+    "/login",
+    " /portal/new",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "",
+  ])("nobody is sent to %j", async (next) => {
+    const browser = app.browser();
+    const login = await browser.open(`/login?next=${encodeURIComponent(next)}`);
+    expect(login.form("Log in").fields.next).toBeUndefined();
+    const answer = await browser.post("/login", { email, password, next });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("Location")).toBe("/portal");
+  });
+
+  test("the first of two answers to `next` does not smuggle the second one in", async () => {
+    const body = new URLSearchParams([
+      ["email", email],
+      ["password", password],
+      ["next", "/portal/new"],
+    ]);
+    body.append("next", "//evil.example");
+    const answer = await app.browser().post("/login", body);
+    expect(answer.headers.get("Location")).toBe("/portal/new");
+  });
+});
+
+test("'Forgot password?' only says that it is coming", async () => {
+  const browser = app.browser();
+  const answer = await browser.press(await browser.open("/login"), "Forgot password?");
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get("Location")).toBe("/login");
+  const page = await browser.follow(answer);
+  expect(page.toasts).toEqual([{ title: "Feature coming soon!", description: "", variant: "default" }]);
+  expect((await browser.open("/login")).toasts).toEqual([]);
+});
+
+test("the form shows what the specification asks for", async () => {
+  const page = await app.browser().open("/login");
+  expect(page.all("main label").slice(0, 2).map(words)).toEqual(["Email", "Password"]);
+  const { fields } = page.form("Log in");
+  expect(fields).toMatchObject({ email: "", password: "" });
+  expect(page.all("main [name=password]").map((input) => input.getAttribute("type"))).toEqual(["password"]);
+  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual(["/signup"]);
+});

@@ -1,0 +1,552 @@
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { confirmationLink } from "../support/outbox.ts";
+import { type Browser, keptByNobody, type Page, password, read, theApp, theSite, words } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let site: Awaited<ReturnType<typeof theSite>>;
+let visitor: Browser;
+let client: Browser;
+let shipment: string;
+beforeAll(async () => {
+  app = await theApp();
+  site = await theSite();
+  visitor = site.browser();
+  client = site.browser();
+  await client.signUpAndIn("Wanjiru Kamau");
+  shipment = await client.createShipment("Tea to Mombasa");
+});
+afterAll(async () => {
+  await site.close();
+  await app.proxy.close();
+});
+
+const token = "a-token-of-at-least-sixteen-letters";
+const pages = [
+  { name: "the home page", path: () => "/", status: 200, title: "Customs clearing", h1: "Built on Trust" },
+  { name: "the login", path: () => "/login", status: 200, title: "Client Login", h1: "Client Login" },
+  { name: "the sign-up", path: () => "/signup", status: 200, title: "Sign up", h1: "Open your client account" },
+  {
+    name: "the confirmation",
+    path: () => `/auth/confirm?token_hash=${token}`,
+    status: 200,
+    title: "Confirm your e-mail address",
+    h1: "Confirm your e-mail address",
+  },
+  {
+    name: "the confirmation without a token",
+    path: () => "/auth/confirm",
+    status: 200,
+    title: "Confirm your e-mail address",
+    h1: "Confirm your e-mail address",
+  },
+  { name: "the portal", path: () => "/portal", status: 200, title: "My Shipments", h1: "My Shipments" },
+  { name: "the create form", path: () => "/portal/new", status: 200, title: "Create Shipment", h1: "Create Shipment" },
+  { name: "a shipment", path: () => shipment, status: 200, title: "Tea to Mombasa", h1: "Tea to Mombasa" },
+  {
+    name: "an unknown page",
+    path: () => "/no/such-page",
+    status: 404,
+    title: "There is no page here",
+    h1: "There is no page here",
+  },
+];
+
+describe.each(pages)("$name", ({ path, status, title, h1 }) => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await client.open(path());
+  });
+
+  test(`answers ${status} as HTML in English with a title and one h1`, () => {
+    expect(page.status).toBe(status);
+    expect(page.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
+    expect(page.html).toMatch(/^<!DOCTYPE html>/i);
+    expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
+    expect(page.all("head title")).toHaveLength(1);
+    expect(page.title).toMatch(new RegExp(`^${title}.* · Mizigo Clearing & Forwarding$`));
+    expect(page.all("h1").map(words)).toEqual([expect.stringContaining(h1)]);
+  });
+
+  test("has the navigation and the footer of the site around it", () => {
+    expect(page.all("header nav a").map(words)).toContain("Home");
+    expect(words(page.all("footer")[0])).toContain("Head office, Nairobi");
+    expect(words(page.all("footer")[0])).toContain("Branch office, Mombasa");
+    expect(words(page.all("footer")[0])).toContain("© 2025");
+    expect(page.all("a[href='#main']").map(words)).toEqual(["Skip to the content"]);
+    expect(page.has("main")).toBe(true);
+  });
+
+  test("names every field and button, and leaves judging to the server", () => {
+    const fields = page.all("input, select, textarea");
+    for (const field of fields.filter((one) => one.getAttribute("type") !== "hidden")) {
+      const label = field.closest("label") ?? page.all("label").find((one) => one.getAttribute("for") === field.id);
+      expect(words(label), field.outerHTML).not.toBe("");
+    }
+    for (const button of page.all("button, a")) expect(words(button), button.outerHTML).not.toBe("");
+    expect(page.all("[required]")).toEqual([]);
+    for (const form of page.all("form")) {
+      expect(form.getAttribute("method"), form.outerHTML).toBe("post");
+      const asks = form.querySelectorAll("input").some((input) => input.getAttribute("type") !== "hidden");
+      if (asks) expect(form.hasAttribute("novalidate"), form.outerHTML).toBe(true);
+    }
+    const ids = page.all("[id]").map((element) => element.id);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  test("shows all its words without a script that puts them in place", () => {
+    for (const part of page.all("[hidden]")) {
+      for (const script of part.querySelectorAll("script")) script.remove();
+      expect(words(part)).toBe("");
+    }
+    expect(words(page.all("noscript")[0])).toBe("");
+  });
+
+  test("runs only scripts with the nonce of this answer and has no inline style", async () => {
+    const policy = page.headers.get("Content-Security-Policy") ?? "";
+    const [, nonce = ""] = /'nonce-([^']+)'/.exec(policy) ?? [];
+    expect(nonce.length).toBeGreaterThan(20);
+    for (const rule of ["default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"]) {
+      expect(policy.split("; ")).toContain(rule);
+    }
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    for (const script of page.all("script")) expect(script.getAttribute("nonce")).toBe(nonce);
+    expect(page.all("[style], style")).toEqual([]);
+    expect(page.html).not.toMatch(/<[^>]+ on[a-z]+=/);
+    expect((await client.open(path())).headers.get("Content-Security-Policy")).not.toContain(nonce);
+  });
+
+  test("carries the security headers", () => {
+    expect(Object.fromEntries(page.headers)).toMatchObject(securityHeaders);
+    expect(page.headers.has("Server")).toBe(false);
+    expect(page.headers.has("X-Powered-By")).toBe(false);
+  });
+});
+
+const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  // With no-referrer, browsers send `Origin: null` and the form of the page would be refused.
+  "referrer-policy": "strict-origin-when-cross-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": expect.stringContaining("camera=()"),
+};
+
+test("files, redirects and refusals carry the security headers too", async () => {
+  const answers = await Promise.all([
+    visitor.get("/favicon.svg"),
+    visitor.get("/portal"),
+    visitor.post("/login", {}),
+    visitor.post("/login", {}, { Origin: "https://evil.example" }),
+    visitor.post("/resources/forgot-password", {}),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 303, 400, 403, 303]);
+  for (const answer of answers) expect(Object.fromEntries(answer.headers)).toMatchObject(securityHeaders);
+});
+
+test("a built file may be kept for ever, and a missing one is 404", async () => {
+  const home = await visitor.open("/");
+  const style = home.all("link[rel=stylesheet]")[0]?.getAttribute("href") ?? "";
+  const file = await visitor.get(style);
+  expect(file.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
+  expect((await visitor.get("/assets/no-such-file.js")).status).toBe(404);
+});
+
+test.each(["/login", "/signup", "/auth/confirm", "/portal", "/portal/new", "/no-such-page"])(
+  "%s is kept by nobody",
+  async (path) => {
+    expect((await client.get(path)).headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  },
+);
+
+test("a visitor is offered the login, a client the shipments and a way out", async () => {
+  const navigation = async (browser: Browser) => (await browser.open("/")).all("header a, header button").map(words);
+  expect(await navigation(visitor)).toEqual(expect.arrayContaining(["Home", "Client Login", "Use the light theme"]));
+  expect(await navigation(visitor)).not.toContain("Sign out");
+  expect(await navigation(client)).toEqual(expect.arrayContaining(["My Shipments", "Sign out"]));
+  expect(await navigation(client)).not.toContain("Client Login");
+});
+
+test("public pages are all there with the backend dead, and ask it nothing", async () => {
+  const calls = await app.proxy.during(async () => {
+    app.proxy.fail("close");
+    for (const path of ["/", "/login", "/signup", `/auth/confirm?token_hash=${token}`]) {
+      expect((await client.get(path)).status).toBe(200);
+    }
+    app.proxy.fail("none");
+  });
+  expect(calls).toEqual([]);
+});
+
+test.each([
+  "/portal.php",
+  "/.env",
+  "/%E0%A4%A",
+  "/%00",
+  "/a%2F..%2Fb",
+  "/portal/a/b/c/d",
+  "/<script>alert(1)</script>",
+])("the odd address %s is a 404 that repeats nothing of it as markup", async (path) => {
+  const page = await read(await visitor.get(path));
+  expect(page.status).toBe(404);
+  expect(page.h1).toBe("There is no page here");
+  expect(page.html).not.toContain("<script>alert");
+});
+
+test("HEAD answers as GET does, without a body", async () => {
+  const request = (method: string) => new Request("http://127.0.0.1:3000/login", { method });
+  const response = await visitor.send(request("HEAD"));
+  expect(response.status).toBe(200);
+  expect(response.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
+  expect(await response.text()).toBe("");
+});
+
+describe("the link of a confirmation mail", () => {
+  test("spends nothing when it is opened, and confirms when the button is pressed", async () => {
+    const email = "link@client.example";
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    await visitor.post("/signup", { clientId, fullName: "Link", email, password });
+    const { pathname, search } = new URL(await confirmationLink(process.env.DATA_DIR ?? "", email));
+    const calls = await app.proxy.during(async () => {
+      await visitor.open(pathname + search);
+      await client.open(pathname + search);
+    });
+    expect(calls).toEqual([]);
+
+    const page = await visitor.open(pathname + search);
+    expect(page.text).toContain("One press, and your account is ready.");
+    const login = await visitor.follow(await visitor.press(page, "Confirm this address"));
+    expect(login.h1).toBe("Client Login");
+    expect(login.toasts).toEqual([
+      { title: "E-mail address confirmed", description: "Log in with your password.", variant: "default" },
+    ]);
+    await app.browser().logIn(email);
+
+    const again = await read(await visitor.press(page, "Confirm this address"));
+    expect(again.status).toBe(400);
+    expect(again.toasts[0]?.description).toBe("This link has been used or is too old.");
+  });
+
+  test("without a token, or with one that cannot be one, says so and has no button", async () => {
+    for (const path of ["/auth/confirm", "/auth/confirm?token_hash=", '/auth/confirm?token_hash="><script>x']) {
+      const page = await visitor.open(path);
+      expect(page.text).toContain("This link is not complete. Open it from the message again.");
+      expect(() => page.form("Confirm this address")).toThrow("No button");
+    }
+  });
+
+  test("that nobody was sent is refused in words, and the page says how to get a new one", async () => {
+    const page = await read(
+      await visitor.press(await visitor.open(`/auth/confirm?token_hash=${token}`), "Confirm this address"),
+    );
+    expect(page.status).toBe(400);
+    expect(page.title).toMatch(/^Error: /);
+    expect(page.toasts).toEqual([
+      { title: "Sign in Failed", description: "This link has been used or is too old.", variant: "destructive" },
+    ]);
+    expect(page.text).toContain("Log in with your password, and we send you a new one.");
+  });
+
+  test("that was cut off before the form was sent is refused in words", async () => {
+    const page = await read(await visitor.post("/auth/confirm", { token: "short" }));
+    expect(page.status).toBe(400);
+    expect(page.toasts[0]?.description).toBe("This link is not complete. Open it from the message again.");
+  });
+});
+
+describe.each([
+  { path: "/services", title: "Our Services", h1: "Our Logistics Expertise" },
+  {
+    path: "/about",
+    title: "Pioneering Global Logistics for 30+ Years",
+    h1: "Pioneering Global Logistics for 30+ Years",
+  },
+  { path: "/resources/faq", title: "Frequently Asked Questions", h1: "Frequently Asked Questions" },
+  { path: "/resources/feeds", title: "Feeds Update", h1: "Feeds Update" },
+])("the public page $path", ({ path, title, h1 }) => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await visitor.open(path);
+  });
+  const meta = (name: string) => page.all(`head meta[name=${name}]`)[0]?.getAttribute("content") ?? "";
+  const property = (name: string) => page.all(`head meta[property=og:${name}]`)[0]?.getAttribute("content");
+
+  test("has its title with the company's name, and one h1", () => {
+    expect(page.status).toBe(200);
+    expect(page.title).toBe(`${title} · Mizigo Clearing & Forwarding`);
+    expect(page.all("h1").map(words)).toEqual([h1]);
+  });
+
+  test("tells search engines and previews what it is and where, whatever the query", async () => {
+    expect(meta("description").length).toBeGreaterThan(70);
+    expect(meta("description").length).toBeLessThan(165);
+    expect(property("title")).toBe(title);
+    expect(property("description")).toBe(meta("description"));
+    const canonical = (one: Page) => one.all("head link[rel=canonical]").map((link) => link.getAttribute("href"));
+    expect(canonical(page)).toEqual([expect.stringMatching(new RegExp(`^https?://[^/]+${path}$`))]);
+    expect(canonical(await visitor.open(`${path}?service=exports&utm_source=x`))).toEqual(canonical(page));
+    expect(meta("robots")).toBe("");
+  });
+
+  test("has headings in order and each id once", () => {
+    const levels = page.all("main h1, main h2, main h3, main h4").map(({ tagName }) => Number(tagName.slice(1)));
+    expect(levels[0]).toBe(1);
+    levels.forEach((level, index) => {
+      expect(level - (levels[index - 1] ?? 0), `heading ${index} after h${levels[index - 1]}`).toBeLessThanOrEqual(1);
+    });
+    const ids = page.all("[id]").map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  test("carries the security headers, and nothing in it that the policy refuses", () => {
+    expect(Object.fromEntries(page.headers)).toMatchObject(securityHeaders);
+    const policy = page.headers.get("Content-Security-Policy") ?? "";
+    const [, nonce = ""] = /'nonce-([^']+)'/.exec(policy) ?? [];
+    expect(nonce.length).toBeGreaterThan(20);
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    for (const script of page.all("script:not([type='application/ld+json'])")) {
+      expect(script.getAttribute("nonce")).toBe(nonce);
+    }
+    expect(page.all("[style], style, [onclick], [ontoggle]")).toEqual([]);
+  });
+
+  test("draws only with files the site has", async () => {
+    for (const use of page.all("main use")) {
+      const [file = "", fragment] = (use.getAttribute("href") ?? "").split("#");
+      const drawing = await visitor.get(file);
+      expect(drawing.headers.get("Content-Type"), file).toContain("image/svg+xml");
+      expect(await drawing.text()).toContain(`id="${fragment}"`);
+    }
+  });
+
+  test("is there with the backend dead, and asks it nothing", async () => {
+    const calls = await app.proxy.during(async () => {
+      app.proxy.fail("close");
+      const signedIn = await client.open(path);
+      app.proxy.fail("none");
+      expect(signedIn.status).toBe(200);
+      expect(signedIn.h1).toBe(h1);
+    });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("the services", () => {
+  const titles = [
+    ["clearing", "Clearing & Forwarding"],
+    ["sea-air", "Sea & Air Freight"],
+    ["door-to-door", "Door-to-Door Delivery"],
+    ["consolidation", "Consolidation Management"],
+    ["storage", "Storage Facilities"],
+    ["removals", "Removals & Relocations"],
+    ["imports", "Import Services"],
+    ["exports", "Export Services"],
+    ["shipping-agents", "Shipping Agency"],
+    ["transporters", "Inland Transportation"],
+    ["consultancy", "Logistics Consultancy"],
+  ];
+  let page: Page;
+  beforeAll(async () => {
+    page = await visitor.open("/services");
+  });
+  const opened = (one: Page) => one.all("main details[open] summary h2").map(words);
+
+  test("are the eleven of the specification in its order, each with an icon, a tagline and its details", () => {
+    const cards = page.all("main details");
+    expect(
+      cards.map((card) => [card.querySelector("summary ~ [id]")?.id, words(card.querySelector("summary h2"))]),
+    ).toEqual(titles);
+    for (const card of cards) {
+      expect(card.querySelectorAll("summary svg").length, words(card)).toBe(2);
+      expect(words(card.querySelector("summary h2 ~ span")).length, words(card)).toBeGreaterThan(20);
+      expect(card.querySelectorAll("li h3").map(words)).toEqual([
+        "What we do",
+        "What you hand over",
+        "How long it takes",
+      ]);
+      for (const detail of card.querySelectorAll("li p")) expect(words(detail).length).toBeGreaterThan(60);
+    }
+  });
+
+  test("are one group of which the browser opens one at a time, clearing at first", () => {
+    expect(page.all("main details").map((card) => card.getAttribute("name"))).toEqual(Array(11).fill("service"));
+    expect(opened(page)).toEqual(["Clearing & Forwarding"]);
+  });
+
+  test("have the block on the clearing team in the clearing card only", () => {
+    const blocks = page.all("main details section");
+    expect(blocks).toHaveLength(1);
+    expect(words(blocks[0]?.querySelector("h3"))).toBe("Why Choose Our Clearing & Forwarding Team?");
+    expect(blocks[0]?.querySelectorAll("dt").map(words)).toEqual(["AEO Certified", "24/7 Operations", "Expert Team"]);
+    expect(words(blocks[0]?.closest("details")?.querySelector("h2"))).toBe("Clearing & Forwarding");
+  });
+
+  test.each(titles)("?service=%s opens %s and nothing else", async (id, title) => {
+    expect(opened(await visitor.open(`/services?service=${id}`))).toEqual([title]);
+  });
+
+  test.each(["", "teleport", "constructor", "CLEARING", '"><script>alert(1)</script>'])(
+    "?service=%s, which there is not, changes nothing",
+    async (id) => {
+      const answer = await visitor.open(`/services?service=${encodeURIComponent(id)}`);
+      expect(answer.status).toBe(200);
+      expect(opened(answer)).toEqual(["Clearing & Forwarding"]);
+      expect(answer.html).not.toContain("<script>alert");
+    },
+  );
+
+  test("begin with the banner and end with the way to a consultation", () => {
+    expect(page.all("main use").map((use) => use.getAttribute("href"))).toEqual(["/art/services-banner.svg#art"]);
+    expect(page.text).toMatch(/Logistics Consultancy.*Need a Custom Solution\?.*Request Consultation$/);
+    const link = page.all("main a").find((each) => words(each) === "Request Consultation");
+    expect(link?.getAttribute("href")).toBe("/contact");
+  });
+});
+
+describe("the About page", () => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await visitor.open("/about");
+  });
+  const section = (heading: string) => {
+    const found = page.all("main section").find((each) => words(each.querySelector("h2")) === heading);
+    if (!found) throw new Error(`No section "${heading}"`);
+    return found;
+  };
+
+  test("has its sections in the order of the specification", () => {
+    expect(page.all("main h2").map(words)).toEqual([
+      "Our Story",
+      "Our Trusted Partners",
+      "Our Culture",
+      "Our Operations",
+      "Sustainability",
+      "Our Impact",
+      "Leadership Team",
+      "Our Vision",
+      "Our Mission",
+      "Certifications & Memberships",
+    ]);
+    for (const heading of page.all("main h2").map(words)) {
+      expect(section(heading).querySelectorAll("p, h3").length, heading).toBeGreaterThan(0);
+    }
+  });
+
+  test("tells the story in five scenes, each described and with a caption", () => {
+    const scenes = section("Our Story").querySelectorAll("figure");
+    expect(scenes.map((scene) => scene.querySelector("use")?.getAttribute("href"))).toEqual([
+      "/art/story-quay-cranes.svg#art",
+      "/art/story-customs-desk.svg#art",
+      "/art/story-yard-night.svg#art",
+      "/art/story-rail-plain.svg#art",
+      "/art/story-truck-escarpment.svg#art",
+    ]);
+    for (const scene of scenes) {
+      expect(scene.querySelector("[role=img]")?.getAttribute("aria-label")).toMatch(/^Drawing of .{10}/);
+      expect(words(scene.querySelector("figcaption")).length).toBeGreaterThan(10);
+    }
+  });
+
+  test("shows thirteen partners by mark and name, and says that they are samples", () => {
+    const partners = section("Our Trusted Partners").querySelectorAll("li");
+    expect(partners).toHaveLength(13);
+    expect(new Set(partners.map((partner) => words(partner.querySelector("text")))).size).toBe(13);
+    for (const partner of partners) {
+      expect(partner.querySelectorAll("svg[aria-hidden=true]")).toHaveLength(1);
+      expect(words(partner)).toContain("Sample ");
+    }
+    expect(words(section("Our Trusted Partners"))).toContain("samples");
+  });
+
+  test("names three leaders with their initials, roles and what they do", () => {
+    const people = section("Leadership Team").querySelectorAll("li");
+    expect(people.map((person) => words(person.querySelectorAll("p")[0]))).toEqual([
+      "Managing Director",
+      "Operations Manager",
+      "Business Development Manager",
+    ]);
+    expect(people.map((person) => words(person.querySelector("text")))).toEqual(["AS", "BS", "CS"]);
+    for (const person of people) expect(words(person.querySelectorAll("p")[1]).length).toBeGreaterThan(40);
+  });
+
+  test("shows four certifications, each marked as a sample", () => {
+    const certifications = section("Certifications & Memberships").querySelectorAll("li");
+    expect(certifications.map((each) => [words(each.querySelector("text")), words(each.querySelector("h3"))])).toEqual([
+      ["ISO", "ISO Certification"],
+      ["AEO", "AEO Status"],
+      ["KRA", "KRA Agent"],
+      ["KIFWA", "KIFWA Member"],
+    ]);
+    for (const each of certifications) expect(words(each.querySelector("p"))).toMatch(/^Sample\. .{20}/);
+  });
+});
+
+describe("the questions", () => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await visitor.open("/resources/faq");
+  });
+
+  test("are three in each of three categories", () => {
+    const categories = page.all("main section");
+    expect(categories.map((category) => words(category.querySelector("h2")))).toEqual([
+      "Importing & Customs",
+      "Freight & Logistics",
+      "Specialized Services",
+    ]);
+    for (const category of categories) {
+      expect(category.querySelectorAll("details")).toHaveLength(3);
+      for (const question of category.querySelectorAll("summary h3")) expect(words(question)).toMatch(/\?$/);
+      for (const answer of category.querySelectorAll("summary ~ p")) {
+        const count = words(answer).split(" ").length;
+        expect(count, words(answer)).toBeGreaterThan(30);
+      }
+    }
+  });
+
+  test("are one group across the categories, with the first open", () => {
+    const entries = page.all("main details");
+    expect(entries.map((entry) => entry.getAttribute("name"))).toEqual(Array(9).fill("faq"));
+    expect(entries.map((entry) => entry.hasAttribute("open"))).toEqual([true, ...Array(8).fill(false)]);
+  });
+
+  test("lead to the experts when none of them is the right one", () => {
+    const link = page.all("main a").find((each) => words(each) === "Contact Our Experts");
+    expect(link?.getAttribute("href")).toBe("/contact");
+  });
+
+  test("are in the structured data word for word", () => {
+    const [block] = page.all("script[type='application/ld+json']");
+    const data = JSON.parse(block?.text ?? "") as {
+      "@type": string;
+      mainEntity: { name: string; acceptedAnswer: { text: string } }[];
+    };
+    expect(data["@type"]).toBe("FAQPage");
+    expect(data.mainEntity.map(({ name, acceptedAnswer }) => [name, acceptedAnswer.text])).toEqual(
+      page.all("main details").map((entry) => [words(entry.querySelector("h3")), words(entry.querySelector("p"))]),
+    );
+  });
+});
+
+test("the feeds are six news pages, each in a new tab that does not learn where the person came from", async () => {
+  const cards = (await visitor.open("/resources/feeds")).all("main li");
+  expect(cards.map((card) => [words(card.querySelector("h2")), words(card.querySelector("p"))])).toEqual([
+    ["Kenya Revenue Authority", "kra.go.ke"],
+    ["Kenya Ports Authority", "kpa.co.ke"],
+    ["Reuters Markets", "reuters.com"],
+    ["The Maritime Executive", "maritime-executive.com"],
+    ["Splash247", "splash247.com"],
+    ["International Maritime Organization", "imo.org"],
+  ]);
+  for (const card of cards) {
+    const [link, ...others] = card.querySelectorAll("a");
+    expect(others).toEqual([]);
+    expect(words(link)).toBe(`Visit News Center of ${words(card.querySelector("h2"))}, in a new tab`);
+    expect(new URL(link?.getAttribute("href") ?? "").hostname).toContain(words(card.querySelector("p")));
+    expect(link?.getAttribute("href")).toMatch(/^https:/);
+    expect(link?.getAttribute("target")).toBe("_blank");
+    expect(link?.getAttribute("rel")).toBe("noreferrer");
+  }
+});

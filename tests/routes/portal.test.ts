@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { anonymousBackend } from "../../app/lib/supabase.server.ts";
+import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { verifyDocument } from "../../app/models/document.server.ts";
+import { advanceShipment, setAwb } from "../../app/models/shipment.server.ts";
+import {
+  type Browser,
+  handleOf,
+  keptByNobody,
+  type Page,
+  password,
+  pdf,
+  read,
+  theApp,
+  words,
+} from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let client: Browser;
+beforeAll(async () => {
+  app = await theApp();
+  client = app.browser();
+  await client.signUpAndIn("Wanjiru Kamau");
+});
+afterAll(() => app.proxy.close());
+
+const idOf = (path: string) => path.replace("/portal/", "");
+/** The shipments in the list of a page: name, short id and status as one line each. */
+const listOf = (page: Page) => page.all("main section li a").map((link) => link.querySelectorAll("span").map(words));
+
+describe("the list of shipments", () => {
+  test("says how to begin when there is none, and greets by the full name", async () => {
+    const page = await client.open("/portal");
+    expect(page.h1).toBe("My Shipments");
+    expect(page.text).toContain("Welcome, Wanjiru Kamau.");
+    expect(page.text).toContain('You have no shipments yet. Click "Create Shipment" to get started!');
+    expect(listOf(page)).toEqual([]);
+    const [create] = page.all("main a").filter((link) => words(link) === "Create Shipment");
+    expect(create?.getAttribute("href")).toBe("/portal/new");
+  });
+
+  test("greets by the e-mail address who gave no name", async () => {
+    const [clientId] = await issueClientIds(app.company, 1);
+    const email = "nameless@client.example";
+    await anonymousBackend().auth.signUp({ email, password, options: { data: { client_id: clientId } } });
+    const browser = app.browser();
+    await browser.confirm(email);
+    await browser.logIn(email);
+    expect((await browser.open("/portal")).text).toContain(`Welcome, ${email}.`);
+  });
+
+  test("shows name, the first 8 characters of the id and the status, newest first", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Lister");
+    const older = await browser.createShipment("Older");
+    const newer = await browser.createShipment("Newer");
+    await advanceShipment(app.company, idOf(older), null);
+    const page = await browser.open("/portal");
+    const line = (name: string, path: string, status: string) => {
+      const short = idOf(path).slice(0, 8);
+      return expect.arrayContaining([name, short, status]);
+    };
+    expect(listOf(page)).toEqual([
+      line("Newer", newer, "Client Onboarding"),
+      line("Older", older, "Document Verification"),
+    ]);
+    expect(page.all("main section li a").map((link) => link.getAttribute("href"))).toEqual([newer, older]);
+    expect(page.text).toContain("Choose a shipment");
+    expect(page.text).not.toContain("You have no shipments yet");
+  });
+
+  test("is cut into pages of 20, and each leads to the other", async () => {
+    const browser = app.browser();
+    const { id } = await handleOf(await browser.signUpAndIn("Many"));
+    for (let index = 1; index <= 21; index += 1) {
+      const { error } = await app.company.from("shipments").insert({ user_id: id, name: `Number ${index}` });
+      expect(error).toBeNull();
+    }
+    const names = (page: Page) => listOf(page).map(([name]) => name);
+    const first = await browser.open("/portal");
+    expect(names(first)).toEqual(Array.from({ length: 20 }, (_, index) => `Number ${21 - index}`));
+    const link = (page: Page, text: string) => page.all("main a").find((one) => words(one) === text);
+    expect(link(first, "Newer")).toBeUndefined();
+    const second = await browser.open(link(first, "Older")?.getAttribute("href") ?? "");
+    expect(names(second)).toEqual(["Number 1"]);
+    expect(link(second, "Older")).toBeUndefined();
+    expect(names(await browser.open(link(second, "Newer")?.getAttribute("href") ?? ""))).toEqual(names(first));
+
+    const last = await browser.open("/portal?page=3");
+    expect(last.status).toBe(200);
+    expect(last.text).toContain("There are no older shipments.");
+    for (const odd of ["0", "-1", "1.5", "abc", "", "1e99", "2'--"]) {
+      const page = await browser.open(`/portal?page=${encodeURIComponent(odd)}`);
+      expect([page.status, names(page)], odd).toEqual([200, names(first)]);
+    }
+  });
+});
+
+describe("a shipment", () => {
+  let path: string;
+  beforeAll(async () => {
+    path = await client.createShipment("Tea to Mombasa");
+  });
+
+  test("begins at stage 1 without AWB/BL, with four documents to upload and no history", async () => {
+    const page = await client.open(path);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(page.h1).toBe("Tea to Mombasa");
+    expect(page.title).toMatch(/^Tea to Mombasa · /);
+    expect(page.text).toContain(`Shipment ${idOf(path).slice(0, 8)}`);
+    expect(page.text).toContain("AWB/BL N/A");
+    expect(stageOf(page)).toEqual(["Client Onboarding", "Stage 1/10"]);
+    const [progress] = page.all("progress");
+    expect([progress?.getAttribute("value"), progress?.getAttribute("max")]).toEqual(["1", "10"]);
+    expect(documentsOf(page)).toEqual([
+      ["Commercial Invoice", "Not uploaded", true],
+      ["Packing List", "Not uploaded", true],
+      ["Insurance Certificate", "Not uploaded", true],
+      ["Bill of Lading", "Not uploaded", true],
+    ]);
+    expect(page.text).toContain("No tracking history yet.");
+    expect(page.all("[aria-current=step]").map(words)).toEqual(["Client Onboarding"]);
+  });
+
+  test("shows each document's state: uploaded by the client, then verified by the company", async () => {
+    const shipment = await client.createShipment("Documents");
+    const upload = async (name: string) =>
+      client.follow(await client.press(await client.open(shipment), `Upload the ${name}`, { file: pdf() }));
+    await upload("Packing List");
+    const uploaded = await upload("Bill of Lading");
+    expect(uploaded.toasts).toEqual([
+      { title: "Bill of Lading uploaded", description: "We check it next.", variant: "default" },
+    ]);
+    await verifyDocument(app.company, idOf(shipment), "Packing List");
+    expect(documentsOf(await client.open(shipment))).toEqual([
+      ["Commercial Invoice", "Not uploaded", true],
+      ["Packing List", "Verified", false],
+      ["Insurance Certificate", "Not uploaded", true],
+      ["Bill of Lading", "Uploaded, we check it next", false],
+    ]);
+  });
+
+  test("shows its stages and its history, newest first, in East Africa Time", async () => {
+    const shipment = await client.createShipment("Moving");
+    await advanceShipment(app.company, idOf(shipment), "Nairobi");
+    await advanceShipment(app.company, idOf(shipment), null);
+    await advanceShipment(app.company, idOf(shipment), "Port of <Mombasa>");
+    await setAwb(app.company, idOf(shipment), "176-12345675");
+    const page = await client.open(shipment);
+    expect(stageOf(page)).toEqual(["Customs Declaration", "Stage 4/10"]);
+    expect(page.text).toContain("AWB/BL 176-12345675");
+    expect(page.text).not.toContain("No tracking history yet.");
+    const events = page.all("main li").filter((item) => item.querySelector("time"));
+    const shown = events.map((event) => event.querySelectorAll("p").map(words));
+    const time = /\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d EAT/.source;
+    expect(shown).toEqual([
+      ["Customs Declaration (latest)", expect.stringMatching(new RegExp(`^Port of <Mombasa>, ${time}$`))],
+      ["IDF Application", expect.stringMatching(new RegExp(`^${time}$`))],
+      ["Document Verification", expect.stringMatching(new RegExp(`^Nairobi, ${time}$`))],
+    ]);
+    for (const event of events) {
+      const mark = event.querySelector("time");
+      const utc = Date.parse(mark?.getAttribute("datetime") ?? "");
+      const nairobi = new Date(utc + 3 * 60 * 60 * 1000).toISOString();
+      expect(words(mark)).toContain(`${nairobi.slice(0, 4)}, ${nairobi.slice(11, 16)} EAT`);
+    }
+  });
+
+  test("that is closed says so", async () => {
+    const shipment = await client.createShipment("Closing");
+    for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, idOf(shipment), null);
+    const page = await client.open(shipment);
+    expect(stageOf(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
+    expect(page.text).toContain("This shipment is closed.");
+  });
+
+  test("stays selected with its page of the list", async () => {
+    const page = await client.open(`${path}?page=1`);
+    expect(page.all("main [aria-current=page]").map((link) => link.getAttribute("href"))).toEqual([path]);
+  });
+
+  test.each([
+    ["IDF Fee", "Action: Pay IDF Fee"],
+    ["Duties & Taxes", "Action: Pay Duties"],
+    ["Agent Fee", "Action: Pay Agent Fee"],
+  ])("has a button for the %s that only says what it would do", async (name, title) => {
+    const calls = await app.proxy.during(async () => {
+      const answer = await client.press(await client.open(path), `Pay ${name}`);
+      expect(answer.headers.get("Location")).toBe(path);
+      expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      const page = await client.follow(answer);
+      expect(page.toasts).toEqual([
+        { title, description: "This is a demo. No payment will be processed.", variant: "default" },
+      ]);
+    });
+    expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
+    expect((await client.open(path)).toasts).toEqual([]);
+  });
+
+  test("has no other payment", async () => {
+    for (const payment of ["", "everything"]) {
+      expect((await client.post(`${path}/payments`, { payment })).status).toBe(400);
+    }
+    expect((await client.get(`${path}/payments`)).headers.get("Location")).toBe(path);
+  });
+});
+
+/** The status on the page of a shipment, and which stage that is. */
+const stageOf = (page: Page) => page.all("[aria-label=Progress] p:first-child span").map(words);
+
+/** The documents on the page of a shipment: name, state, and whether there is a form to upload it. */
+function documentsOf(page: Page) {
+  return page
+    .all("main li")
+    .filter((item) => /^(Commercial|Packing|Insurance|Bill)/.test(words(item.querySelector("p"))))
+    .map((item) => [...item.querySelectorAll("p").slice(0, 2).map(words), item.querySelector("form") !== null]);
+}
+
+test("a page that was refused and one that went well never show a password, token or key", async () => {
+  const session = client.cookies.get("session") ?? "";
+  const kept = JSON.parse(Buffer.from(session.replace(/^base64-/, ""), "base64url").toString()) as Record<
+    string,
+    string
+  >;
+  for (const page of [await client.open("/portal"), await read(await client.post("/portal/new", { name: "x" }))]) {
+    for (const secret of [kept.access_token, kept.refresh_token, session, process.env.SUPABASE_SECRET_KEY]) {
+      expect(secret?.length).toBeGreaterThan(10);
+      expect(page.html).not.toContain(secret);
+    }
+    expect(page.html).not.toMatch(/sb_(publishable|secret)_/);
+  }
+});

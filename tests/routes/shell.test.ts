@@ -1,0 +1,301 @@
+import { readFileSync } from "node:fs";
+import type { HTMLElement } from "node-html-parser";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { type Browser, type Page, read, theApp, words } from "../support/routes.ts";
+
+type Company = {
+  offices: { name: string; address: string; map: string; phone: string; email: string }[];
+  chat_phone: string;
+  social: { name: string; url: string }[];
+};
+
+const company = parse(readFileSync("content/data/company.yaml", "utf8")) as Company;
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let visitor: Browser;
+let client: Browser;
+beforeAll(async () => {
+  app = await theApp();
+  visitor = app.browser();
+  client = app.browser();
+  await client.signUpAndIn("Wanjiru Kamau");
+  await client.open("/portal");
+});
+afterAll(() => app.proxy.close());
+
+/** Name and address of the links below an element. */
+const linksIn = (element: HTMLElement | undefined) =>
+  (element?.querySelectorAll("a") ?? []).map((link) => [words(link), link.getAttribute("href")]);
+const within = (page: Page, selector: string) => page.all(selector)[0];
+/** A link to elsewhere: opens beside the page and is told nothing of it, nor given a hand on it. */
+function expectOutward(link: HTMLElement | undefined) {
+  expect(link?.getAttribute("target"), link?.outerHTML).toBe("_blank");
+  expect(link?.getAttribute("rel") ?? "", link?.outerHTML).toMatch(/\b(noopener|noreferrer)\b/);
+  expect(link?.getAttribute("href")).toMatch(/^https:\/\//);
+}
+
+describe.each([
+  { name: "the home page", path: "/", status: 200, quote: "/?quote" },
+  { name: "the contact page", path: "/contact", status: 200, quote: "/contact?quote" },
+  { name: "the login", path: "/login", status: 200, quote: "/?quote" },
+  { name: "a page that is not there", path: "/no-such-page", status: 404, quote: "/no-such-page?quote" },
+])("on $name", ({ path, status, quote }) => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await visitor.open(path);
+    expect(page.status).toBe(status);
+  });
+
+  const pages = [
+    ["Home", "/"],
+    ["Services", "/services"],
+    ["About", "/about"],
+    ["FAQ", "/resources/faq"],
+    ["Feeds Update", "/resources/feeds"],
+    ["Blog", "/resources/blog"],
+  ];
+
+  test("the navigation, on wide screens and in the phone's menu, leads to every page and to the login", () => {
+    const navigations = page.all("header nav[aria-label=Main]");
+    expect(navigations.length).toBeGreaterThan(0);
+    for (const navigation of navigations) {
+      expect(linksIn(navigation)).toEqual([...pages, ["Client Login", "/login"]]);
+    }
+    expect(page.all("header").map(words).join()).not.toMatch(/My Shipments|Sign out/);
+  });
+
+  test("Resources and the phone's menu are native disclosures, closed at first", () => {
+    const summaries = page.all("header details summary").map(words);
+    expect(summaries).toEqual(["Resources", "Menu"]);
+    for (const details of page.all("header details")) expect(details.hasAttribute("open")).toBe(false);
+    const [resources] = page.all("header details");
+    expect(linksIn(resources).map(([name]) => name)).toEqual(["FAQ", "Feeds Update", "Blog"]);
+  });
+
+  test("a client finds 'My Shipments' in place of the login, and a way out", async () => {
+    const theirs = await client.open(path);
+    for (const navigation of theirs.all("header nav[aria-label=Main]")) {
+      expect(linksIn(navigation)).toEqual([...pages, ["My Shipments", "/portal"]]);
+    }
+    expect(theirs.form("Sign out").action).toBe("/portal/sign-out");
+  });
+
+  test("the theme can be changed by a form that comes back here", () => {
+    const { action, fields } = page.form("Use the light theme");
+    expect(action).toBe("/resources/theme");
+    expect(fields).toMatchObject({ theme: "light", to: path });
+  });
+
+  test("the footer leads to the seven small pages", () => {
+    const links = linksIn(within(page, "footer nav"));
+    expect(links.map(([, to]) => to)).toEqual([
+      "/careers",
+      "/login",
+      "/privacy",
+      "/terms",
+      "/legal",
+      "/additional-info",
+      "/cookie-settings",
+    ]);
+    for (const [name] of links) expect(name).not.toBe("");
+  });
+
+  test("the footer has both offices with address, phone, e-mail and a map", () => {
+    const offices = page.all("footer address");
+    expect(offices).toHaveLength(2);
+    for (const [index, office] of company.offices.entries()) {
+      const shown = offices[index];
+      for (const part of [office.name, office.address, office.phone, office.email])
+        expect(words(shown)).toContain(part);
+      const links = linksIn(shown);
+      expect(links).toContainEqual([office.phone, `tel:${office.phone.replaceAll(" ", "")}`]);
+      expect(links).toContainEqual([office.email, `mailto:${office.email}`]);
+      const map = shown?.querySelectorAll("a").find((link) => link.getAttribute("href") === office.map);
+      expect(words(map)).toBe(`Map of the ${office.name}`);
+      expectOutward(map);
+    }
+  });
+
+  test("the footer has the four social pages, which open beside this one", () => {
+    for (const { name, url } of company.social) {
+      const link = page.all("footer a").find((each) => words(each) === name);
+      expect(link?.getAttribute("href")).toBe(url);
+      expectOutward(link);
+    }
+    expect(company.social.map(({ name }) => name)).toEqual(["LinkedIn", "X", "Instagram", "Facebook"]);
+  });
+
+  test("the footer names the copyright year 2025", () => {
+    expect(words(within(page, "footer"))).toContain("© 2025");
+  });
+
+  test("'Chat with us' opens a chat with the company's number beside the page", () => {
+    const link = page.all("a").find((each) => words(each) === "Chat with us");
+    expect(link?.getAttribute("href")).toMatch(/^https:\/\/[^/]+\//);
+    expect(link?.getAttribute("href")).toContain(company.chat_phone);
+    expectOutward(link);
+  });
+
+  test("the first link of the page skips to its content", () => {
+    const [skip] = page.all("body a");
+    expect(words(skip)).toBe("Skip to the content");
+    const id = skip?.getAttribute("href")?.replace("#", "") ?? "";
+    expect(page.all(`main[id=${id}]`)).toHaveLength(1);
+    expect(within(page, "main")?.getAttribute("tabindex")).toBe("-1");
+  });
+
+  test("'Get a Quote' leads to the quote form, over this page where nothing is being written", async () => {
+    const link = page.all("footer a").find((each) => words(each) === "Get a Quote");
+    expect(link?.getAttribute("href")).toBe(quote);
+    const opened = await visitor.open(quote);
+    expect(opened.all("[role=dialog]")).toHaveLength(1);
+    expect(opened.status).toBe(path === "/login" ? 200 : status);
+  });
+
+  test("no dialog is open without being asked for", () => {
+    expect(page.all("[role=dialog], dialog")).toEqual([]);
+  });
+
+  test("the name of the company leads home", () => {
+    const [brand] = page.all("header a");
+    expect(brand?.getAttribute("href")).toBe("/");
+    expect(words(brand)).not.toBe("");
+  });
+});
+
+describe.each(["/", "/contact", "/no-such-page"])("the quote panel over %s", (path) => {
+  let page: Page;
+  let dialog: HTMLElement | undefined;
+  beforeAll(async () => {
+    page = await visitor.open(`${path}?quote`);
+    dialog = within(page, "[role=dialog]");
+  });
+
+  test("is a modal dialog with a name", () => {
+    expect(dialog?.getAttribute("aria-modal")).toBe("true");
+    const label = page.all(`[id=${dialog?.getAttribute("aria-labelledby")}]`);
+    expect(label.map(words)).toEqual(["Get a Quote"]);
+  });
+
+  test("is closed by a link in it and by the backdrop around it, both back to the same page", () => {
+    const close = dialog?.querySelectorAll("a").filter((link) => words(link) === "Close") ?? [];
+    expect(close.map((link) => link.getAttribute("href"))).toEqual([path]);
+    const backdrop = page.all("a[aria-label='Close the quote form']");
+    expect(backdrop.map((link) => link.getAttribute("href"))).toEqual([path]);
+    expect(dialog?.querySelectorAll("a")).not.toContain(backdrop[0]);
+  });
+
+  test("asks for name, e-mail, phone, service and message, and knows where it was opened", () => {
+    const form = dialog?.querySelector("form");
+    expect(form?.getAttribute("method")).toBe("post");
+    expect(form?.getAttribute("action")).toBe("/resources/quote");
+    expect(form?.hasAttribute("novalidate")).toBe(true);
+    const labels = (form?.querySelectorAll("label") ?? []).map((label) => [
+      words(label),
+      form?.querySelector(`[id=${label.getAttribute("for")}]`)?.getAttribute("name"),
+    ]);
+    expect(labels).toEqual([
+      ["Full Name", "name"],
+      ["Email", "email"],
+      ["Phone", "phone"],
+      ["Service", "service"],
+      ["Message", "message"],
+    ]);
+    const type = (name: string) => form?.querySelector(`[name=${name}]`)?.getAttribute("type");
+    expect([type("email"), type("phone")]).toEqual(["email", "tel"]);
+    expect(form?.querySelectorAll("select option")).toHaveLength(10);
+    expect(form?.querySelector("[name=from]")?.getAttribute("value")).toBe(path);
+  });
+
+  test("leaves every id of the page unique", () => {
+    const ids = page.all("[id]").map((element) => element.id);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+});
+
+test("the quote panel leaves the page under it as it was asked for, and so does closing it", async () => {
+  const filtered = await visitor.open("/resources/blog?category=Case+Study");
+  const articles = filtered.all("main h2").map(words);
+  expect(articles).not.toEqual((await visitor.open("/resources/blog")).all("main h2").map(words));
+  const link = filtered.all("footer a").find((each) => words(each) === "Get a Quote");
+  const opened = await visitor.open(link?.getAttribute("href") ?? "");
+  const close = within(opened, "[role=dialog]")
+    ?.querySelectorAll("a")
+    .find((each) => words(each) === "Close");
+  expect(opened.all("main h2").map(words)).toEqual(articles);
+  const closed = await visitor.open(close?.getAttribute("href") ?? "");
+  expect(closed.all("[role=dialog]")).toEqual([]);
+  expect(closed.all("main h2").map(words)).toEqual(articles);
+});
+
+test("the quote panel is not opened by other parameters", async () => {
+  for (const path of ["/?quotes", "/?q=quote", "/contact?request=quote"]) {
+    expect((await visitor.open(path)).all("[role=dialog]"), path).toEqual([]);
+  }
+});
+
+test("the navigation marks the page one is on, and no other", async () => {
+  for (const [path, name] of [
+    ["/", "Home"],
+    ["/login", "Client Login"],
+    ["/contact", null],
+    ["/no-such-page", null],
+  ]) {
+    const marked = (await visitor.open(path ?? "")).all("header nav [aria-current=page]").map(words);
+    expect([...new Set(marked)], path ?? "").toEqual(name ? [name] : []);
+  }
+});
+
+describe("every page that navigation and footer lead to answers 200,", () => {
+  const inside = (page: Page) =>
+    page.all("body > header a, footer a").flatMap((link) => {
+      const to = link.getAttribute("href") ?? "";
+      return to.startsWith("/") ? [to] : [];
+    });
+
+  test("for a visitor", async () => {
+    const links = new Set(inside(await visitor.open("/")));
+    expect(links.size).toBeGreaterThanOrEqual(14);
+    const answers = await Promise.all([...links].map(async (to) => [to, (await visitor.get(to)).status]));
+    expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
+  });
+
+  test("for a client", async () => {
+    const links = new Set(inside(await client.open("/")));
+    expect(links).toContain("/portal");
+    const answers = await Promise.all([...links].map(async (to) => [to, (await client.get(to)).status]));
+    expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
+  });
+
+  test("with the same navigation and footer around it, and one h1", async () => {
+    const links = new Set(inside(await visitor.open("/")));
+    for (const to of links) {
+      const page = await visitor.open(to);
+      expect(page.all("h1"), to).toHaveLength(1);
+      expect(
+        inside(page).map((each) => each.replace(/^.*\?quote$/, "?quote")),
+        to,
+      ).toEqual(inside(await visitor.open("/")).map((each) => each.replace(/^.*\?quote$/, "?quote")));
+    }
+  });
+});
+
+test("a post that is refused at the gate still leads somewhere: navigation, skip link and a way home", async () => {
+  const page = await read(await visitor.post("/contact", {}, { "Sec-Fetch-Site": "cross-site" }));
+  expect(page.status).toBe(403);
+  expect(page.all("header nav a").map(words)).toContain("Services");
+  expect(page.all("body a").map((link) => link.getAttribute("href"))[0]).toBe("#main");
+  expect(page.has("main")).toBe(true);
+  expect(page.all("main a").map((link) => link.getAttribute("href"))).toContain("/");
+});
+
+test("the shell asks the backend nothing, whether somebody is signed in or not", async () => {
+  const calls = await app.proxy.during(async () => {
+    for (const path of ["/", "/contact", "/login", "/no-such-page", "/?quote"]) {
+      await visitor.get(path);
+      await client.get(path);
+    }
+  });
+  expect(calls).toEqual([]);
+});

@@ -1,0 +1,275 @@
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issueClientIds, listClientIds } from "../../app/models/client-id.server.ts";
+import { mailsTo } from "../support/outbox.ts";
+import { type Browser, keptByNobody, password, read, theApp } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let browser: Browser;
+let unused: string[];
+beforeAll(async () => {
+  app = await theApp();
+  browser = app.browser();
+  unused = await issueClientIds(app.company, 60);
+});
+afterAll(() => app.proxy.close());
+
+const dataDir = process.env.DATA_DIR ?? "";
+const newClientId = () => unused.pop() ?? "";
+const mailsOf = async (email: string) => (await mailsTo(dataDir, email)).length;
+
+/** What a person types who does everything right, with a client ID nobody issued. */
+const typed = {
+  clientId: "7K3Q-X9MD-2HTV-W5BC",
+  fullName: "Achieng Otieno",
+  email: "achieng@client.example",
+  password: "three secret words",
+};
+type Typed = Partial<Record<keyof typeof typed, string>>;
+
+/** Sends the sign-up form and reads the page it answers. */
+async function refused(fields: Typed) {
+  return read(await browser.press(await browser.open("/signup"), "Create Account", fields));
+}
+
+const companyWords = "A valid Client ID provided by the company is required.";
+const refusedWords = "This Client ID is not known or has been used. Ask the company for a new one.";
+
+describe("a sign-up with something missing or too long", () => {
+  test.each<{ what: string; change: Typed; field: keyof typeof typed; words: string }>([
+    { what: "no client ID", change: { clientId: "" }, field: "clientId", words: companyWords },
+    { what: "a blank client ID", change: { clientId: "   " }, field: "clientId", words: companyWords },
+    {
+      what: "a client ID of 65 characters",
+      change: { clientId: "7".repeat(65) },
+      field: "clientId",
+      words: "Use at most 64 characters for the Client ID.",
+    },
+    { what: "no name", change: { fullName: "" }, field: "fullName", words: "Enter your full name." },
+    {
+      what: "a name of 101 characters",
+      change: { fullName: "n".repeat(101) },
+      field: "fullName",
+      words: "Use at most 100 characters for your name.",
+    },
+    { what: "no e-mail address", change: { email: "" }, field: "email", words: "Enter your e-mail address." },
+    {
+      what: "something that is no e-mail address",
+      change: { email: "achieng at client" },
+      field: "email",
+      words: "Enter an e-mail address in the form name@example.com.",
+    },
+    {
+      what: "an e-mail address of 255 characters",
+      change: { email: `${"a".repeat(240)}@client.example` },
+      field: "email",
+      words: "Use at most 254 characters for the e-mail address.",
+    },
+    { what: "no password", change: { password: "" }, field: "password", words: "Choose a password." },
+    {
+      what: "a password of 5 characters",
+      change: { password: "5 abc" },
+      field: "password",
+      words: "Choose a password of at least 6 characters.",
+    },
+    {
+      what: "a password of 73 bytes",
+      change: { password: "p".repeat(73) },
+      field: "password",
+      words: "Choose a shorter password: at most 72 characters.",
+    },
+    {
+      what: "a password of 25 letters with 75 bytes",
+      change: { password: "ア".repeat(25) },
+      field: "password",
+      words: "Choose a shorter password: at most 72 characters.",
+    },
+  ])("is refused for $what, beside the field and above, with the rest kept", async ({ change, field, words }) => {
+    const sent = { ...typed, ...change };
+    const calls = await app.proxy.during(async () => {
+      const page = await refused(sent);
+      expect(page.status).toBe(400);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      expect(page.title).toMatch(/^Error: Sign up/);
+      expect(page.toasts).toEqual([{ title: "Sign up Failed", description: words, variant: "destructive" }]);
+      expect(page.problems.map(({ text }) => text)).toEqual([words]);
+      expect(page.all("main input[aria-invalid]").map((input) => [input.getAttribute("name"), input.id])).toEqual([
+        [field, page.problems[0]?.id],
+      ]);
+      expect(page.saidOf(field)).toContain(words);
+      for (const name of ["clientId", "fullName", "email"] as const) expect(page.value(name)).toBe(sent[name]);
+      expect(page.value("password")).toBe("");
+      if (sent.password) expect(page.html).not.toContain(sent.password);
+    });
+    expect(calls).toEqual([]);
+  });
+
+  test("says all of it at once, in the order of the form, when everything is missing", async () => {
+    const page = await refused({});
+    expect(page.toasts).toEqual([{ title: "Sign up Failed", description: companyWords, variant: "destructive" }]);
+    expect(page.problems.map(({ text }) => text)).toEqual([
+      companyWords,
+      "Enter your full name.",
+      "Enter your e-mail address.",
+      "Choose a password.",
+    ]);
+    for (const { id } of page.problems) expect(page.has(id), id).toBe(true);
+  });
+
+  test("is refused the same way when the fields are not sent at all, sent twice, or sent as files", async () => {
+    const twice = new URLSearchParams([...Object.entries(typed), ["clientId", "another"], ["email", "x@y.example"]]);
+    const files = new FormData();
+    files.append("fullName", new File(["name"], "name.txt"));
+    for (const body of [new URLSearchParams(), twice, files]) {
+      const page = await read(await browser.post("/signup", body));
+      expect(page.status).toBe(400);
+      expect(page.toasts[0]).toMatchObject({ title: "Sign up Failed", variant: "destructive" });
+    }
+  });
+});
+
+describe("the client ID", () => {
+  test("gets the same answer whether it is unknown or used, and makes no account", async () => {
+    const used = newClientId();
+    await browser.post("/signup", { ...typed, clientId: used, email: "first@client.example" });
+    const pages = [];
+    for (const clientId of [typed.clientId, used]) {
+      const page = await refused({ ...typed, clientId, email: "second@client.example" });
+      expect(page.status).toBe(400);
+      expect(page.title).toMatch(/^Error: /);
+      expect(page.toasts).toEqual([{ title: "Sign up Failed", description: refusedWords, variant: "destructive" }]);
+      expect(page.value("fullName")).toBe(typed.fullName);
+      expect(page.html).not.toContain(typed.password);
+      pages.push(page.text);
+    }
+    expect(pages[0]).toBe(pages[1]);
+    expect(await mailsOf("first@client.example")).toBe(1);
+    expect(await mailsOf("second@client.example")).toBe(0);
+  });
+
+  test("gets the same answer for an address that has an account", async () => {
+    const page = await refused({ ...typed, email: "first@client.example" });
+    expect(page.status).toBe(400);
+    expect(page.toasts[0]?.description).toBe(refusedWords);
+  });
+
+  test("is taken in lower case, with blanks for dashes and the letter O for a zero", async () => {
+    const clientId = unused.find((one) => one.includes("0")) ?? "";
+    expect(clientId).not.toBe("");
+    unused = unused.filter((one) => one !== clientId);
+    const sloppy = ` ${clientId.toLowerCase().replaceAll("-", " ").replaceAll("0", "o")} `;
+    const answer = await browser.post("/signup", { ...typed, clientId: sloppy, email: "sloppy@client.example" });
+    expect(answer.status).toBe(303);
+    expect(await mailsOf("sloppy@client.example")).toBe(1);
+  });
+
+  test("opens one account when fifty people use it at once", async () => {
+    const clientId = newClientId();
+    const emails = Array.from({ length: 50 }, (_, index) => `rush-${index}@client.example`);
+    const answers = await Promise.all(
+      emails.map((email) => app.browser().post("/signup", { ...typed, clientId, email })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 303)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(49);
+    const mailed = await Promise.all(emails.map(mailsOf));
+    expect(mailed).toEqual(statuses.map((status) => (status === 303 ? 1 : 0)));
+    const [winner = ""] = emails.filter((_, index) => mailed[index] === 1);
+    expect((await app.browser().confirm(winner)).status).toBe(303);
+    const losers = emails.filter((email) => email !== winner).slice(0, 5);
+    for (const email of [winner, ...losers]) {
+      const answer = await app.browser().post("/login", { email, password: typed.password });
+      expect(answer.status).toBe(email === winner ? 303 : 400);
+    }
+  });
+});
+
+describe("a sign-up that is right", () => {
+  test("leads to the login, which says once to look into the mailbox", async () => {
+    const person = app.browser();
+    const email = "right@client.example";
+    const page = await person.open("/signup");
+    const answer = await person.press(page, "Create Account", { ...typed, clientId: newClientId(), email });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("Location")).toBe("/login");
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(person.cookies.has("session")).toBe(false);
+    const login = await person.follow(answer);
+    expect(login.toasts).toEqual([
+      {
+        title: "Account Created!",
+        description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
+        variant: "default",
+      },
+    ]);
+    expect(login.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect((await person.open("/login")).toasts).toEqual([]);
+    expect(await mailsOf(email)).toBe(1);
+  });
+
+  test.each([
+    ["6 characters", "6 char"],
+    ["72 bytes", "p".repeat(72)],
+    ["24 letters of three bytes", "ア".repeat(24)],
+  ])("takes a password of %s, with which the person then logs in", async (what, chosen) => {
+    const person = app.browser();
+    const email = `${what.replaceAll(" ", "-")}@client.example`;
+    await person.post("/signup", { ...typed, clientId: newClientId(), email, password: chosen });
+    await person.confirm(email);
+    const answer = await person.post("/login", { email, password: chosen });
+    expect(answer.headers.get("Location")).toBe("/portal");
+  });
+
+  test("takes a name of 100 characters and shows it as text", async () => {
+    const person = app.browser();
+    const fullName = `<b>"Nyambura" & 'sons'</b> ${"é".repeat(73)}`;
+    expect(fullName).toHaveLength(100);
+    const email = "long-name@client.example";
+    await person.post("/signup", { ...typed, clientId: newClientId(), fullName, email, password });
+    await person.confirm(email);
+    await person.logIn(email);
+    expect((await person.open("/portal")).text).toContain(`Welcome, ${fullName}.`);
+  });
+});
+
+describe("an e-mail address that has an account", () => {
+  const answerTo = async (email: string, clientId: string) => {
+    const person = app.browser();
+    const answer = await person.post("/signup", { ...typed, clientId, email, password: "another password" });
+    const page = await person.follow(answer);
+    return { status: answer.status, to: answer.headers.get("Location"), toasts: page.toasts, text: page.text };
+  };
+
+  test("gets the answer of a new one; its account and the client ID stay as they were", async () => {
+    const email = await app.browser().signUpAndIn("Known");
+    const clientId = newClientId();
+    expect(await answerTo(email, clientId)).toEqual(await answerTo("unheard-of@client.example", newClientId()));
+    expect(await mailsOf(email)).toBe(1);
+    await app.browser().logIn(email);
+    expect((await app.browser().post("/login", { email, password: "another password" })).status).toBe(400);
+    const issued = (await listClientIds(app.company)).find((one) => one.client_id === clientId);
+    expect(issued?.claimed_by).toBeNull();
+  });
+
+  test("gets it in capitals too, and while it still waits for its confirmation", async () => {
+    const email = "waiting@client.example";
+    const clientId = newClientId();
+    const first = await answerTo(email, clientId);
+    expect(await answerTo(email, clientId)).toEqual(first);
+    expect(await answerTo(email.toUpperCase(), newClientId())).toEqual(first);
+    expect(await mailsOf(email)).toBe(1);
+  });
+});
+
+test("the form shows what the specification asks for and keeps nothing of an earlier visitor", async () => {
+  const page = await app.browser().open("/signup");
+  const labels = page.all("main label").map((label) => label.text);
+  expect(labels).toEqual(["Client ID", "Full Name", "Email", "Password"]);
+  expect(page.saidOf("clientId")).toEqual(["Provided by the company"]);
+  expect(page.saidOf("password")).toEqual(["At least 6 characters"]);
+  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual(["/login"]);
+  expect(page.all("main input").map((input) => input.getAttribute("aria-required"))).toEqual(Array(4).fill("true"));
+  expect(page.all("main input").map((input) => input.getAttribute("value") ?? "")).toEqual(["", "", "", ""]);
+  expect(page.problems).toEqual([]);
+  expect(page.toasts).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Browser, handleOf, type Page, pdf, read, theApp } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let owner: Awaited<ReturnType<typeof handleOf>>;
+let theirs: string;
+let document: string;
+let stranger: Browser;
+let asked: string[];
+beforeAll(async () => {
+  app = await theApp();
+  const browser = app.browser();
+  owner = await handleOf(await browser.signUpAndIn("Owner"));
+  theirs = await browser.createShipment("A secret cargo");
+  const { data } = await owner.backend.from("documents").select("id").limit(1).single();
+  document = data?.id ?? "";
+  stranger = app.browser();
+  await stranger.signUpAndIn("Stranger");
+  await stranger.open("/portal");
+  asked = [theirs, "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"];
+});
+afterAll(() => app.proxy.close());
+
+/** A page with everything in it that differs from answer to answer: the address asked for and the nonce. */
+function alike(page: Page, path: string): string {
+  const nonce = /'nonce-([^']+)'/.exec(page.headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
+  return page.html.replaceAll(path, "PATH").replaceAll(path.replace("/portal/", ""), "ID").replaceAll(nonce, "NONCE");
+}
+
+const ways: { way: string; ask: (path: string) => Promise<Response> }[] = [
+  { way: "opening", ask: (path) => stranger.get(path) },
+  {
+    way: "uploading to",
+    ask: (path) => {
+      const form = new FormData();
+      form.append("document", document);
+      form.append("file", pdf());
+      return stranger.post(path, form);
+    },
+  },
+  { way: "posting an empty form to", ask: (path) => stranger.post(path, {}) },
+];
+
+describe.each(ways)("$way a shipment that is a stranger's, unknown, or has no possible id", ({ ask }) => {
+  test("is the same 404 each time, and nothing is written", async () => {
+    const answers: { page: Page; path: string }[] = [];
+    const calls = await app.proxy.during(async () => {
+      for (const path of asked) answers.push({ path, page: await read(await ask(path)) });
+    });
+    for (const { page } of answers) {
+      expect(page.status).toBe(404);
+      expect(page.h1).toBe("There is no page here");
+      expect(page.title).toMatch(/^There is no page here/);
+      expect(page.html).not.toContain("A secret cargo");
+    }
+    expect(new Set(answers.map(({ page, path }) => alike(page, path))).size).toBe(1);
+    const headers = answers.map(({ page }) => [...page.headers].filter(([name]) => name !== "content-security-policy"));
+    expect(new Set(headers.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
+  });
+});
+
+test("a stranger's script gets nothing of a shipment either", async () => {
+  const answers = [];
+  for (const path of asked) {
+    const response = await stranger.get(`${path}.data`);
+    const text = await response.text();
+    expect(text).not.toContain("A secret cargo");
+    answers.push([response.status, text]);
+  }
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[2]).toEqual(answers[0]);
+});
+
+test("a payment button answers a stranger as it answers for a shipment that does not exist", async () => {
+  for (const path of asked) {
+    const answer = await stranger.post(`${path}/payments`, { payment: "duties" });
+    expect(answer.headers.get("Location")).toBe(path);
+    expect((await stranger.follow(answer)).status).toBe(404);
+  }
+});
+
+test("after all that the owner finds the shipment as it was, and the stranger's list is empty", async () => {
+  const { data } = await owner.backend.from("documents").select("uploaded, storage_path");
+  expect(data).toEqual(Array(4).fill({ uploaded: false, storage_path: null }));
+  const { data: files } = await app.company.storage.from("documents").list(theirs.replace("/portal", owner.id));
+  expect(files).toEqual([]);
+  expect((await stranger.open("/portal")).text).toContain("You have no shipments yet.");
+});

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Authenticator } from "../support/authenticator.ts";
+import { type Browser, type Form, keptByNobody, type Page, password, read, theApp } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+beforeAll(async () => {
+  app = await theApp();
+});
+beforeEach(() => app.proxy.fail("none"));
+afterAll(() => app.proxy.close());
+
+/** Presses "Set up 2FA" and returns the page with the secret and an authenticator that knows it. */
+async function beginSetup(browser: Browser): Promise<{ page: Page; authenticator: Authenticator }> {
+  const page = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
+  const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+  return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
+}
+
+/** A new client with 2FA, in a browser that has given the code. */
+async function protectedClient(name: string) {
+  const browser = app.browser();
+  const email = await browser.signUpAndIn(name);
+  const { page, authenticator } = await beginSetup(browser);
+  const response = await browser.press(page, "Enable 2FA", { code: await authenticator.freshCode() });
+  expect(response.headers.get("Location")).toBe("/portal/2fa");
+  return { browser, email, authenticator };
+}
+
+/** A second browser of the client that has given the password and not the code. */
+async function halfWay(email: string): Promise<Browser> {
+  const browser = app.browser();
+  const response = await browser.post("/login", { email, password });
+  expect(response.headers.get("Location")).toBe("/login/verify");
+  return browser;
+}
+
+describe("setting up", () => {
+  test("shows the QR code, the secret in groups of four, an otpauth link and a field for the code", async () => {
+    const browser = app.browser();
+    const email = await browser.signUpAndIn("Setup");
+    const { page, authenticator } = await beginSetup(browser);
+    expect(page.h1).toBe("Set up 2FA");
+    expect(page.all("[role=img] svg")).toHaveLength(1);
+    const uri = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+    const address = new URL(uri?.getAttribute("href") ?? "");
+    expect(decodeURIComponent(address.pathname)).toContain(email);
+    const secret = address.searchParams.get("secret") ?? "";
+    expect(page.text).toContain((secret.match(/.{4}/g) ?? []).join(" "));
+    const [field] = page.all("input[name=code]");
+    expect(field?.getAttribute("inputmode")).toBe("numeric");
+    expect(field?.getAttribute("autocomplete")).toBe("one-time-code");
+    expect(page.headers.get("Cache-Control")).toMatch(keptByNobody);
+
+    const code = await authenticator.freshCode();
+    const done = await browser.press(page, "Enable 2FA", { code: ` ${code.slice(0, 3)} ${code.slice(3)} ` });
+    const next = await browser.follow(done);
+    expect(next.toasts).toContainEqual({
+      title: "2FA Enabled!",
+      description: "Your account is now more secure.",
+      variant: "default",
+    });
+    expect(next.text).toContain("Authenticator");
+  });
+
+  test("a wrong code keeps the same secret on the page and says what the catalogue says", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Wrong");
+    const { page, authenticator } = await beginSetup(browser);
+    const refused = await read(await browser.press(page, "Enable 2FA", { code: authenticator.wrongCode() }));
+    expect(refused.status).toBe(400);
+    expect(refused.title).toMatch(/^Error: /);
+    expect(refused.toasts).toContainEqual({
+      title: "Verification failed",
+      description: "The code is incorrect. Please try again.",
+      variant: "destructive",
+    });
+    expect(refused.value("secret")).toBe(page.value("secret"));
+    expect(refused.value("code")).toBe("");
+    const again = await browser.press(refused, "Enable 2FA", { code: await authenticator.freshCode() });
+    expect(again.headers.get("Location")).toBe("/portal/2fa");
+  });
+
+  test.each(["", "12345", "1234567", "abcdef", "12 34"])("the code %j is refused before it is sent", async (code) => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Shape");
+    const { page } = await beginSetup(browser);
+    const calls = app.proxy.calls.length;
+    const refused = await read(await browser.press(page, "Enable 2FA", { code }));
+    expect(refused.status).toBe(400);
+    expect(refused.problems.map(({ id }) => refused.has(id))).toEqual([true]);
+    expect(app.proxy.calls.slice(calls).filter((call) => call.includes("/verify"))).toEqual([]);
+  });
+
+  test("a second try after leaving half-way works, and so do two tabs: the one verified first stays", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Tabs");
+    const first = await beginSetup(browser);
+    const second = await beginSetup(browser);
+    const late = await read(
+      await browser.press(first.page, "Enable 2FA", { code: await first.authenticator.freshCode() }),
+    );
+    expect(late.status).toBeGreaterThanOrEqual(400);
+    const done = await browser.press(second.page, "Enable 2FA", { code: await second.authenticator.freshCode() });
+    expect(done.headers.get("Location")).toBe("/portal/2fa");
+  });
+
+  test.each([
+    ["POST /auth/v1/factors$", "Set up 2FA", "Error setting up 2FA"],
+    ["/challenge$", "Enable 2FA", "Error challenging"],
+    ["/verify$", "Enable 2FA", "Verification failed"],
+  ])("when %s fails, the toast of the catalogue says so and the same form works later", async (call, button, title) => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Fault");
+    const begun = button === "Set up 2FA" ? null : await beginSetup(browser);
+    const page = begun?.page ?? (await browser.open("/portal/2fa"));
+    const typed: Form = begun ? { code: await begun.authenticator.freshCode() } : {};
+    app.proxy.fail(500, new RegExp(call));
+    const refused = await read(await browser.press(page, button, typed));
+    expect(refused.status).toBe(503);
+    expect(refused.toasts.map((toast) => toast.title)).toContain(title);
+    app.proxy.fail("none");
+    const again = await browser.press(begun ? refused : page, button, typed);
+    expect(again.status).toBe(begun ? 303 : 200);
+  });
+});
+
+describe("a session without the code", () => {
+  test("is sent to the code by every portal page and every data request, and sees nothing of them", async () => {
+    const { browser, email } = await protectedClient("Locked");
+    const shipment = await browser.createShipment("Nobody may read this");
+    const half = await halfWay(email);
+    for (const path of ["/portal", "/portal/new", "/portal/2fa", shipment, "/portal.data", `${shipment}.data`]) {
+      const response = await half.get(path);
+      const body = await response.text();
+      expect(body).not.toContain("Nobody may read this");
+      const target = response.headers.get("Location") ?? body;
+      expect(target, path).toContain("/login/verify");
+    }
+    const posted = await half.post("/portal/new", { name: "Mine", requestId: crypto.randomUUID() });
+    expect(posted.headers.get("Location")).toContain("/login/verify");
+    expect((await browser.open("/portal")).text).not.toContain("Mine");
+  });
+
+  test("gets in with the code, to the page it asked for, once per code", async () => {
+    const { browser, email, authenticator } = await protectedClient("Enter");
+    const shipment = await browser.createShipment("Tea");
+    const half = await halfWay(email);
+    const asked = await half.get(shipment);
+    expect(asked.headers.get("Location")).toBe(`/login/verify?next=${encodeURIComponent(shipment)}`);
+    const page = await half.follow(asked);
+    const used = await read(await half.press(page, "Verify", { code: authenticator.usedCode() }));
+    expect(used.status).toBe(400);
+    expect(used.toasts[0]).toEqual({
+      title: "Verification failed",
+      description: "The code is incorrect. Please try again.",
+      variant: "destructive",
+    });
+    const entered = await half.press(used, "Verify", { code: await authenticator.freshCode() });
+    expect(entered.headers.get("Location")).toBe(shipment);
+    expect((await half.follow(entered)).toasts).toContainEqual(expect.objectContaining({ title: "Login Successful" }));
+  });
+
+  test("is not let in by a cookie that claims aal2", async () => {
+    const { email } = await protectedClient("Forged");
+    const half = await halfWay(email);
+    const cookie = decodeURIComponent(half.cookies.get("session") ?? "");
+    const session = JSON.parse(Buffer.from(cookie.replace("base64-", ""), "base64url").toString("utf8"));
+    const [header, payload = "", signature] = String(session.access_token).split(".");
+    const claims = { ...JSON.parse(Buffer.from(payload, "base64url").toString("utf8")), aal: "aal2" };
+    const forged = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.${signature}`;
+    const value = Buffer.from(JSON.stringify({ ...session, access_token: forged })).toString("base64url");
+    half.cookies.set("session", `base64-${value}`);
+    expect((await half.get("/portal")).headers.get("Location")).toBe("/login");
+  });
+
+  test("is told when too many codes were wrong", async () => {
+    const { email, authenticator } = await protectedClient("Paused");
+    const half = await halfWay(email);
+    const page = await half.open("/login/verify");
+    for (let wrong = 0; wrong < 5; wrong += 1) await half.press(page, "Verify", { code: authenticator.wrongCode() });
+    const paused = await read(await half.press(page, "Verify", { code: await authenticator.freshCode() }));
+    expect(paused.status).toBe(429);
+    expect(paused.toasts[0]?.description).toBe("Too many wrong codes. Wait 15 minutes and try again.");
+  });
+});
+
+test("the code page is for those who need it: others are sent where they belong", async () => {
+  expect((await app.browser().get("/login/verify")).headers.get("Location")).toBe("/login");
+  const browser = app.browser();
+  await browser.signUpAndIn("No factor");
+  expect((await browser.get("/login/verify")).headers.get("Location")).toBe("/portal");
+});
+
+test("removing a factor asks for a fresh code of it; another account's factor is a 404", async () => {
+  const mine = await protectedClient("Remover");
+  const theirs = await protectedClient("Stranger");
+  const linkOf = async (browser: Browser) =>
+    (await browser.open("/portal/2fa"))
+      .all("a")
+      .map((link) => link.getAttribute("href") ?? "")
+      .find((href) => href.startsWith("/portal/2fa/")) ?? "";
+  expect((await mine.browser.get(await linkOf(theirs.browser))).status).toBe(404);
+  const page = await mine.browser.open(await linkOf(mine.browser));
+  const refused = await read(await mine.browser.press(page, "Remove", { code: mine.authenticator.usedCode() }));
+  expect(refused.toasts[0]?.title).toBe("Verification failed");
+  const removed = await mine.browser.press(refused, "Remove", { code: await mine.authenticator.freshCode() });
+  expect(removed.headers.get("Location")).toBe("/portal/2fa");
+  const response = await app.browser().post("/login", { email: mine.email, password });
+  expect(response.headers.get("Location")).toBe("/portal");
+});
+
+test("twenty requests with one expired token make one refresh, and all are answered", async () => {
+  const browser = app.browser();
+  await browser.signUpAndIn("Parallel");
+  const cookie = decodeURIComponent(browser.cookies.get("session") ?? "");
+  const session = JSON.parse(Buffer.from(cookie.replace("base64-", ""), "base64url").toString("utf8"));
+  const expired = JSON.stringify({ ...session, expires_at: Math.floor(Date.now() / 1000) - 60 });
+  const value = `base64-${Buffer.from(expired).toString("base64url")}`;
+  const calls = app.proxy.calls.length;
+  const statuses = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const tab = app.browser();
+      tab.cookies.set("session", value);
+      return (await tab.get("/portal")).status;
+    }),
+  );
+  expect(statuses).toEqual(Array(20).fill(200));
+  expect(app.proxy.calls.slice(calls).filter((call) => call.includes("refresh_token"))).toHaveLength(1);
+});
