@@ -9,13 +9,18 @@ import { QuotePanel } from "./components/site/quote-panel";
 import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
-import { gateMiddleware } from "./lib/gate.server";
+import { answerMiddleware, gateMiddleware } from "./lib/gate.server";
 import { hasSessionCookie } from "./lib/session.server";
 import { backendMiddleware } from "./lib/supabase.server";
 import { themeOf } from "./lib/theme.server";
 import "./styles/app.css";
 
-export const middleware: Route.MiddlewareFunction[] = [gateMiddleware, flashMiddleware, backendMiddleware];
+export const middleware: Route.MiddlewareFunction[] = [
+  answerMiddleware,
+  gateMiddleware,
+  flashMiddleware,
+  backendMiddleware,
+];
 
 export async function loader({ request, context, url }: Route.LoaderArgs) {
   return data({

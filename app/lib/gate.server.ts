@@ -4,6 +4,18 @@ import { env } from "./env.server.ts";
 
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** What an answer says about keeping it, and about methods, whoever gave it: page, redirect, resource or refusal. */
+export const answerMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
+  const response = await next();
+  const { headers, status } = response;
+  const changing = request.method !== "GET" && request.method !== "HEAD";
+  if ((changing || status >= 400 || headers.has("Set-Cookie")) && !headers.get("Cache-Control")?.includes("no-store")) {
+    headers.set("Cache-Control", "private, no-store");
+  }
+  if (status === 405) headers.set("Allow", "GET, HEAD, POST");
+  return response;
+};
+
 /**
  * Refuses forms that come from another site: 403. Methods no page answers: 405. Bodies that are not forms: 415.
  * `Sec-Fetch-Site` and `Origin` are set by the browser; a page cannot forge them.
@@ -11,8 +23,7 @@ const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 export const gateMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
-  if (method !== "POST")
-    throw data("This address answers GET and POST.", { status: 405, headers: { Allow: "GET, HEAD, POST" } });
+  if (method !== "POST") throw data("This address answers GET and POST.", { status: 405 });
 
   const site = headers.get("Sec-Fetch-Site");
   const origin = headers.get("Origin");

@@ -10,7 +10,7 @@ export function portalPath(value: unknown): string {
 /** A path of this site as our own links write them, or `/`. */
 export function sitePath(value: unknown): string {
   return typeof value === "string" &&
-    /^\/([0-9A-Za-z-]{1,100}(\/[0-9A-Za-z-]{1,100}){0,4})?(\?[\w=&%./-]{0,300})?$/.test(value)
+    /^\/([0-9A-Za-z-]{1,100}(\/[0-9A-Za-z-]{1,100}){0,4})?(\?[\w=&%+./-]{0,300})?$/.test(value)
     ? value
     : "/";
 }

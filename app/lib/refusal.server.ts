@@ -32,6 +32,8 @@ export function refusalOf(error: BackendError): Refusal {
   const known = authReasons[code];
   if (known) return known;
   if (/^PT4\d\d$/.test(code)) return { reason: error.message, status: Number(code.slice(2)) };
+  // A character that the database cannot keep, such as a zero byte.
+  if (code === "22021" || code === "22P05") return { reason: "This text has characters we cannot keep.", status: 400 };
   if (isHookWords(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
   if (status === 0 || status >= 500 || error.name === "TimeoutError") return unavailable;

@@ -3,6 +3,7 @@ import { serializeCookieHeader } from "@supabase/ssr";
 import { isAuthRetryableFetchError } from "@supabase/supabase-js";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { portalPath } from "./redirect.server.ts";
+import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
 import { type Backend, backendOf, cookieAttributes, sessionCookieName, within } from "./supabase.server.ts";
 
 /** A verified second factor. `created` is an ISO 8601 time. */
@@ -23,11 +24,11 @@ export type Client = {
 /** How long the check of a session may take with its refresh and retries, in milliseconds. */
 const sessionDeadline = 5000;
 
-const clientContext = createContext<Client>();
+const clientContext = createContext<Client | Refusal>();
 
 /** Lets only signed-in clients through; others go to the login and come back after it. 503 when nobody can tell. */
 export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
-  const client = await getClient(request, context);
+  const client = await getClient(request, context).catch(refusalOfThrown);
   if (!client) {
     // A session that the backend does not know, or a cookie that is not one: the cookie goes.
     throw redirect(withNext("/login", url), {
@@ -35,7 +36,7 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
       headers: sessionRemoval(request),
     });
   }
-  if (needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
+  if (!("reason" in client) && needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
   context.set(clientContext, client);
   const response = await next();
   response.headers.set("Cache-Control", "private, no-store");
@@ -53,18 +54,25 @@ function withNext(path: string, wanted: URL): string {
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** The client of a request that has passed portalMiddleware. */
+/** The client of a request that has passed portalMiddleware. Throws a 503 when nobody could tell who it is. */
 export function requireClient(context: Readonly<RouterContextProvider>): Client {
+  const client = clientOrRefusal(context);
+  if ("reason" in client) throw data(client.reason, { status: client.status });
+  return client;
+}
+
+/** The client of a request that has passed portalMiddleware, or why nobody could tell who it is. */
+export function clientOrRefusal(context: Readonly<RouterContextProvider>): Client | Refusal {
   return context.get(clientContext);
 }
 
-/** The signed-in client, or null. Throws a 503 when the backend cannot say; the session is kept then. */
+/** The signed-in client, or null. Rejects when the backend cannot say; the session is kept then. */
 export async function getClient(request: Request, context: Readonly<RouterContextProvider>): Promise<Client | null> {
   if (!hasSessionCookie(request)) return null;
   const backend = backendOf(context);
   const verdict = await within(sessionDeadline, backend.auth.getUser()).catch(() => null);
   if (!verdict || (verdict.error && isUnavailable(verdict.error))) {
-    throw data("The portal cannot reach its records at the moment.", { status: 503 });
+    throw new DOMException("The session could not be checked.", "TimeoutError");
   }
   const { user } = verdict.data;
   if (!user) return null;

@@ -1,6 +1,6 @@
 import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
-import { Form, redirect } from "react-router";
+import { data, Form, redirect } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
 import { Refusal, SelectField, SubmitButton, useActionForm } from "~/components/form";
@@ -19,7 +19,10 @@ const Verify = z.object({ code: Code, factor: z.string().optional() });
 
 /** The second step of the sign-in: only for a session whose account asks for a code. */
 async function whoNeedsCode({ request, context }: Pick<Route.LoaderArgs, "request" | "context">) {
-  const client = await getClient(request, context);
+  const client = await getClient(request, context).catch((error: unknown) => {
+    const { reason, status } = refusalOfThrown(error);
+    throw data(reason, { status });
+  });
   if (!client) throw redirect("/login", 303);
   if (!needsCode(client)) throw redirect("/portal", 303);
   return client;

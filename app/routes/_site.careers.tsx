@@ -1,12 +1,12 @@
 import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
-import { Form } from "react-router";
+import { Form, useLocation } from "react-router";
 import { z } from "zod";
-import { Field, FileField, Refusal, SubmitButton, TextField, useActionForm } from "~/components/form";
+import { Field, FileField, Refusal, type Refused, SubmitButton, TextField, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
-import { FileTooLarge, readForm } from "~/lib/form.server";
+import { FileTooLarge, readUpload } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
 import { extensionOf } from "~/models/document";
@@ -31,13 +31,14 @@ const Application = z.object({
 
 /** Judges the application and lets it go: nothing is sent and nothing is stored. */
 export async function action({ request, context }: Route.ActionArgs) {
-  const form = await readForm(request).catch((error: unknown) => {
-    if (error instanceof FileTooLarge) return null;
+  const form = await readUpload(request).catch((error: unknown) => {
+    if (error instanceof FileTooLarge) return error;
     throw error;
   });
-  if (!form) {
+  if (form instanceof FileTooLarge) {
+    const { initialValue } = parseWithZod(form.form, { schema: z.object({}) }).reply();
     return refuse(
-      { status: "error", error: { cv: ["This file is over 10 MB. Choose a smaller one."] } },
+      { status: "error", initialValue, error: { cv: [`${form.message} Choose a smaller one.`] } },
       undefined,
       413,
     );
@@ -59,11 +60,17 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   });
 
 export default function CareersPage({ actionData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm<z.input<typeof Application>>("careers", actionData);
+  // After a success the form begins anew; after a refusal it goes on with what was typed.
+  const { key } = useLocation();
+  return <CareersForm key={actionData ? "refused" : key} refused={actionData} />;
+}
+
+function CareersForm({ refused }: { refused: Refused | undefined }) {
+  const [form, fields] = useActionForm<z.input<typeof Application>>("careers", refused);
   return (
     <div className="max-w-xl">
-      <Title refused={actionData !== undefined}>Careers</Title>
-      <Refusal refused={actionData} form={form} fields={fields} />
+      <Title refused={refused !== undefined}>Careers</Title>
+      <Refusal refused={refused} form={form} fields={fields} />
       <h1 className="mb-2 text-xl">Careers</h1>
       <p className="mb-4 text-quiet">
         We look for declarants, operations clerks and drivers who read papers closely and answer the phone.
@@ -74,13 +81,13 @@ export default function CareersPage({ actionData }: Route.ComponentProps) {
       <Form method="post" encType="multipart/form-data" {...getFormProps(form)} noValidate>
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+        <TextField field={fields.letter} label="Cover letter" hint="Optional" />
         <FileField
           field={fields.cv}
           label="CV"
           hint="A .pdf, .doc or .docx file, up to 10 MB"
           accept=".pdf,.doc,.docx"
         />
-        <TextField field={fields.letter} label="Cover letter" hint="Optional" />
         <SubmitButton pending="Checking…">Submit Application</SubmitButton>
       </Form>
     </div>

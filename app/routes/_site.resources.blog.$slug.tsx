@@ -45,7 +45,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
           <span>{minutes} min read</span>
         )}
       </p>
-      <h1 className="max-w-4xl text-2xl">{title}</h1>
+      <h1 className="max-w-5xl text-2xl">{title}</h1>
       <p className="mt-4 mb-8 max-w-prose text-lg text-balance text-quiet">{excerpt}</p>
       <LongText html={html} headings={headings} contents="In this article" />
       {placeholder ? <StillToCome /> : <BackToAll className="mt-12" />}

@@ -114,7 +114,7 @@ function Pages({ category, page, pages }: { category: string; page: number; page
   };
   const look = "inline-flex min-h-11 items-center underline";
   return (
-    <nav aria-label="Pages" className="mt-4 flex items-center gap-6">
+    <nav aria-label="Pages of articles" className="mt-4 flex items-center gap-6">
       {page > 1 && (
         <Link to={to(page - 1)} className={look}>
           Newer

@@ -57,7 +57,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["code"] });
     return refuse(result, failure(failed.title, failed.reason), failed.status, { setup });
   }
-  return redirectWithFlash(context, "/portal/2fa", {
+  return redirectWithFlash(context, "/portal", {
     title: "2FA Enabled!",
     description: "Your account is now more secure.",
     variant: "default",

@@ -36,7 +36,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   if (failed) {
     return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
   }
-  return redirectWithFlash(context, "/portal/2fa", {
+  return redirectWithFlash(context, "/portal", {
     title: "Authenticator removed",
     description: client.factors.length > 1 ? undefined : "Your account now opens with the password alone.",
     variant: "default",

@@ -8,9 +8,11 @@ export default function Welcome() {
   return (
     <>
       <Title>My Shipments</Title>
-      <p className="text-lg">
-        Welcome, <span className="font-semibold">{who}</span>.
-      </p>
+      {who && (
+        <p className="text-lg">
+          Welcome, <span className="font-semibold">{who}</span>.
+        </p>
+      )}
       <p className="mt-1 text-quiet">
         {isEmpty
           ? 'You have no shipments yet. Click "Create Shipment" to get started!'

@@ -11,7 +11,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
-import { requireClient } from "~/lib/session.server";
+import { clientOrRefusal } from "~/lib/session.server";
 import { CreateShipment, createShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.new";
 
@@ -20,16 +20,17 @@ export function loader() {
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
-  const client = requireClient(context);
+  const client = clientOrRefusal(context);
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: CreateShipment });
   if (submission.status !== "success") {
-    const result = submission.reply();
+    // A form without a good id gets a new one.
+    const result = submission.reply({ hideFields: submission.error?.requestId ? ["requestId"] : [] });
     return refuse(result, failure("Failed to create shipment", firstError(result)));
   }
   // An empty name changes nothing and says nothing (decisions.md).
   if (submission.value.name === "") return redirect("/portal", 303);
-  const made = await createShipment(client, submission.value).catch(refusalOfThrown);
+  const made = "reason" in client ? client : await createShipment(client, submission.value).catch(refusalOfThrown);
   if ("reason" in made)
     return refuse(submission.reply(), failure("Failed to create shipment", made.reason), made.status);
   return redirectWithFlash(context, `/portal/${made.id}`, {
@@ -46,7 +47,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   return (
     <RouteDialog label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
-      <Refusal refused={actionData} form={form} fields={fields} />
+      <Refusal refused={actionData} form={form} fields={{ name: fields.name }} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
       <Form method="post" {...getFormProps(form)} noValidate>
         <input type="hidden" name="requestId" value={requestId} />

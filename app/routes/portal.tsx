@@ -4,7 +4,7 @@ import { Flash } from "~/components/flash";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
-import { portalMiddleware, rememberReminder, requireClient, wasReminded } from "~/lib/session.server";
+import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { shortId } from "~/models/shipment";
 import { listShipments, type ShipmentInList } from "~/models/shipment.server";
 import type { Route } from "./+types/portal";
@@ -12,15 +12,16 @@ import type { Route } from "./+types/portal";
 export const middleware: Route.MiddlewareFunction[] = [portalMiddleware];
 
 export async function loader({ request, context, url }: Route.LoaderArgs) {
-  const client = requireClient(context);
+  const client = clientOrRefusal(context);
   const asked = Number(url.searchParams.get("page"));
-  const list = await listShipments(client, Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1);
-  const who = client.fullName || client.email;
+  const page = Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1;
+  const list = "reason" in client ? client : await listShipments(client, page);
+  const who = "reason" in client ? "" : client.fullName || client.email;
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);
     return data({ who, toast, remind: false, shipments: [], page: 1, hasOlder: false }, { status: list.status });
   }
-  const remind = client.factors.length === 0 && !wasReminded(request);
+  const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request);
   const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
   return data({ who, toast: null, remind, ...list }, { headers });
 }

@@ -49,6 +49,7 @@ export async function createSite(): Promise<Server> {
 /** Reads on after an answer that did not wait for the whole body. */
 function drain(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
+  request.removeAllListeners("data");
   let drained = 0;
   request.on("data", (chunk: Buffer) => {
     drained += chunk.length;

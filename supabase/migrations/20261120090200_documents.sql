@@ -148,6 +148,10 @@ for update to authenticated
 using (bucket_id = 'documents' and private.document_awaits(name))
 with check (bucket_id = 'documents' and private.document_awaits(name));
 
-create policy "clients take back a file until it counts" on storage.objects
+create policy "clients take back a file that does not count" on storage.objects
 for delete to authenticated
-using (bucket_id = 'documents' and private.document_awaits(name));
+using (
+  bucket_id = 'documents'
+  and (storage.foldername(name))[1] = (select auth.uid())::text
+  and not exists (select 1 from public.documents where storage_path = storage.objects.name)
+);

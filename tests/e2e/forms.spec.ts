@@ -66,13 +66,13 @@ test("the contact form, from empty to a mail that is ready", async ({ page }) =>
 });
 
 test("a quote, asked for over the page one is reading, leads to a mail and back to the page", async ({ page }) => {
-  await page.goto("/careers");
+  await page.goto("/about");
   await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
   const dialog = page.getByRole("dialog", { name: "Get a Quote" });
   await expect(dialog).toBeVisible();
   await dialog.getByRole("link", { name: "Close" }).click();
   await expect(dialog).toHaveCount(0);
-  await expect(page).toHaveURL(/\/careers$/);
+  await expect(page).toHaveURL(/\/about$/);
 
   await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
   await dialog.getByLabel("Full Name").fill("Baraka Mwangi");
@@ -96,7 +96,7 @@ test("a quote, asked for over the page one is reading, leads to a mail and back 
     /subject=[^&]*Sea%20%26%20Air%20Freight[^&]*Baraka%20Mwangi/,
   );
   await page.getByRole("link", { name: "Back to where you were" }).click();
-  await expect(page).toHaveURL(/\/careers$/);
+  await expect(page).toHaveURL(/\/about$/);
   await expect(dialog).toHaveCount(0);
 });
 

@@ -113,7 +113,7 @@ describe("the list of articles", () => {
       const page = await visitor.open(`/resources/blog?page=${number}`);
       expect(page.status).toBe(200);
       expect(slugsOf(page)).toEqual(articles.map(({ slug }) => slug));
-      expect(page.all("nav[aria-label=Pages]")).toEqual([]);
+      expect(page.all("nav[aria-label='Pages of articles']")).toEqual([]);
     },
   );
 
@@ -359,12 +359,14 @@ describe("the site map", () => {
     ]);
   });
 
-  test("lists only pages that are there, may be found, are not kept from crawlers, and have this very address", async () => {
+  test("lists only pages that are there, may be found and crawled, and name no other address as theirs", async () => {
     const rules = await textOf("/robots.txt", "text/plain; charset=utf-8");
     for (const location of locations) {
       const page = await visitor.open(location);
       expect(page.status, location).toBe(200);
       expect(noindex(page), location).toBe(false);
+      const canonical = page.all("link[rel=canonical]").map((link) => link.getAttribute("href"));
+      expect(canonical.filter((address) => address !== location)).toEqual([]);
       expect(mayCrawl(rules, new URL(location).pathname), location).toBe(true);
     }
   });

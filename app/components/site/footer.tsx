@@ -1,5 +1,6 @@
 import { Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
+import { withQuote } from "./quote-panel";
 
 const pages = [
   { to: "/careers", name: "Careers" },
@@ -15,9 +16,11 @@ const linkLook = "inline-flex min-h-11 items-center underline decoration-line ho
 
 /** The foot of every page: who we are, how to reach a person, and the small print. */
 export function Footer({ company }: { company: Company }) {
-  const { pathname } = useLocation();
+  const { pathname, search } = useLocation();
   // The quote form opens over the page itself, but not over pages that hold what somebody is writing.
-  const quote = /^\/(portal|login|signup|auth|resources\/quote)/.test(pathname) ? "/?quote" : `${pathname}?quote`;
+  const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
+    ? "/?quote"
+    : withQuote(pathname, search);
   return (
     <footer className="border-t border-line bg-sunken pb-16 text-sm">
       <div className="mx-auto grid max-w-6xl gap-8 px-4 py-10 sm:grid-cols-2 lg:grid-cols-4">

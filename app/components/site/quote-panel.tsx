@@ -2,13 +2,26 @@ import { X } from "lucide-react";
 import { Link, useLocation } from "react-router";
 import { QuoteForm } from "./quote-form";
 
+/** The address of a page with the quote form open over it. */
+export function withQuote(pathname: string, search: string): string {
+  const rest = withoutQuote(search);
+  return `${pathname}${rest ? `${rest}&` : "?"}quote`;
+}
+
+function withoutQuote(search: string): string {
+  const parameters = new URLSearchParams(search);
+  parameters.delete("quote");
+  return parameters.size > 0 ? `?${parameters}` : "";
+}
+
 /** The quote form over the page it was opened from: an address with `?quote`, closed by links to the same page. */
 export function QuotePanel({ services }: { services: string[] }) {
-  const { pathname } = useLocation();
+  const { pathname, search } = useLocation();
+  const page = pathname + withoutQuote(search);
   return (
     <div className="fixed inset-0 z-20 grid place-items-center overflow-y-auto p-4">
       <Link
-        to={pathname}
+        to={page}
         preventScrollReset
         aria-label="Close the quote form"
         tabIndex={-1}
@@ -25,7 +38,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             Get a Quote
           </h2>
           <Link
-            to={pathname}
+            to={page}
             preventScrollReset
             className="-mt-2 -mr-2 flex size-11 items-center justify-center rounded-label border border-transparent hover:border-edge"
           >
@@ -33,7 +46,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             <span className="sr-only">Close</span>
           </Link>
         </header>
-        <QuoteForm services={services} from={pathname} />
+        <QuoteForm services={services} from={page} />
       </section>
     </div>
   );

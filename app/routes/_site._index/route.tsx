@@ -1,6 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
 import { z } from "zod";
+import { OrganisationData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
 import { failure, refuse } from "~/lib/answer.server";
 import { certifications, home, industries, testimonials, theCompany } from "~/lib/content.server";
@@ -73,6 +74,7 @@ export default function HomePage({ loaderData, actionData }: Route.ComponentProp
       <Industries {...loaderData} />
       <Testimonials {...loaderData} />
       <Closing {...loaderData} />
+      <OrganisationData />
     </>
   );
 }

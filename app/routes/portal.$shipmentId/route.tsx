@@ -4,7 +4,7 @@ import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
 import { failure } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
-import { FileTooLarge, readForm } from "~/lib/form.server";
+import { FileTooLarge, readUpload } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { uploadDocument } from "~/models/document.server";
@@ -23,11 +23,17 @@ export async function loader({ context, params }: Route.LoaderArgs) {
 export async function action({ request, context, params }: Route.ActionArgs) {
   const client = requireClient(context);
   const shipment = await theShipment(context, params.shipmentId);
-  const form = await readForm(request).catch((error: Error) => error);
+  const form = await readUpload(request).catch((error: Error) => error);
   if (form instanceof FileTooLarge) {
-    return refuseUpload(null, "Upload failed", "This file is over 10 MB. Send a smaller one, or in parts.", 413);
+    const id = form.form.get("document");
+    return refuseUpload(
+      shipment.documents.some((document) => document.id === id) ? String(id) : null,
+      "Upload failed",
+      "This file is over 10 MB. Send a smaller one, or in parts.",
+      413,
+    );
   }
-  if (form instanceof Error || !(form instanceof FormData)) throw form;
+  if (!(form instanceof FormData)) throw form;
 
   const document = shipment.documents.find(({ id }) => id === form.get("document"));
   const file = form.get("file");
@@ -67,7 +73,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   return (
     <>
       <Title refused={actionData !== undefined}>{shipment.name}</Title>
-      <Problems toast={actionData?.toast} problems={problemsOf(actionData)} />
+      <Problems toast={actionData?.toast} problems={problemsOf(actionData, shipment.documents)} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
         All shipments
       </Link>
@@ -94,7 +100,8 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-function problemsOf(refused: UploadRefused | undefined) {
-  if (!refused?.document) return [];
+/** The problem with a link to its field; a document that has its file by now has no field any more. */
+function problemsOf(refused: UploadRefused | undefined, documents: { id: string; uploaded: boolean }[]) {
+  if (!refused?.document || documents.some(({ id, uploaded }) => id === refused.document && uploaded)) return [];
   return [{ id: fileFieldId(refused.document), text: refused.toast.description ?? refused.toast.title }];
 }

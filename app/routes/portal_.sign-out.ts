@@ -4,7 +4,7 @@ import { redirectWithFlash } from "~/lib/flash.server";
 import { sessionRemoval } from "~/lib/session.server";
 import { backendOf, isShared } from "~/lib/supabase.server";
 import { signOut } from "~/models/account.server";
-import type { Route } from "./+types/portal.sign-out";
+import type { Route } from "./+types/portal_.sign-out";
 
 export async function action({ request, context }: Route.ActionArgs) {
   const refused = await signOut(backendOf(context));
