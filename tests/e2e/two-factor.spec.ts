@@ -1,3 +1,5 @@
+import jsQR from "jsqr";
+import { PNG } from "pngjs";
 import { Authenticator } from "../support/authenticator.ts";
 import { expect, logIn, test } from "../support/fixtures.ts";
 
@@ -70,6 +72,19 @@ test("staff take a lost factor off, and the password opens the account again", a
   expect(await staff("account", "reset-2fa", signedIn.email)).toContain("1 removed");
   await logIn(page, signedIn);
   await expect(page).toHaveURL(/\/portal$/);
+});
+
+test("the QR code, read off the screen, makes codes that are accepted", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await page.goto("/portal/2fa");
+  await page.getByRole("button", { name: "Set up 2FA" }).click();
+  const picture = PNG.sync.read(await page.getByRole("img", { name: "QR code" }).screenshot());
+  const read = jsQR(new Uint8ClampedArray(picture.data), picture.width, picture.height);
+  const shown = await page.getByRole("link", { name: "open it from here" }).getAttribute("href");
+  expect(read?.data).toBe(shown);
+  await page.getByLabel("6-digit code").fill(await Authenticator.fromUri(read?.data ?? null).freshCode());
+  await page.getByRole("button", { name: "Enable 2FA" }).click();
+  await expect(page.getByRole("status")).toContainText("2FA Enabled!");
 });
 
 test("leaving the setup half-way blocks nothing", async ({ page, signedIn }) => {
