@@ -30,7 +30,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   const { toast, remind, shipments, page, hasOlder } = loaderData;
   const onList = useMatch("/portal") !== null;
   return (
-    <div className="grid gap-8 lg:grid-cols-[20rem_1fr]">
+    <div className="grid gap-8 lg:grid-cols-[22rem_1fr]">
       {remind && <Reminder />}
       <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block"}>
         {toast && <Flash toast={toast} />}

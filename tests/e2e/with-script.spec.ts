@@ -1,4 +1,5 @@
-import { expect, test } from "../support/fixtures.ts";
+import AxeBuilder from "@axe-core/playwright";
+import { createShipment, expect, test } from "../support/fixtures.ts";
 
 test("the password can be shown and hidden", async ({ page }) => {
   await page.goto("/login");
@@ -7,4 +8,57 @@ test("the password can be shown and hidden", async ({ page }) => {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "text");
   await page.getByRole("button", { name: "Hide password" }).click();
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "password");
+});
+
+const publicPages = [
+  "/",
+  "/?quote",
+  "/services",
+  "/about",
+  "/resources/faq",
+  "/resources/feeds",
+  "/resources/blog",
+  "/resources/blog/importing-a-car-to-kenya",
+  "/contact",
+  "/careers",
+  "/privacy",
+  "/terms",
+  "/legal",
+  "/additional-info",
+  "/cookie-settings",
+  "/login",
+  "/signup",
+  "/no-such-page",
+];
+
+for (const theme of ["dark", "light"] as const) {
+  test(`no page breaks a rule of WCAG 2.2 AA that a machine can check, ${theme}`, async ({ page, signedIn }) => {
+    test.slow();
+    expect(signedIn.email).toContain("@");
+    if (theme === "light") await page.getByRole("button", { name: "Use the light theme" }).click();
+    await expect(page.locator("html")).toHaveClass(theme);
+    const id = await createShipment(page, "Tea");
+    const found: string[] = [];
+    for (const path of [...publicPages, "/portal", "/portal/new", "/portal/2fa", `/portal/${id}`]) {
+      await page.goto(path);
+      const { violations } = await new AxeBuilder({ page })
+        .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+        .analyze();
+      for (const { id, nodes } of violations) found.push(...nodes.map((node) => `${path}: ${id}: ${node.html}`));
+    }
+    expect(found).toEqual([]);
+  });
+}
+
+test("text at twice its size fits the narrowest phones and the widest pages", async ({ page }) => {
+  await page.setViewportSize({ width: 640, height: 800 });
+  for (const path of publicPages) {
+    await page.goto(path);
+    // 200% text on a window of 640 px; a stylesheet of a person's own does the same.
+    await page.locator("html").evaluate((html) => {
+      html.style.fontSize = "200%";
+    });
+    const width = await page.locator("html").evaluate((html) => html.scrollWidth);
+    expect(width, path).toBeLessThanOrEqual(640);
+  }
 });

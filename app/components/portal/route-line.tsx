@@ -1,4 +1,5 @@
 import { STAGES, type Step } from "~/models/shipment";
+import { Art } from "../site/art";
 
 const actors: Record<Step["who"], { label: string; colour: string }> = {
   you: { label: "Your move", colour: "text-needs-you" },
@@ -7,17 +8,19 @@ const actors: Record<Step["who"], { label: string; colour: string }> = {
 };
 
 /** The ten stages as ten stations of the route line: where the shipment stands, and what happens next. */
-export function RouteLine({ stage, status, step }: { stage: number; status: string; step: Step }) {
-  const actor = actors[step.who];
+export function RouteLine({ stage, status, step }: { stage: number; status: string; step: Step | null }) {
   const x = (index: number) => 10 + index * 20;
   return (
     <section aria-label="Progress" className="rounded-label border border-line bg-raised px-4 py-4">
-      <p className="flex flex-wrap items-baseline gap-x-3">
-        <span className="text-lg font-semibold">{status}</span>
-        <span className="text-sm text-quiet tabular-nums">
-          Stage {stage}/{STAGES.length}
-        </span>
-      </p>
+      <div className="flex items-center gap-3">
+        <Art name={`stage-${String(stage).padStart(2, "0")}`} className="size-12 shrink-0" />
+        <p className="flex flex-wrap items-baseline gap-x-3">
+          <span className="text-lg font-semibold">{status}</span>
+          <span className="text-sm text-quiet tabular-nums">
+            Stage {stage}/{STAGES.length}
+          </span>
+        </p>
+      </div>
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
       <svg viewBox="0 0 200 14" aria-hidden="true" className="my-3 w-full">
         <path d={`M${x(0)} 7H${x(9)}`} className="stroke-line" strokeWidth="1.4" />
@@ -41,9 +44,11 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
           </circle>
         ))}
       </svg>
-      <p className="text-sm">
-        <span className={`font-semibold ${actor.colour}`}>{actor.label}.</span> {step.text}
-      </p>
+      {step && (
+        <p className="text-sm">
+          <span className={`font-semibold ${actors[step.who].colour}`}>{actors[step.who].label}.</span> {step.text}
+        </p>
+      )}
       <details className="mt-2 text-sm">
         <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
         <ol className="mt-1 list-decimal pl-6">

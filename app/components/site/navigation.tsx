@@ -27,7 +27,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
           <NavItem to="/">Home</NavItem>
           <NavItem to="/services">Services</NavItem>
           <NavItem to="/about">About</NavItem>
-          <details key={key} className="group/resources relative">
+          <details key={key} className="relative hover:details-content:[content-visibility:visible]">
             <summary className={`${itemLook} gap-1`}>
               Resources
               <ChevronDown aria-hidden className="size-4" />

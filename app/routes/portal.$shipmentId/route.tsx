@@ -3,12 +3,13 @@ import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
 import { failure } from "~/lib/answer.server";
+import { stages } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { FileTooLarge, readUpload } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { uploadDocument } from "~/models/document.server";
-import { nextStep, shortId } from "~/models/shipment";
+import { shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
 import { Documents, fileFieldId, type UploadRefused } from "./documents";
@@ -16,7 +17,8 @@ import { Payments } from "./payments";
 import { Tracking } from "./tracking";
 
 export async function loader({ context, params }: Route.LoaderArgs) {
-  return { shipment: await theShipment(context, params.shipmentId) };
+  const shipment = await theShipment(context, params.shipmentId);
+  return { shipment, step: stages[shipment.stage - 1] ?? null };
 }
 
 /** Takes the file of one document. */
@@ -68,8 +70,7 @@ function refuseUpload(document: string | null, title: string, reason: string | u
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipment } = loaderData;
-  const step = nextStep(shipment.stage);
+  const { shipment, step } = loaderData;
   return (
     <>
       <Title refused={actionData !== undefined}>{shipment.name}</Title>
@@ -89,7 +90,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </div>
       </dl>
       <RouteLine stage={shipment.stage} status={shipment.status} step={step} />
-      <div className="mt-8 grid gap-6 xl:grid-cols-[3fr_2fr]">
+      <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={shipment.documents} refused={actionData} />
         <div className="grid content-start gap-6">
           <Payments shipmentId={shipment.id} />
