@@ -32,7 +32,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
               {hostOf(feed.url)}
             </p>
             <div className="flex grow flex-col items-start p-5">
-              <h2 className="text-lg">{feed.name}</h2>
+              <h2 className="text-lg wrap-anywhere">{feed.name}</h2>
               <p className="mt-2 mb-6 max-w-prose text-sm text-quiet">{feed.text}</p>
               <a
                 href={feed.url}

@@ -12,7 +12,8 @@ const pages = [
   { to: "/cookie-settings", name: "Cookie Settings" },
 ];
 
-const linkLook = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
+const linkLook =
+  "inline-flex min-h-11 max-w-full items-center wrap-anywhere underline decoration-line hover:decoration-action";
 
 /** The foot of every page: who we are, how to reach a person, and the small print. */
 export function Footer({ company }: { company: Company }) {

@@ -19,7 +19,7 @@ export function Certifications({ certifications }: Pick<Route.ComponentProps["lo
             >
               {short}
             </span>
-            <div>
+            <div className="min-w-0">
               <h3 className="text-base">{name}</h3>
               <p className="text-sm text-quiet">{description}</p>
             </div>
