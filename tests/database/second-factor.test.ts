@@ -119,7 +119,17 @@ describe("a code", () => {
     const client = await protectedClient();
     const { error } = await client.handle.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
-      code: client.app.usedCode(),
+      code: await client.app.usedCode(),
+    });
+    expect(error?.code).toBe("mfa_verification_failed");
+  });
+
+  test("of some minutes ago is refused", async () => {
+    const client = await protectedClient();
+    const half = await signIn(client.email);
+    const { error } = await half.auth.mfa.challengeAndVerify({
+      factorId: client.factorId,
+      code: await client.app.expiredCode(),
     });
     expect(error?.code).toBe("mfa_verification_failed");
   });
@@ -128,7 +138,7 @@ describe("a code", () => {
     const [mine, theirs] = [await protectedClient(), await protectedClient()];
     const wrongSecret = await mine.handle.auth.mfa.challengeAndVerify({
       factorId: mine.factorId,
-      code: theirs.app.usedCode(),
+      code: await theirs.app.usedCode(),
     });
     expect(wrongSecret.error?.code).toBe("mfa_verification_failed");
     const wrongFactor = await mine.handle.auth.mfa.challenge({ factorId: theirs.factorId });
@@ -140,8 +150,8 @@ describe("a code", () => {
 
   test("without a challenge, with a used one, another factor's or an expired one is refused", async () => {
     const [mine, theirs] = [await protectedClient(), await protectedClient()];
-    const verify = (challengeId: string) =>
-      mine.handle.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: mine.app.wrongCode() });
+    const verify = async (challengeId: string) =>
+      mine.handle.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: await mine.app.wrongCode() });
     expect((await verify("00000000-0000-4000-8000-000000000000")).error?.code).toBe("mfa_factor_not_found");
     const foreign = await theirs.handle.auth.mfa.challenge({ factorId: theirs.factorId });
     expect((await verify(foreign.data?.id ?? "")).error?.code).toBe("mfa_factor_not_found");
@@ -163,14 +173,14 @@ describe("a code", () => {
     const half = await signIn(client.email);
     const give = (code: string) => half.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
     for (let wrong = 0; wrong < 5; wrong += 1) {
-      expect((await give(client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
+      expect((await give(await client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
     }
     expect((await give(await client.app.freshCode())).error?.code).toBe("over_request_rate_limit");
     await world.backend.db.query(
       "update auth.mfa_factors set wrong_since = now() - interval '16 minutes' where id = $1",
       [client.factorId],
     );
-    expect((await give(client.app.usedCode())).error).toBeNull();
+    expect((await give(await client.app.usedCode())).error).toBeNull();
   });
 });
 

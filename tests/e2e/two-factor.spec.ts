@@ -18,7 +18,7 @@ test("2FA from its setup through the sign-in to its removal", async ({ page, sig
     await page.getByRole("button", { name: "Enable 2FA" }).click();
     await expect(page.getByRole("alert")).toContainText("Verification failed");
     const app = new Authenticator(key);
-    await page.getByLabel("6-digit code").fill(app.wrongCode());
+    await page.getByLabel("6-digit code").fill(await app.wrongCode());
     await page.getByRole("button", { name: "Enable 2FA" }).click();
     await expect(page.getByRole("alert")).toContainText("The code is incorrect. Please try again.");
 
@@ -39,7 +39,7 @@ test("2FA from its setup through the sign-in to its removal", async ({ page, sig
     await page.goto("/portal/new");
     await expect(page).toHaveURL(/\/login\/verify\?next=%2Fportal%2Fnew$/);
     // The code that enabled 2FA is used up.
-    await page.getByLabel("6-digit code").fill(authenticator.usedCode());
+    await page.getByLabel("6-digit code").fill(await authenticator.usedCode());
     await page.getByRole("button", { name: "Verify" }).click();
     await expect(page.getByRole("alert")).toContainText("Verification failed");
     await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
@@ -51,7 +51,7 @@ test("2FA from its setup through the sign-in to its removal", async ({ page, sig
   await test.step("removing it takes a fresh code", async () => {
     await page.goto("/portal/2fa");
     await page.getByRole("link", { name: /^Remove/ }).click();
-    await page.getByLabel("6-digit code").fill(authenticator.usedCode());
+    await page.getByLabel("6-digit code").fill(await authenticator.usedCode());
     await page.getByRole("button", { name: "Remove" }).click();
     await expect(page.getByRole("alert")).toContainText("Verification failed");
     await page.getByLabel("6-digit code").fill(await authenticator.freshCode());

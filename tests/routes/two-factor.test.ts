@@ -66,7 +66,7 @@ describe("setting up", () => {
     const browser = app.browser();
     await browser.signUpAndIn("Wrong");
     const { page, authenticator } = await beginSetup(browser);
-    const refused = await read(await browser.press(page, "Enable 2FA", { code: authenticator.wrongCode() }));
+    const refused = await read(await browser.press(page, "Enable 2FA", { code: await authenticator.wrongCode() }));
     expect(refused.status).toBe(400);
     expect(refused.title).toMatch(/^Error: /);
     expect(refused.toasts).toContainEqual({
@@ -148,7 +148,7 @@ describe("a session without the code", () => {
     const asked = await half.get(shipment);
     expect(asked.headers.get("Location")).toBe(`/login/verify?next=${encodeURIComponent(shipment)}`);
     const page = await half.follow(asked);
-    const used = await read(await half.press(page, "Verify", { code: authenticator.usedCode() }));
+    const used = await read(await half.press(page, "Verify", { code: await authenticator.usedCode() }));
     expect(used.status).toBe(400);
     expect(used.toasts[0]).toEqual({
       title: "Verification failed",
@@ -177,7 +177,8 @@ describe("a session without the code", () => {
     const { email, authenticator } = await protectedClient("Paused");
     const half = await halfWay(email);
     const page = await half.open("/login/verify");
-    for (let wrong = 0; wrong < 5; wrong += 1) await half.press(page, "Verify", { code: authenticator.wrongCode() });
+    for (let wrong = 0; wrong < 5; wrong += 1)
+      await half.press(page, "Verify", { code: await authenticator.wrongCode() });
     const paused = await read(await half.press(page, "Verify", { code: await authenticator.freshCode() }));
     expect(paused.status).toBe(429);
     expect(paused.toasts[0]?.description).toBe("Too many wrong codes. Wait 15 minutes and try again.");
@@ -201,7 +202,7 @@ test("removing a factor asks for a fresh code of it; another account's factor is
       .find((href) => href.startsWith("/portal/2fa/")) ?? "";
   expect((await mine.browser.get(await linkOf(theirs.browser))).status).toBe(404);
   const page = await mine.browser.open(await linkOf(mine.browser));
-  const refused = await read(await mine.browser.press(page, "Remove", { code: mine.authenticator.usedCode() }));
+  const refused = await read(await mine.browser.press(page, "Remove", { code: await mine.authenticator.usedCode() }));
   expect(refused.toasts[0]?.title).toBe("Verification failed");
   const removed = await mine.browser.press(refused, "Remove", { code: await mine.authenticator.freshCode() });
   expect(removed.headers.get("Location")).toBe("/portal");

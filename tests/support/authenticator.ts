@@ -1,18 +1,18 @@
 import { setTimeout } from "node:timers/promises";
-import { Secret, TOTP } from "otpauth";
+import { TOTP } from "totp-generator";
 
 const period = 30_000;
 
 /**
- * An authenticator app for the tests. Each code is of a later time step than the one before, as a code is accepted
+ * An authenticator app for the tests, by another library than the backend's. Each code is of a later time step than the one before, as a code is accepted
  * once; when the next step is more than one ahead of the clock it waits for the clock, as a person does.
  */
 export class Authenticator {
-  #totp: TOTP;
+  #secret: string;
   #step = 0;
 
   constructor(secret: string) {
-    this.#totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    this.#secret = secret;
   }
 
   /** The authenticator for the `otpauth:` address of a setup page. */
@@ -29,13 +29,22 @@ export class Authenticator {
   }
 
   /** The code that was given last. */
-  usedCode(): string {
-    return this.#totp.generate({ timestamp: this.#step * period });
+  usedCode(): Promise<string> {
+    return this.#codeAt(this.#step * period);
+  }
+
+  /** A code of some minutes ago. */
+  expiredCode(): Promise<string> {
+    return this.#codeAt(Date.now() - 10 * period);
   }
 
   /** Six digits that are none of the codes accepted around now. */
-  wrongCode(): string {
-    const near = [-2, -1, 0, 1, 2].map((steps) => this.#totp.generate({ timestamp: Date.now() + steps * period }));
+  async wrongCode(): Promise<string> {
+    const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * period)));
     return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !near.includes(code)) ?? "";
+  }
+
+  async #codeAt(timestamp: number): Promise<string> {
+    return (await TOTP.generate(this.#secret, { timestamp, explicitZeroPad: true })).otp;
   }
 }
