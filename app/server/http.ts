@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { createRequestListener } from "@remix-run/node-fetch-server";
+import compression from "compression";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import serveStatic from "serve-static";
 import { env } from "../lib/env.server.ts";
@@ -13,6 +14,8 @@ import { clientBuild, serverBuild } from "./build.ts";
 const slowestUpload = 15 * 60_000;
 /** How much of a refused upload is read to its end, so that the browser gets to see the answer; then it is cut. */
 const drainLimit = 64 * 1024 * 1024;
+
+type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /** A server for the built site, not listening yet. */
 export async function createSite(): Promise<Server> {
@@ -39,10 +42,15 @@ export async function createSite(): Promise<Server> {
     },
   });
 
+  // Its types speak of Express; it takes what node:http gives.
+  const compress = compression() as unknown as Step;
+
   return createServer({ requestTimeout: slowestUpload, headersTimeout: 30_000 }, (request, response) => {
     response.once("finish", () => drain(request, response));
-    // A file that cannot be read is left to the app, which answers 404.
-    files(request, response, () => app(request, response));
+    compress(request, response, () => {
+      // A file that cannot be read is left to the app, which answers 404.
+      files(request, response, () => app(request, response));
+    });
   });
 }
 
