@@ -206,7 +206,7 @@ describe("a shipment", () => {
 });
 
 /** The status on the page of a shipment, and which stage that is. */
-const stageOf = (page: Page) => page.all("[aria-label=Progress] p:first-child span").map(words);
+const stageOf = (page: Page) => page.all("[aria-label=Progress] > div p span").map(words);
 
 /** The documents on the page of a shipment: name, state, and whether there is a form to upload it. */
 function documentsOf(page: Page) {
