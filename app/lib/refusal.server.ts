@@ -42,9 +42,7 @@ export function refusalOf(error: BackendError): Refusal {
 
 /** A refusal by the `before_user_created` hook carries no code of GoTrue's ("unknown" or none) and our sentence. */
 function isHookWords(error: BackendError, code: string): boolean {
-  return (
-    error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === "" || code === "undefined")
-  );
+  return error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === "");
 }
 
 /** The refusal for anything thrown by a call: a lost connection, a deadline, an answer that is no JSON. */

@@ -4,7 +4,7 @@ import { isAuthRetryableFetchError } from "@supabase/supabase-js";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { portalPath } from "./redirect.server.ts";
 import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
-import { type Backend, backendOf, cookieAttributes, sessionCookieName, within } from "./supabase.server.ts";
+import { type Backend, backendOf, cookieAttributes, hasMark, sessionCookieName, within } from "./supabase.server.ts";
 
 /** A verified second factor. `created` is an ISO 8601 time. */
 export type Factor = { id: string; name: string; created: string };
@@ -119,7 +119,7 @@ const reminderCookie = "reminded";
 
 /** Whether the reminder to set up a second factor was shown in this browser session. */
 export function wasReminded(request: Request): boolean {
-  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${reminderCookie}=1`);
+  return hasMark(request, reminderCookie);
 }
 
 /** A Set-Cookie, for the browser session, that the reminder was shown. */

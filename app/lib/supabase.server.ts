@@ -21,8 +21,9 @@ const sessionAge = 30 * 24 * 60 * 60;
 const realtime = { transport: ws as unknown as typeof WebSocket };
 
 /**
- * fetch for the backend's calls, with a deadline. Reading and the refresh of a session are tried three times, 200 and 400 ms apart, on a lost
- * connection and 502, 503 and 504; writing once, because nobody knows whether a lost write was done.
+ * fetch for the backend's calls, with a deadline. Reading and the refresh of a session are tried three times, 200 and
+ * 400 ms apart, on a lost connection and 502, 503 and 504; writing once, because nobody knows whether a lost write was
+ * done.
  * Rejects with a TimeoutError past the deadline.
  */
 function backendFetch(pageSignal: AbortSignal | null): typeof fetch {
@@ -86,9 +87,14 @@ export function cookieAttributes() {
 export const sharedComputer = createContext<boolean | null>(null);
 const sharedCookie = "shared";
 
+/** Whether a cookie that only says yes is there. */
+export function hasMark(request: Request, name: string): boolean {
+  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${name}=1`);
+}
+
 /** Whether the person said at login that this computer is shared. */
 export function isShared(request: Request): boolean {
-  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${sharedCookie}=1`);
+  return hasMark(request, sharedCookie);
 }
 
 /** A cookie of the browser session that remembers the answer. */
