@@ -1,7 +1,7 @@
 import { data, Links, Meta, Outlet, Scripts, ScrollRestoration, useRouteLoaderData } from "react-router";
 import type { Route } from "./+types/root";
 import { ErrorPage } from "./components/error-page";
-import { Flash } from "./components/flash";
+import { Flash, Toaster } from "./components/flash";
 import { Chat } from "./components/site/chat";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
@@ -73,6 +73,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         {page && <Footer company={page.company} />}
         {page && <Chat phone={page.company.chat_phone} />}
         {page?.quoteServices && <QuotePanel services={page.quoteServices} />}
+        <Toaster />
         <ScrollRestoration />
         <Scripts />
       </body>

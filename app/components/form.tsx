@@ -8,14 +8,17 @@ import {
   type SubmissionResult,
   useForm,
 } from "@conform-to/react";
-import { type ComponentProps, type ReactNode, useEffect, useRef } from "react";
+import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { Flash } from "./flash";
 import { Button } from "./ui/button";
 
-/** What an action returns for a refused form: Conform's result with the typed values, and the toast of the catalogue. */
-export type Refused = { result: SubmissionResult; toast?: Toast };
+/**
+ * What an action returns for a refused form: Conform's result with the typed values, and the toast of the catalogue.
+ * Without a result the form stays as it stands.
+ */
+export type Refused = { result: SubmissionResult | null; toast?: Toast };
 
 /** A form over the answer of its action. `id` tells several forms of one page apart. */
 export function useActionForm<Fields extends Record<string, unknown>>(
@@ -221,18 +224,32 @@ export const inputLook =
   "min-h-11 w-full min-w-0 rounded-label border border-edge bg-sunken px-3 py-2 text-base text-ink " +
   "aria-invalid:border-2 aria-invalid:border-failure";
 
-/** The button that sends a form; says so while it is being sent and takes no second press then. */
-export function SubmitButton({ pending, children, ...props }: ComponentProps<typeof Button> & { pending: string }) {
+/**
+ * The button that sends a form: the one that was pressed says so while it is on its way, and none takes a second press
+ * then. `sending` is for forms that are sent without a navigation.
+ */
+export function SubmitButton({
+  pending,
+  sending,
+  children,
+  ...props
+}: ComponentProps<typeof Button> & { pending: string; sending?: boolean }) {
   const navigation = useNavigation();
-  const sending = navigation.state !== "idle" && navigation.formMethod === "POST";
+  const busy = sending ?? (navigation.state !== "idle" && navigation.formMethod === "POST");
+  const pressed = useRef(false);
+  useEffect(() => {
+    if (!busy) pressed.current = false;
+  }, [busy]);
+  const press = (event: MouseEvent<HTMLButtonElement>) => {
+    if (busy) event.preventDefault();
+    else pressed.current = true;
+    props.onClick?.(event);
+  };
+  const waits = busy && pressed.current;
   return (
-    <Button
-      look="action"
-      {...props}
-      aria-disabled={sending || undefined}
-      onClick={(event) => sending && event.preventDefault()}
-    >
-      {sending ? pending : children}
+    <Button look="action" {...props} aria-disabled={busy || undefined} onClick={press}>
+      {waits && <span aria-hidden className="spinner" />}
+      {waits ? pending : children}
     </Button>
   );
 }

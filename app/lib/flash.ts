@@ -1,5 +1,13 @@
-/** A toast of section 2 of the specification; without script a banner at the top of the page. */
-export type Toast = { title: string; description?: string; variant: "default" | "destructive" };
+/** A toast of section 2 of the specification; without script a banner of the page. */
+export type Toast = {
+  title: string;
+  description?: string;
+  variant: "default" | "destructive";
+  /** A link to what the toast is about. */
+  action?: { label: string; to: string };
+  /** How long it stays once script runs, in milliseconds; 5000 when not said. */
+  duration?: number;
+};
 
 /** Said when the backend gives no reason. */
 export const somethingWentWrong = "Something went wrong";

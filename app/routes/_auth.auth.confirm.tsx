@@ -4,6 +4,7 @@ import { Flash } from "~/components/flash";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
 import { failure, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { Confirmation } from "~/models/account";
@@ -32,6 +33,10 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Log in with your password.",
     variant: "default",
   });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export default function ConfirmPage({ actionData, loaderData }: Route.ComponentProps) {

@@ -7,6 +7,7 @@ import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
@@ -39,6 +40,10 @@ export async function action({ request, context }: Route.ActionArgs) {
     : redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });
   response.headers.append("Set-Cookie", rememberShared(shared));
   return response;
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [

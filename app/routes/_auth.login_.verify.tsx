@@ -7,6 +7,7 @@ import { Refusal, SelectField, SubmitButton, useActionForm } from "~/components/
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
@@ -52,6 +53,10 @@ export async function action({ request, context }: Route.ActionArgs) {
     return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
   }
   return redirectWithFlash(context, portalPath(form.get("next")), { title: "Login Successful", variant: "default" });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export default function VerifyPage({ actionData, loaderData }: Route.ComponentProps) {

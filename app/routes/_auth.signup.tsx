@@ -6,6 +6,7 @@ import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
 import { failure, firstError, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { SignUp } from "~/models/account";
@@ -28,6 +29,10 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
     variant: "default",
   });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [

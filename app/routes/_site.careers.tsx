@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Field, FileField, Refusal, type Refused, SubmitButton, TextField, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { FileTooLarge, readUpload } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
@@ -50,6 +51,10 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "This form is a preview: your application was not sent and nothing of it was kept.",
     variant: "default",
   });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>

@@ -7,7 +7,9 @@ import { Field, Refusal, SubmitButton, TextField, useActionForm } from "~/compon
 import { MailReady } from "~/components/site/mail-ready";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { hours, theCompany } from "~/lib/content.server";
+import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
@@ -39,7 +41,12 @@ export async function action({ request }: Route.ActionArgs) {
   const submission = parseWithZod(form, { schema: Contact });
   if (submission.status !== "success") return refuse(submission.reply());
   const [office] = theCompany.offices;
-  return data({ draft: contactDraft(office?.email ?? "", submission.value) });
+  const toast: Toast = { title: "Opening Email Client...", variant: "default" };
+  return data({ draft: contactDraft(office?.email ?? "", submission.value), toast });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
@@ -52,17 +59,17 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
   const company = useRouteLoaderData<typeof rootLoader>("root")?.company;
   const refused = actionData && !("draft" in actionData) ? actionData : undefined;
-  const ready = actionData && "draft" in actionData ? actionData.draft : null;
+  const ready = actionData && "draft" in actionData ? actionData : null;
   return (
     <>
       <Title refused={refused !== undefined}>Contact</Title>
-      {ready && <Flash toast={{ title: "Opening Email Client...", variant: "default" }} />}
+      {ready && <Flash toast={ready.toast} />}
       <div className="grid gap-10 lg:grid-cols-[3fr_2fr]">
         <div>
           {ready ? (
             <>
               <h1 className="mb-6 text-xl">Contact</h1>
-              <MailReady draft={ready} />
+              <MailReady draft={ready.draft} />
             </>
           ) : (
             <ContactForm refused={refused} />

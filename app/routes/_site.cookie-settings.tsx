@@ -1,6 +1,7 @@
 import { Form } from "react-router";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
+import { keepTyped } from "~/lib/connection";
 import { type CookieSettings, cookieSettingsOf, keepCookieSettings } from "~/lib/cookie-settings.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
@@ -32,6 +33,10 @@ export async function action({ request, context }: Route.ActionArgs) {
   );
   response.headers.append("Set-Cookie", await keepCookieSettings(settings));
   return response;
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>

@@ -1,14 +1,16 @@
 import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
+import { useState } from "react";
 import { data, Form, Link } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
+import { Dialog } from "~/components/dialog";
 import { Flash } from "~/components/flash";
 import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
-import { RouteDialog } from "~/components/portal/route-dialog";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { theCompany } from "~/lib/content.server";
 import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
@@ -64,6 +66,10 @@ export async function action({ request, context }: Route.ActionArgs) {
   });
 }
 
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
+}
+
 type Shown = { factorId: string; secret: string; uri: string; qr: string };
 
 function shown(factorId: string, secret: string, uri: string): Shown {
@@ -71,15 +77,19 @@ function shown(factorId: string, secret: string, uri: string): Shown {
 }
 
 export default function TwoFactorPage({ actionData, loaderData }: Route.ComponentProps) {
-  const { result, toast, setup } = actionData ?? {};
+  const { result, toast } = actionData ?? {};
+  const answered = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
+  // A line that broke while a code was sent leaves the key in view that the app on the phone knows.
+  const [setup, setSetup] = useState(answered);
+  if (answered !== undefined && answered !== setup) setSetup(answered);
   return (
-    <RouteDialog label="Manage 2FA" back="/portal">
+    <Dialog className="static w-full max-w-xl" label="Manage 2FA" back="/portal">
       {setup ? (
         <SetUp setup={setup} refused={result ? { result, toast } : undefined} />
       ) : (
         <Factors factors={loaderData.factors} failed={toast} />
       )}
-    </RouteDialog>
+    </Dialog>
   );
 }
 

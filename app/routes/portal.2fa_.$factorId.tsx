@@ -3,11 +3,12 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
+import { Dialog } from "~/components/dialog";
 import { Refusal, SubmitButton, useActionForm } from "~/components/form";
-import { RouteDialog } from "~/components/portal/route-dialog";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
@@ -43,6 +44,10 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   });
 }
 
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
+}
+
 /** A factor of the client's own; any other id is a 404. */
 function theFactor(context: Route.LoaderArgs["context"], id: string) {
   const factor = requireClient(context).factors.find((one) => one.id === id);
@@ -53,7 +58,7 @@ function theFactor(context: Route.LoaderArgs["context"], id: string) {
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm<{ code: string }>("remove-2fa", actionData);
   return (
-    <RouteDialog label="Remove an authenticator" back="/portal/2fa">
+    <Dialog className="static w-full max-w-xl" label="Remove an authenticator" back="/portal/2fa">
       <Title refused={actionData !== undefined}>Remove an authenticator</Title>
       <Refusal refused={actionData} form={form} fields={fields} />
       <h1 className="mb-2 text-xl">Remove an authenticator</h1>
@@ -67,6 +72,6 @@ export default function RemoveFactorPage({ actionData, loaderData }: Route.Compo
           <ButtonLink to="/portal/2fa">Keep it</ButtonLink>
         </div>
       </Form>
-    </RouteDialog>
+    </Dialog>
   );
 }

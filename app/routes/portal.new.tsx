@@ -3,11 +3,12 @@ import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
 import type { z } from "zod";
+import { Dialog } from "~/components/dialog";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
-import { RouteDialog } from "~/components/portal/route-dialog";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
@@ -40,12 +41,16 @@ export async function action({ request, context }: Route.ActionArgs) {
   });
 }
 
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
+}
+
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm<z.input<typeof CreateShipment>>("create-shipment", actionData, loaderData);
   // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
   const requestId = fields.requestId.value ?? loaderData.requestId;
   return (
-    <RouteDialog label="Create Shipment" back="/portal">
+    <Dialog className="static w-full max-w-xl" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
       <Refusal refused={actionData} form={form} fields={{ name: fields.name }} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
@@ -62,6 +67,6 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
           <ButtonLink to="/portal">Cancel</ButtonLink>
         </div>
       </Form>
-    </RouteDialog>
+    </Dialog>
   );
 }

@@ -1,9 +1,9 @@
-import { useEffect, useState } from "react";
 import { data, Link, NavLink, Outlet, useMatch } from "react-router";
 import { Flash } from "~/components/flash";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
+import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { shortId } from "~/models/shipment";
 import { listShipments, type ShipmentInList } from "~/models/shipment.server";
@@ -31,7 +31,11 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   const onList = useMatch("/portal") !== null;
   return (
     <div className="grid gap-8 lg:grid-cols-[22rem_1fr]">
-      {remind && <Reminder />}
+      {remind && (
+        <div className="lg:col-span-2">
+          <Flash toast={reminder} patient />
+        </div>
+      )}
       <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block"}>
         {toast && <Flash toast={toast} />}
         <div className="mb-4 flex items-center justify-between gap-4">
@@ -75,27 +79,14 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** Once per visit, for accounts that open with the password alone; with script for ten seconds. */
-function Reminder() {
-  const [shown, setShown] = useState(true);
-  useEffect(() => {
-    const timer = setTimeout(() => setShown(false), 10_000);
-    return () => clearTimeout(timer);
-  }, []);
-  if (!shown) return null;
-  return (
-    <aside
-      aria-label="Reminder"
-      className="rounded-label border-l-4 border-needs-you bg-raised px-4 py-3 lg:col-span-2"
-    >
-      <p className="font-semibold">Enable 2-Factor Authentication</p>
-      <p className="text-sm text-quiet">For your security, please enable 2FA in your account settings.</p>
-      <Link to="/portal/2fa" className="inline-flex min-h-11 items-center text-sm underline">
-        Set it up
-      </Link>
-    </aside>
-  );
-}
+/** Once per visit, for accounts that open with the password alone. */
+const reminder: Toast = {
+  title: "Enable 2-Factor Authentication",
+  description: "For your security, please enable 2FA in your account settings.",
+  variant: "default",
+  action: { label: "Set it up", to: "/portal/2fa" },
+  duration: 10_000,
+};
 
 /** What the pages inside the portal know of the list beside them. */
 export type Overview = { who: string; isEmpty: boolean };

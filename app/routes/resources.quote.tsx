@@ -6,7 +6,9 @@ import { MailReady } from "~/components/site/mail-ready";
 import { QuoteForm } from "~/components/site/quote-form";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { quoteServices, theCompany } from "~/lib/content.server";
+import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { sitePath } from "~/lib/redirect.server";
 import { emailAddress, personName } from "~/models/contact";
@@ -36,37 +38,40 @@ export async function action({ request }: Route.ActionArgs) {
   const submission = parseWithZod(form, { schema: Quote });
   if (submission.status !== "success") return refuse(submission.reply(), undefined, 400, { from });
   const [office] = theCompany.offices;
-  return data({ from, draft: quoteDraft(office?.email ?? "", submission.value) });
+  const toast: Toast = {
+    title: "Opening Email Client...",
+    description: "Please complete sending the quote request from your email app.",
+    variant: "default",
+  };
+  return data({ from, draft: quoteDraft(office?.email ?? "", submission.value), toast });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
 export default function QuotePage({ actionData, loaderData }: Route.ComponentProps) {
-  if (actionData && "draft" in actionData) return <QuoteReady draft={actionData.draft} from={actionData.from} />;
+  if (actionData && "draft" in actionData) return <QuoteReady {...actionData} />;
   return (
     <div className="mx-auto max-w-md">
       <Title refused={actionData !== undefined}>Get a Quote</Title>
       <QuoteForm
         heading="Get a Quote"
         services={loaderData.services}
-        from={actionData?.from ?? "/"}
+        from={actionData && "from" in actionData ? actionData.from : "/"}
         refused={actionData}
       />
     </div>
   );
 }
 
-function QuoteReady({ draft, from }: { draft: MailDraft; from: string }) {
+function QuoteReady({ draft, from, toast }: { draft: MailDraft; from: string; toast: Toast }) {
   return (
     <>
       <Title>Get a Quote</Title>
-      <Flash
-        toast={{
-          title: "Opening Email Client...",
-          description: "Please complete sending the quote request from your email app.",
-          variant: "default",
-        }}
-      />
+      <Flash toast={toast} />
       <h1 className="mb-6 text-xl">Get a Quote</h1>
       <MailReady draft={draft} />
       <p className="mt-6">

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/fixtures.ts";
+import { expect, test, toast } from "../support/fixtures.ts";
 
 const article = "Importing a car to Kenya: steps, taxes and a worked example";
 
@@ -58,7 +58,7 @@ test("an unknown article leads to the list without a word", async ({ page }) => 
   await page.goto("/resources/blog/no-such-article");
   await expect(page).toHaveURL(/\/resources\/blog$/);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Blog");
-  await expect(page.getByRole("alert").or(page.getByRole("status"))).toHaveCount(0);
+  await expect(toast(page)).toHaveCount(0);
 });
 
 test("an article stays as it is while the quote form is opened over it and closed", async ({ page }) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { samplePdf } from "../../app/server/demo.ts";
-import { expect, test } from "../support/fixtures.ts";
+import { expect, test, toast } from "../support/fixtures.ts";
 
 /** The summary of the disclosure with this name in the bar above the page. */
 const disclosure = (page: Page, name: string) => page.locator("header summary", { hasText: name });
@@ -43,7 +43,7 @@ test("the contact form, from empty to a mail that is ready", async ({ page }) =>
   await test.step("the mail is ready to open, to copy, or to replace by a call", async () => {
     await page.getByLabel("Email").fill("amina@client.example");
     await page.getByRole("button", { name: "Prepare the mail" }).click();
-    await expect(page.getByRole("status")).toContainText("Opening Email Client...");
+    await expect(toast(page, "Opening Email Client...")).toBeVisible();
     await expect(page).toHaveTitle(/^Contact/);
     const ready = page.getByRole("region", { name: "Your mail is ready to send" });
     const link = ready.getByRole("link", { name: "Open in your mail application" });
@@ -61,7 +61,7 @@ test("the contact form, from empty to a mail that is ready", async ({ page }) =>
     for (const field of ["Full Name", "Email", "Subject", "Message"]) {
       await expect(page.getByLabel(field)).toHaveValue("");
     }
-    await expect(page.getByRole("status")).toHaveCount(0);
+    await expect(toast(page)).toHaveCount(0);
   });
 });
 
@@ -87,10 +87,8 @@ test("a quote, asked for over the page one is reading, leads to a mail and back 
 
   await page.getByLabel("Phone").fill("+254 711 222 333");
   await page.getByRole("button", { name: "Prepare the mail" }).click();
-  await expect(page.getByRole("status")).toContainText("Opening Email Client...");
-  await expect(page.getByRole("status")).toContainText(
-    "Please complete sending the quote request from your email app.",
-  );
+  await expect(toast(page, "Opening Email Client...")).toBeVisible();
+  await expect(toast(page, "Please complete sending the quote request from your email app.")).toBeVisible();
   await expect(page.getByRole("link", { name: "Open in your mail application" })).toHaveAttribute(
     "href",
     /subject=[^&]*Sea%20%26%20Air%20Freight[^&]*Baraka%20Mwangi/,
@@ -109,14 +107,14 @@ test("an application with a real file is thanked for, and the form is empty agai
   await page.getByLabel("Cover letter").fill("I read papers closely.");
   await page.getByLabel("CV").setInputFiles(file);
   await page.getByRole("button", { name: "Submit Application" }).click();
-  await expect(page.getByRole("status")).toContainText(/thank you/i);
+  await expect(toast(page, /thank you/i)).toBeVisible();
   await expect(page).toHaveTitle(/^Careers/);
   await expect(page).toHaveURL(/\/careers$/);
   for (const field of ["Full Name", "Email", "Cover letter", "CV"]) {
     await expect(page.getByLabel(field)).toHaveValue("");
   }
   await page.goto("/careers");
-  await expect(page.getByRole("status")).toHaveCount(0);
+  await expect(toast(page)).toHaveCount(0);
 });
 
 test("an application without a CV says so beside the field, and every answer stays", async ({ page }) => {
@@ -161,16 +159,16 @@ test("the cookie settings are saved, and still there after a reload", async ({ p
   await page.getByLabel("Performance & Analytics").uncheck();
   await page.getByLabel("Marketing & Targeting").check();
   await page.getByRole("button", { name: "Save My Preferences" }).click();
-  await expect(page.getByRole("status")).toContainText("Preferences Saved!");
-  await expect(page.getByRole("status")).toContainText("Your cookie settings have been updated.");
+  await expect(toast(page, "Preferences Saved!")).toBeVisible();
+  await expect(toast(page, "Your cookie settings have been updated.")).toBeVisible();
   await expectBoxes([false, true, true]);
   await page.reload();
-  await expect(page.getByRole("status")).toHaveCount(0);
+  await expect(toast(page)).toHaveCount(0);
   await expectBoxes([false, true, true]);
 
   await page.getByRole("button", { name: "Accept All Cookies" }).click();
-  await expect(page.getByRole("status")).toContainText("All Cookies Accepted!");
-  await expect(page.getByRole("status")).toContainText("You've enabled all optional cookies.");
+  await expect(toast(page, "All Cookies Accepted!")).toBeVisible();
+  await expect(toast(page, "You've enabled all optional cookies.")).toBeVisible();
   await expectBoxes([true, true, true]);
   await page.goto("/");
   await page.goto("/cookie-settings");

@@ -1,11 +1,11 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/fixtures.ts";
+import { expect, test, toast } from "../support/fixtures.ts";
 
 test("a tracking number becomes a mail to the Nairobi office", async ({ page }) => {
   await page.goto("/");
   await page.getByRole("button", { name: "Request an update" }).click();
   await expect(page).toHaveTitle(/^Error: /);
-  await expect(page.getByRole("alert")).toContainText("Tracking Number Required");
+  await expect(toast(page, "Tracking Number Required")).toBeVisible();
   await expect(page.getByLabel("Tracking number")).toHaveAccessibleDescription(
     "Bill of lading, air waybill or container Please enter a tracking number to request an update.",
   );
@@ -14,8 +14,8 @@ test("a tracking number becomes a mail to the Nairobi office", async ({ page }) 
 
   await page.getByLabel("Tracking number").fill('MSCU 7788990 "شحنة"');
   await page.getByRole("button", { name: "Request an update" }).click();
-  await expect(page.getByRole("status")).toContainText("Email Client Opening...");
-  await expect(page.getByRole("status")).toContainText("Your email client is opening to send the tracking request.");
+  await expect(toast(page, "Email Client Opening...")).toBeVisible();
+  await expect(toast(page, "Your email client is opening to send the tracking request.")).toBeVisible();
   await expect(page).not.toHaveTitle(/^Error: /);
   const mail = await readyMail(page);
   expect(mail.to).toBe("nairobi@mizigo.example");
@@ -77,10 +77,8 @@ test("a quote request is refused until it is complete, keeps the answers, and be
     await page.getByLabel("Phone").fill(typed.phone);
     await page.getByLabel("Service").selectOption("Door-to-Door Logistics");
     await page.getByRole("button", { name: "Prepare the mail" }).click();
-    await expect(page.getByRole("status")).toContainText("Opening Email Client...");
-    await expect(page.getByRole("status")).toContainText(
-      "Please complete sending the quote request from your email app.",
-    );
+    await expect(toast(page, "Opening Email Client...")).toBeVisible();
+    await expect(toast(page, "Please complete sending the quote request from your email app.")).toBeVisible();
     await expect(page).not.toHaveTitle(/^Error: /);
     const mail = await readyMail(page);
     expect(mail.to).toBe("nairobi@mizigo.example");
@@ -96,8 +94,8 @@ test("a quote request is refused until it is complete, keeps the answers, and be
 test("an industry shows its toast and leaves the person at the row", async ({ page }) => {
   await page.goto("/");
   await page.getByRole("button", { name: /^Humanitarian Aid/ }).click();
-  await expect(page.getByRole("status")).toContainText("Humanitarian Aid Clicked");
-  await expect(page.getByRole("status")).toContainText("not implemented yet");
+  await expect(toast(page, "Humanitarian Aid Clicked")).toBeVisible();
+  await expect(toast(page, "not implemented yet")).toBeVisible();
   await expect(page).toHaveURL(/\/#industries$/);
   await expect(page.getByRole("heading", { name: "Industries we serve" })).toBeInViewport();
 });

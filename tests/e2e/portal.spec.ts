@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { samplePdf } from "../../app/server/demo.ts";
-import { createShipment, expect, logIn, newClientId, signUp, test } from "../support/fixtures.ts";
+import { createShipment, expect, logIn, newClientId, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";
 
 test("from an invitation to an uploaded document, advanced by staff, to the sign-out", async ({
@@ -20,21 +20,21 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
     await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
     await signUp(page, client, await newClientId(staff));
     await expect(page).toHaveURL(/\/login$/);
-    await expect(page.getByRole("status")).toContainText(
-      "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
-    );
+    await expect(
+      toast(page, "Please check your email to verify your account. You'll be prompted to set up 2FA on first login."),
+    ).toBeVisible();
   });
 
   await test.step("the account opens only after its confirmation", async () => {
     await page.getByLabel("Email").fill(client.email);
     await page.getByLabel("Password", { exact: true }).fill(client.password);
     await page.getByRole("button", { name: "Log in", exact: true }).click();
-    await expect(page.getByRole("alert")).toContainText("Login Failed");
+    await expect(toast(page, "Login Failed")).toBeVisible();
     const link = new URL(await confirmationLink(dataDir, client.email));
     expect(link.origin).toBe(baseURL);
     await page.goto(link.pathname + link.search);
     await page.getByRole("button", { name: "Confirm this address" }).click();
-    await expect(page.getByRole("status")).toContainText("E-mail address confirmed");
+    await expect(toast(page, "E-mail address confirmed")).toBeVisible();
   });
 
   await test.step("log in", async () => {
@@ -63,7 +63,7 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
       buffer: Buffer.from(samplePdf("Bill of Lading")),
     });
     await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
-    await expect(page.getByRole("status")).toContainText("Bill of Lading uploaded");
+    await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
     await expect(page.getByRole("button", { name: "Upload the Bill of Lading" })).toHaveCount(0);
     await expect(page.getByRole("button", { name: /^Upload/ })).toHaveCount(3);
   });
@@ -101,8 +101,8 @@ test("a refused sign-up keeps what was typed and leads to each field", async ({ 
   await page.getByLabel("Email").fill("not an address");
   await page.getByRole("button", { name: "Create Account" }).click();
   await expect(page).toHaveTitle(/^Error: /);
-  await expect(page.getByRole("alert")).toContainText("Sign up Failed");
-  await expect(page.getByRole("alert")).toContainText("A valid Client ID provided by the company is required.");
+  await expect(toast(page, "Sign up Failed")).toBeVisible();
+  await expect(toast(page, "A valid Client ID provided by the company is required.")).toBeVisible();
   await expect(page.getByLabel("Full Name")).toHaveValue("Neema Uwase");
   await expect(page.getByLabel("Email")).toHaveValue("not an address");
   await expect(page.getByLabel("Client ID")).toHaveAccessibleDescription(
@@ -116,7 +116,7 @@ test("an upload without a file says so beside its document", async ({ page, sign
   expect(signedIn.email).toContain("@");
   await createShipment(page, "Tiles");
   await page.getByRole("button", { name: "Upload the Packing List" }).click();
-  await expect(page.getByRole("alert")).toContainText("No file selected.");
+  await expect(toast(page, "No file selected.")).toBeVisible();
   await expect(page).toHaveTitle(/^Error: /);
   await expect(page.getByLabel("File for the Packing List")).toHaveAccessibleDescription("No file selected.");
 });
@@ -128,28 +128,28 @@ test("a file over 10 MB is refused with its message and the page stays usable", 
   writeFileSync(scan, Buffer.alloc(11 * 1024 * 1024, "%PDF-1.4 "));
   await page.getByLabel("File for the Packing List").setInputFiles(scan);
   await page.getByRole("button", { name: "Upload the Packing List" }).click();
-  await expect(page.getByRole("alert")).toContainText("Upload failed");
-  await expect(page.getByRole("alert")).toContainText("over 10 MB");
+  await expect(toast(page, "Upload failed")).toBeVisible();
+  await expect(toast(page, "over 10 MB")).toBeVisible();
   await page.getByLabel("File for the Packing List").setInputFiles({
     name: "scan.pdf",
     mimeType: "application/pdf",
     buffer: Buffer.from(samplePdf("Packing List")),
   });
   await page.getByRole("button", { name: "Upload the Packing List" }).click();
-  await expect(page.getByRole("status")).toContainText("Packing List uploaded");
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
 });
 
 test("the pay buttons show their demo toasts", async ({ page, signedIn }) => {
   expect(signedIn.email).toContain("@");
   await createShipment(page, "Tractors");
-  for (const [button, toast] of [
+  for (const [button, title] of [
     ["Pay IDF Fee", "Action: Pay IDF Fee"],
     ["Pay Duties & Taxes", "Action: Pay Duties"],
     ["Pay Agent Fee", "Action: Pay Agent Fee"],
   ] as const) {
     await page.getByRole("button", { name: button }).click();
-    await expect(page.getByRole("status")).toContainText(toast);
-    await expect(page.getByRole("status")).toContainText("This is a demo. No payment will be processed.");
+    await expect(toast(page, title)).toBeVisible();
+    await expect(toast(page, "This is a demo. No payment will be processed.")).toBeVisible();
   }
 });
 
@@ -160,16 +160,15 @@ test("an empty name makes no shipment and says nothing", async ({ page, signedIn
   await page.getByRole("button", { name: "Create Shipment" }).click();
   await expect(page).toHaveURL(/\/portal$/);
   await expect(page.getByText("You have no shipments yet.")).toBeVisible();
-  await expect(page.getByRole("status")).toHaveCount(0);
+  await expect(toast(page)).toHaveCount(0);
 });
 
 test("'Forgot password?' shows its toast, which is gone on the next page", async ({ page }) => {
   await page.goto("/login");
   await page.getByRole("button", { name: "Forgot password?" }).click();
-  await expect(page.getByRole("status")).toContainText("Feature coming soon!");
-  await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
-  await expect(page.getByRole("heading", { name: "Open your client account" })).toBeVisible();
-  await expect(page.getByRole("status")).toHaveCount(0);
+  await expect(toast(page, "Feature coming soon!")).toBeVisible();
+  await page.goto("/signup");
+  await expect(toast(page)).toHaveCount(0);
 });
 
 test("a stranger's shipment looks like one that does not exist", async ({ page, signedIn }) => {

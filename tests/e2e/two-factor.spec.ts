@@ -1,7 +1,7 @@
 import jsQR from "jsqr";
 import { PNG } from "pngjs";
 import { Authenticator } from "../support/authenticator.ts";
-import { expect, logIn, test } from "../support/fixtures.ts";
+import { expect, logIn, test, toast } from "../support/fixtures.ts";
 
 test("2FA from its setup through the sign-in to its removal", async ({ page, signedIn, staff }) => {
   // Three fresh codes take up to a minute by the clock.
@@ -16,17 +16,17 @@ test("2FA from its setup through the sign-in to its removal", async ({ page, sig
 
     await page.getByLabel("6-digit code").fill("12 34 5");
     await page.getByRole("button", { name: "Enable 2FA" }).click();
-    await expect(page.getByRole("alert")).toContainText("Verification failed");
+    await expect(toast(page, "Verification failed")).toBeVisible();
     const app = new Authenticator(key);
     await page.getByLabel("6-digit code").fill(await app.wrongCode());
     await page.getByRole("button", { name: "Enable 2FA" }).click();
-    await expect(page.getByRole("alert")).toContainText("The code is incorrect. Please try again.");
+    await expect(toast(page, "The code is incorrect. Please try again.")).toBeVisible();
 
     const code = await app.freshCode();
     await page.getByLabel("6-digit code").fill(`${code.slice(0, 3)} ${code.slice(3)}`);
     await page.getByRole("button", { name: "Enable 2FA" }).click();
-    await expect(page.getByRole("status")).toContainText("2FA Enabled!");
-    await expect(page.getByRole("status")).toContainText("Your account is now more secure.");
+    await expect(toast(page, "2FA Enabled!")).toBeVisible();
+    await expect(toast(page, "Your account is now more secure.")).toBeVisible();
     return app;
   });
 
@@ -41,11 +41,11 @@ test("2FA from its setup through the sign-in to its removal", async ({ page, sig
     // The code that enabled 2FA is used up.
     await page.getByLabel("6-digit code").fill(await authenticator.usedCode());
     await page.getByRole("button", { name: "Verify" }).click();
-    await expect(page.getByRole("alert")).toContainText("Verification failed");
+    await expect(toast(page, "Verification failed")).toBeVisible();
     await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
     await page.getByRole("button", { name: "Verify" }).click();
     await expect(page).toHaveURL(/\/portal\/new$/);
-    await expect(page.getByRole("status")).toContainText("Login Successful");
+    await expect(toast(page, "Login Successful")).toBeVisible();
   });
 
   await test.step("removing it takes a fresh code", async () => {
@@ -53,10 +53,10 @@ test("2FA from its setup through the sign-in to its removal", async ({ page, sig
     await page.getByRole("link", { name: /^Remove/ }).click();
     await page.getByLabel("6-digit code").fill(await authenticator.usedCode());
     await page.getByRole("button", { name: "Remove" }).click();
-    await expect(page.getByRole("alert")).toContainText("Verification failed");
+    await expect(toast(page, "Verification failed")).toBeVisible();
     await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
     await page.getByRole("button", { name: "Remove" }).click();
-    await expect(page.getByRole("status")).toContainText("Authenticator removed");
+    await expect(toast(page, "Authenticator removed")).toBeVisible();
     expect(await staff("account", "reset-2fa", signedIn.email)).toContain("0 removed");
   });
 });
@@ -67,7 +67,7 @@ test("staff take a lost factor off, and the password opens the account again", a
   const app = Authenticator.fromUri(await page.getByRole("link", { name: "open it from here" }).getAttribute("href"));
   await page.getByLabel("6-digit code").fill(await app.freshCode());
   await page.getByRole("button", { name: "Enable 2FA" }).click();
-  await expect(page.getByRole("status")).toContainText("2FA Enabled!");
+  await expect(toast(page, "2FA Enabled!")).toBeVisible();
   await page.getByRole("button", { name: "Sign out" }).click();
   expect(await staff("account", "reset-2fa", signedIn.email)).toContain("1 removed");
   await logIn(page, signedIn);
@@ -84,7 +84,7 @@ test("the QR code, read off the screen, makes codes that are accepted", async ({
   expect(read?.data).toBe(shown);
   await page.getByLabel("6-digit code").fill(await Authenticator.fromUri(read?.data ?? null).freshCode());
   await page.getByRole("button", { name: "Enable 2FA" }).click();
-  await expect(page.getByRole("status")).toContainText("2FA Enabled!");
+  await expect(toast(page, "2FA Enabled!")).toBeVisible();
 });
 
 test("leaving the setup half-way blocks nothing", async ({ page, signedIn }) => {
@@ -100,9 +100,10 @@ test("leaving the setup half-way blocks nothing", async ({ page, signedIn }) => 
 
 test("the reminder to set up 2FA comes once in a visit", async ({ page, signedIn }) => {
   expect(signedIn.email).toContain("@");
-  const reminder = page.getByText("Enable 2-Factor Authentication");
+  await toast(page, "Login Successful").locator("summary, button").click();
+  const reminder = toast(page, "Enable 2-Factor Authentication");
   await expect(reminder).toBeVisible();
-  await expect(page.getByText("For your security, please enable 2FA in your account settings.")).toBeVisible();
+  await expect(reminder).toContainText("For your security, please enable 2FA in your account settings.");
   await page.goto("/portal/new");
   await expect(reminder).toHaveCount(0);
   await page.goto("/portal");
@@ -115,7 +116,7 @@ test("on a shared computer the session ends with the browser", async ({ page, cl
   await page.getByLabel("Password", { exact: true }).fill(client.password);
   await page.getByLabel("This is a shared computer: forget me when the browser closes").check();
   await page.getByRole("button", { name: "Log in", exact: true }).click();
-  await expect(page.getByRole("status")).toContainText("Login Successful");
+  await expect(toast(page, "Login Successful")).toBeVisible();
   const session = (await context.cookies()).find(({ name }) => name === "session");
   expect(session).toMatchObject({ httpOnly: true, sameSite: "Lax", expires: -1 });
 });

@@ -57,7 +57,7 @@ export const test = base.extend<SiteOptions & { staff: Staff; client: Client; si
     await signUp(page, client, await newClientId(staff));
     await page.goto(localPath(await confirmationLink(dataDir, client.email)));
     await page.getByRole("button", { name: "Confirm this address" }).click();
-    await expect(page.getByRole("status")).toContainText("confirmed");
+    await expect(toast(page, "confirmed")).toBeVisible();
     await use(client);
   },
 
@@ -67,6 +67,11 @@ export const test = base.extend<SiteOptions & { staff: Staff; client: Client; si
     await use(client);
   },
 });
+
+/** The toasts of a page with these words: a banner without script, at most one with it. */
+export function toast(page: Page, words?: string | RegExp) {
+  return page.locator("[data-toast]", { hasText: words });
+}
 
 /** An unused client ID, issued by staff. */
 export async function newClientId(staff: Staff): Promise<string> {
@@ -81,7 +86,7 @@ export async function signUp(page: Page, client: Client, clientId: string): Prom
   await page.getByLabel("Email").fill(client.email);
   await page.getByLabel("Password", { exact: true }).fill(client.password);
   await page.getByRole("button", { name: "Create Account" }).click();
-  await expect(page.getByRole("status")).toContainText("Account Created!");
+  await expect(toast(page, "Account Created!")).toBeVisible();
 }
 
 export async function logIn(page: Page, client: Client): Promise<void> {
@@ -89,7 +94,7 @@ export async function logIn(page: Page, client: Client): Promise<void> {
   await page.getByLabel("Email").fill(client.email);
   await page.getByLabel("Password", { exact: true }).fill(client.password);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
-  await expect(page.getByRole("status")).toContainText("Login Successful");
+  await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
 export async function createShipment(page: Page, name: string): Promise<string> {

@@ -1,4 +1,6 @@
+import { useMemo } from "react";
 import { isRouteErrorResponse, useLocation } from "react-router";
+import type { Toast } from "~/lib/flash";
 import { ErrorPage } from "../error-page";
 import { Flash } from "../flash";
 import { Title } from "../title";
@@ -7,17 +9,13 @@ import { ButtonLink } from "../ui/button";
 /** The portal when its records do not answer: the toast of the catalogue, and a way to try again. Other errors have their own page. */
 export function PortalUnavailable({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
+  // Another error is another toast.
+  const toast = useMemo(() => ({ ...unavailable }), [error]);
   if (!isRouteErrorResponse(error) || error.status < 500) return <ErrorPage error={error} />;
   return (
     <>
       <Title>My Shipments</Title>
-      <Flash
-        toast={{
-          title: "Error fetching shipments",
-          description: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
-          variant: "destructive",
-        }}
-      />
+      <Flash toast={toast} />
       <h1 className="mb-4 text-xl">My Shipments</h1>
       <ButtonLink to={pathname + search} reloadDocument>
         Try again
@@ -25,3 +23,9 @@ export function PortalUnavailable({ error }: { error: unknown }) {
     </>
   );
 }
+
+const unavailable: Toast = {
+  title: "Error fetching shipments",
+  description: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
+  variant: "destructive",
+};

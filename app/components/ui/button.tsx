@@ -22,11 +22,17 @@ export function Button({ look = "plain", className = "", ...props }: ComponentPr
   return <button type="submit" {...props} className={`${shape} ${looks[look]} ${className}`} />;
 }
 
-/** A link that looks like the one button: for going somewhere, never for changing something. */
+/** A link that looks like the one button: for going somewhere, never for changing something. A new page is blended in. */
 export function ButtonLink({
   look = "plain",
   className = "",
   ...props
 }: ComponentProps<typeof Link> & { look?: Look }) {
-  return <Link {...props} className={`${shape} no-underline ${looks[look]} ${className}`} />;
+  return (
+    <Link
+      viewTransition={!props.preventScrollReset}
+      {...props}
+      className={`${shape} no-underline ${looks[look]} ${className}`}
+    />
+  );
 }

@@ -15,26 +15,18 @@ type HeroProps = Pick<Route.ComponentProps["loaderData"], "founded" | "taglines"
 /** Who we are, the tracking form and the way to a quote, above the route from the quay to the lakes. */
 export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
   const [form, fields] = useActionForm<{ trackingNumber: string }>("tracking", answer);
-  const draft = answer && "draft" in answer ? answer.draft : null;
+  const ready = answer && "draft" in answer && answer.draft ? answer : null;
   return (
     <div>
-      <Refusal refused={answer && !("draft" in answer) ? answer : undefined} form={form} fields={fields} />
-      {draft && (
-        <Flash
-          toast={{
-            title: "Email Client Opening...",
-            description: "Your email client is opening to send the tracking request.",
-            variant: "default",
-          }}
-        />
-      )}
+      <Refusal refused={ready ? undefined : answer} form={form} fields={fields} />
+      {ready && <Flash toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>
           <p className="text-sm font-semibold text-quiet">{taglines[1]}</p>
           <h1 className="mt-2 max-w-xl text-2xl">{taglines[0]}</h1>
-          {draft ? (
+          {ready ? (
             <div className="mt-6">
-              <MailReady draft={draft} />
+              <MailReady draft={ready.draft} />
             </div>
           ) : (
             <>

@@ -4,7 +4,9 @@ import { z } from "zod";
 import { OrganisationData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
 import { failure, refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
 import { certifications, home, industries, testimonials, theCompany } from "~/lib/content.server";
+import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { trackingDraft } from "~/models/mail-draft";
@@ -28,6 +30,12 @@ const Tracking = z.object({
     .max(64, "Use at most 64 characters for the tracking number."),
 });
 
+const mailOpening: Toast = {
+  title: "Email Client Opening...",
+  description: "Your email client is opening to send the tracking request.",
+  variant: "default",
+};
+
 export function loader() {
   const { founded, taglines } = theCompany;
   return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
@@ -43,13 +51,19 @@ export async function action({ request }: Route.ActionArgs) {
   const submission = parseWithZod(form, { schema: Tracking });
   if (submission.status !== "success") {
     const empty = submission.error?.trackingNumber?.includes(noNumber);
-    return refuse(submission.reply(), empty ? failure("Tracking Number Required", noNumber) : undefined);
+    const toast = empty ? failure("Tracking Number Required", noNumber) : undefined;
+    return refuse(submission.reply(), toast, 400, { draft: null });
   }
   const [office] = theCompany.offices;
   return data({
     result: submission.reply(),
     draft: trackingDraft(office?.email ?? "", submission.value.trackingNumber),
+    toast: mailOpening,
   });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
 }
 
 const title = "Customs clearing and freight in East Africa";
@@ -65,7 +79,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 export default function HomePage({ loaderData, actionData }: Route.ComponentProps) {
   return (
     <>
-      <Title refused={actionData?.result.status === "error"}>{title}</Title>
+      <Title refused={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
       <Hero {...loaderData} answer={actionData} />
       <Stats {...loaderData} />
       <WhyChooseUs {...loaderData} />

@@ -1,0 +1,95 @@
+import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useLocation, useNavigate } from "react-router";
+
+// Every other part of the page is out of reach while a dialog is open, toasts too, unless they stand in it.
+let open: readonly HTMLElement[] = [];
+const listeners = new Set<() => void>();
+
+function setOpen(next: readonly HTMLElement[]): void {
+  open = next;
+  for (const listener of listeners) listener();
+}
+
+/** The dialog that has the page for itself, or null. */
+export function useTopDialog(): HTMLElement | null {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => open.at(-1) ?? null,
+    () => null,
+  );
+}
+
+/** The state of a link that opens a dialog over the page at `over`: closing goes back to it instead of on to it. */
+export function opensOver(over: string): { over: string } {
+  return { over };
+}
+
+/**
+ * The content of an address that is opened over a page: in the page as the server sends it, a modal dialog once script
+ * runs. Escape and a press beside it go to the address `back`, as its own links do; focus returns to what opened it.
+ */
+export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
+  const { label, back, className, children } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [modal, setModal] = useState(false);
+  const close = useClose(back);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element) return;
+    const opener = document.activeElement;
+    element.close();
+    element.showModal();
+    growFrom(element, opener);
+    setModal(true);
+    setOpen([...open, element]);
+    return () => {
+      element.close();
+      setOpen(open.filter((one) => one !== element));
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
+    <dialog
+      ref={dialog}
+      open
+      aria-label={label}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) close();
+      }}
+      className={
+        modal
+          ? "m-auto max-h-[92dvh] w-[min(36rem,calc(100vw-2rem))] overflow-y-auto rounded-label border border-line bg-raised p-0 text-ink shadow-float backdrop:bg-sunken/90"
+          : `m-0 bg-transparent p-0 text-ink ${className}`
+      }
+    >
+      <div className={modal ? "p-4 sm:p-6" : ""}>{children}</div>
+    </dialog>
+  );
+}
+
+/** How to leave: back where the dialog was opened from, so that Back does not open it again; else on to `back`. */
+export function useClose(back: string): () => void {
+  const navigate = useNavigate();
+  const { state } = useLocation();
+  // Asked once: a refused form drops the state of its address.
+  const [opened] = useState((state as { over?: unknown } | null)?.over === back);
+  return () => {
+    if (opened) navigate(-1);
+    else navigate(back, { replace: true, preventScrollReset: true });
+  };
+}
+
+/** What opens grows from what was pressed. */
+function growFrom(element: HTMLElement, opener: Element | null): void {
+  const from = opener?.getBoundingClientRect();
+  const to = element.getBoundingClientRect();
+  if (!from || opener === document.body) return;
+  element.style.transformOrigin = `${from.x + from.width / 2 - to.x}px ${from.y + from.height / 2 - to.y}px`;
+}

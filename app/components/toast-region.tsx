@@ -1,0 +1,71 @@
+import { Close, Provider, Root, Viewport } from "@radix-ui/react-toast";
+import { X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
+import { useTopDialog } from "./dialog";
+import { type Current, closeLook, endToast, ToastFace, toastLook, toastsAreReady, useToasts } from "./flash";
+
+/** How long the toast takes to go, in milliseconds; as .toast has it in app.css. */
+const leaving = 150;
+
+/**
+ * The toast region of section 2 of the specification: 5000 ms, waits under the pointer and while it has the focus, ends
+ * by Escape, its button, or a swipe of 50 px to the right; F8 leads to it. Inside an open dialog, since everything else
+ * is out of reach then.
+ */
+export default function ToastRegion() {
+  const { current, isReady } = useToasts();
+  const dialog = useTopDialog();
+  // What was spoken already is announced where nobody hears it.
+  const [nowhere] = useState(() => document.createElement("div"));
+  const container = dialog ?? document.body;
+  useEffect(toastsAreReady, []);
+  return (
+    <Provider
+      duration={5000}
+      swipeDirection="right"
+      swipeThreshold={50}
+      announcerContainer={current?.spoken ? nowhere : container}
+    >
+      {isReady && current && <One key={current.id} {...current} />}
+      {createPortal(<Viewport className="toasts" />, container)}
+    </Provider>
+  );
+}
+
+function One({ id, toast, printed }: Current) {
+  const [open, setOpen] = useState(true);
+  const root = useRef<HTMLLIElement>(null);
+  const close = () => {
+    setOpen(false);
+    setTimeout(() => endToast(id), leaving);
+  };
+  return (
+    <Root
+      ref={root}
+      open={open}
+      onOpenChange={close}
+      duration={toast.duration}
+      type={toast.variant === "destructive" ? "foreground" : "background"}
+      data-toast={toast.variant}
+      data-new={printed ? undefined : ""}
+      className={toastLook(toast)}
+      onEscapeKeyDown={(event) => {
+        // One press ends one thing: a dialog under the toast stays.
+        event.preventDefault();
+        if (root.current?.contains(document.activeElement)) root.current.parentElement?.focus();
+        close();
+      }}
+      onSwipeMove={({ detail }) => root.current?.style.setProperty("translate", `${detail.delta.x}px`)}
+      onSwipeCancel={() => root.current?.style.removeProperty("translate")}
+    >
+      <div className="relative pr-8">
+        <ToastFace toast={toast} />
+        <Close className={closeLook}>
+          <X aria-hidden className="size-5" />
+          <span className="sr-only">Close</span>
+        </Close>
+      </div>
+    </Root>
+  );
+}
