@@ -1,15 +1,27 @@
-import { data, Links, Meta, Outlet, Scripts, ScrollRestoration, useRouteLoaderData } from "react-router";
+import {
+  data,
+  Links,
+  Meta,
+  Outlet,
+  Scripts,
+  ScrollRestoration,
+  type ShouldRevalidateFunctionArgs,
+  useRouteLoaderData,
+} from "react-router";
 import type { Route } from "./+types/root";
+import { Pending, useArrival } from "./components/arrival";
 import { ErrorPage } from "./components/error-page";
 import { Flash, Toaster } from "./components/flash";
 import { Chat } from "./components/site/chat";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel } from "./components/site/quote-panel";
+import { useChosenTheme } from "./components/site/theme-toggle";
 import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
 import { answerMiddleware, gateMiddleware } from "./lib/gate.server";
+import { isOnlyQuote } from "./lib/revalidate";
 import { hasSessionCookie } from "./lib/session.server";
 import { backendMiddleware } from "./lib/supabase.server";
 import { themeOf } from "./lib/theme.server";
@@ -22,20 +34,20 @@ export const middleware: Route.MiddlewareFunction[] = [
   backendMiddleware,
 ];
 
-export async function loader({ request, context, url }: Route.LoaderArgs) {
+export async function loader({ request, context }: Route.LoaderArgs) {
   return data({
     company: theCompany,
     origin: env().origin,
-    quoteServices: url.searchParams.has("quote") ? quoteServices : null,
+    quoteServices,
     theme: await themeOf(request),
     toast: takeFlash(context),
     signedIn: hasSessionCookie(request),
   });
 }
 
-/** The flash belongs to one page: every navigation asks again. */
-export function shouldRevalidate() {
-  return true;
+/** The flash belongs to one page: every navigation asks again. The quote form over a page is no other page. */
+export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
+  return !isOnlyQuote(change);
 }
 
 export const links: Route.LinksFunction = () => [
@@ -48,7 +60,8 @@ export const links: Route.LinksFunction = () => [
 /** The document. It has to stand without data too: a request refused at the gate has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
   const page = useRouteLoaderData<typeof loader>("root");
-  const theme = page?.theme ?? "dark";
+  const theme = useChosenTheme() ?? page?.theme ?? "dark";
+  useArrival();
   return (
     <html lang="en" className={theme}>
       <head>
@@ -72,7 +85,8 @@ export function Layout({ children }: { children: React.ReactNode }) {
         </main>
         {page && <Footer company={page.company} />}
         {page && <Chat phone={page.company.chat_phone} />}
-        {page?.quoteServices && <QuotePanel services={page.quoteServices} />}
+        {page && <QuotePanel services={page.quoteServices} />}
+        <Pending />
         <Toaster />
         <ScrollRestoration />
         <Scripts />

@@ -1,5 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { useLocation, useNavigate } from "react-router";
+import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
 // Every other part of the page is out of reach while a dialog is open, toasts too, unless they stand in it.
 let open: readonly HTMLElement[] = [];
@@ -22,10 +22,8 @@ export function useTopDialog(): HTMLElement | null {
   );
 }
 
-/** The state of a link that opens a dialog over the page at `over`: closing goes back to it instead of on to it. */
-export function opensOver(over: string): { over: string } {
-  return { over };
-}
+/** The state of a link that opens a dialog over the page it stands on: closing goes back instead of on. */
+export const opensOver = { over: true };
 
 /**
  * The content of an address that is opened over a page: in the page as the server sends it, a modal dialog once script
@@ -79,11 +77,27 @@ export function useClose(back: string): () => void {
   const navigate = useNavigate();
   const { state } = useLocation();
   // Asked once: a refused form drops the state of its address.
-  const [opened] = useState((state as { over?: unknown } | null)?.over === back);
+  const [opened] = useState((state as { over?: unknown } | null)?.over === true);
   return () => {
     if (opened) navigate(-1);
     else navigate(back, { replace: true, preventScrollReset: true });
   };
+}
+
+/** A link out of the dialog: the address it leads to, and once script runs the way `useClose` goes. */
+export function CloseLink({ to, ...props }: Omit<LinkProps, "to"> & { to: string }) {
+  const close = useClose(to);
+  return (
+    <Link
+      {...props}
+      to={to}
+      preventScrollReset
+      onClick={(event) => {
+        event.preventDefault();
+        close();
+      }}
+    />
+  );
 }
 
 /** What opens grows from what was pressed. */

@@ -1,6 +1,6 @@
 /** Toasts: what the server prints as a banner, and what script makes of it. One at a time, the newest. */
 import { CircleAlert, CircleCheck, X } from "lucide-react";
-import { useEffect, useSyncExternalStore } from "react";
+import { type FormEvent, useEffect, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { useWhenIdle } from "./idle";
@@ -47,6 +47,13 @@ export function showToast(toast: Toast, { printed = false, spoken = false } = {}
 export function showToastNext(toast: Toast): void {
   if (toasts.current) set({ waiting: toast });
   else showToast(toast);
+}
+
+/** Answers a form with a toast and sends nothing, once toasts can be shown; before that the form goes its way. */
+export function answerAtOnce(event: FormEvent, toast: Toast): void {
+  if (!toasts.isReady) return;
+  event.preventDefault();
+  showToast(toast);
 }
 
 /** Ends a toast; the one that waited for it follows. */

@@ -20,9 +20,10 @@ function settingsCookie(): Cookie {
 }
 
 /** The stored choice, or the defaults; a damaged cookie counts as none. */
-export async function cookieSettingsOf(request: Request): Promise<CookieSettings> {
+export async function cookieSettingsOf(request: Request): Promise<{ settings: CookieSettings; isStored: boolean }> {
   const stored: unknown = await settingsCookie().parse(request.headers.get("Cookie"));
-  return Settings.safeParse(stored).data ?? defaults;
+  const { data } = Settings.safeParse(stored);
+  return { settings: data ?? defaults, isStored: data !== undefined };
 }
 
 /** A Set-Cookie that keeps the choice. */

@@ -2,6 +2,7 @@ import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link, redirect } from "react-router";
 import type { z } from "zod";
+import { answerAtOnce } from "~/components/flash";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
@@ -14,6 +15,7 @@ import { portalPath } from "~/lib/redirect.server";
 import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
 import { asksForCode, signIn } from "~/models/account.server";
+import { forgotPasswordToast } from "~/models/not-yet";
 import type { Route } from "./+types/_auth.login";
 
 export function loader({ url }: Route.LoaderArgs) {
@@ -69,7 +71,12 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
           Log in
         </SubmitButton>
       </Form>
-      <Form method="post" action="/resources/forgot-password" className="mt-2">
+      <Form
+        method="post"
+        action="/resources/forgot-password"
+        onSubmit={(event) => answerAtOnce(event, forgotPasswordToast())}
+        className="mt-2"
+      >
         <Button look="quiet">Forgot password?</Button>
       </Form>
       <p>

@@ -4,6 +4,8 @@ import { identifiers } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.additional-info";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export function loader() {
   const { customs_agent_licence, aeo_number, tax_pin, managing_director } = identifiers;
   return {

@@ -3,7 +3,7 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form, useRouteLoaderData } from "react-router";
 import { z } from "zod";
 import { Flash } from "~/components/flash";
-import { Field, Refusal, SubmitButton, TextField, useActionForm } from "~/components/form";
+import { Field, Refusal, type Refused, SubmitButton, TextField, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
@@ -16,6 +16,8 @@ import { emailAddress, personName } from "~/models/contact";
 import { contactDraft } from "~/models/mail-draft";
 import type { loader as rootLoader } from "~/root";
 import type { Route } from "./+types/_site.contact";
+
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
 
 const Contact = z.object({
   name: personName,
@@ -69,11 +71,11 @@ export default function ContactPage({ actionData, loaderData }: Route.ComponentP
           {ready ? (
             <>
               <h1 className="mb-6 text-xl">Contact</h1>
-              <MailReady draft={ready.draft} />
+              <MailReady draft={ready.draft} opens />
+              <h2 className="mt-10 mb-4 text-lg">Another message</h2>
             </>
-          ) : (
-            <ContactForm refused={refused} />
-          )}
+          ) : null}
+          <ContactForm key={ready ? "anew" : "first"} refused={refused} isFirst={!ready} />
         </div>
         <div className="grid content-start gap-8">
           {company?.offices.map((office) => (
@@ -115,12 +117,12 @@ export default function ContactPage({ actionData, loaderData }: Route.ComponentP
   );
 }
 
-function ContactForm({ refused }: { refused: Parameters<typeof useActionForm>[1] }) {
+function ContactForm({ refused, isFirst }: { refused: Refused | undefined; isFirst: boolean }) {
   const [form, fields] = useActionForm<z.input<typeof Contact>>("contact", refused);
   return (
     <>
       <Refusal refused={refused} form={form} fields={fields} />
-      <h1 className="mb-2 text-xl">Contact</h1>
+      {isFirst && <h1 className="mb-2 text-xl">Contact</h1>}
       <p className="mb-6 text-quiet">Your mail application opens with what you write here. You send it from there.</p>
       <Form method="post" {...getFormProps(form)} noValidate>
         <Field field={fields.name} label="Full Name" autoComplete="name" />

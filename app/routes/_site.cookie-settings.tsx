@@ -1,4 +1,6 @@
+import { useEffect, useState } from "react";
 import { Form } from "react-router";
+import { mirror } from "~/components/site/theme-toggle";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { keepTyped } from "~/lib/connection";
@@ -8,8 +10,10 @@ import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.cookie-settings";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export async function loader({ request }: Route.LoaderArgs) {
-  return { settings: await cookieSettingsOf(request) };
+  return cookieSettingsOf(request);
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -71,7 +75,7 @@ const categories = [
 ] as const;
 
 export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
-  const { settings } = loaderData;
+  const settings = useMirror(loaderData);
   return (
     <div className="max-w-2xl">
       <Title>Cookie Settings</Title>
@@ -108,4 +112,27 @@ export default function CookieSettingsPage({ loaderData }: Route.ComponentProps)
       </Form>
     </div>
   );
+}
+
+/** The settings to show. Local storage has a copy of what is stored; without a cookie, it overrides the defaults. */
+function useMirror({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
+  const [found, setFound] = useState<CookieSettings | null>(null);
+  useEffect(() => {
+    if (isStored) mirror(storageKey, JSON.stringify(settings));
+    else setFound(readMirror(settings));
+  }, [settings, isStored]);
+  return (!isStored && found) || settings;
+}
+
+const storageKey = "cookieSettings";
+
+function readMirror(defaults: CookieSettings): CookieSettings | null {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "null");
+    if (typeof stored !== "object" || stored === null) return null;
+    const told = Object.entries(stored).filter(([name, value]) => name in defaults && typeof value === "boolean");
+    return { ...defaults, ...Object.fromEntries(told) };
+  } catch {
+    return null;
+  }
 }

@@ -5,6 +5,8 @@ import { seo } from "~/lib/seo";
 import { forPage, legalText } from "~/models/article.server";
 import type { Route } from "./+types/_site.privacy";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export function loader({ request }: Route.LoaderArgs) {
   return forPage(legalText("privacy"), request);
 }

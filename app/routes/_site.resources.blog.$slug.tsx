@@ -8,6 +8,8 @@ import { seo } from "~/lib/seo";
 import { forPage, getArticle } from "~/models/article.server";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);

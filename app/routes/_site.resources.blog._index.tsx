@@ -7,6 +7,8 @@ import { seo } from "~/lib/seo";
 import { type ArticleSummary, listArticles, listCategories } from "~/models/article.server";
 import type { Route } from "./+types/_site.resources.blog._index";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 const all = "All";
 
 export function loader({ url }: Route.LoaderArgs) {

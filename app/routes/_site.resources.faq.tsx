@@ -6,6 +6,8 @@ import { faq } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.resources.faq";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export function loader() {
   return { categories: faq };
 }

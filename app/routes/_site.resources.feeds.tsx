@@ -4,6 +4,8 @@ import { feeds } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.resources.feeds";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export function loader() {
   return { feeds };
 }

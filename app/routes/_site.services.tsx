@@ -24,6 +24,8 @@ import { type Service, services } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.services";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 /** `?service=<id>` opens another card than the first display does; an id there is none of changes nothing. */
 export function loader({ url }: Route.LoaderArgs) {
   const asked = url.searchParams.get("service");

@@ -2,6 +2,7 @@ import { data, redirect } from "react-router";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
+import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 import type { Route } from "./+types/portal.$shipmentId_.payments";
 
@@ -9,11 +10,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   const form = await readForm(request);
   const payment = PAYMENTS.find(({ id }) => id === form.get("payment"));
   if (!payment) throw data("There is no such payment.", { status: 400 });
-  return redirectWithFlash(context, portalPath(`/portal/${params.shipmentId}`), {
-    title: payment.action,
-    description: "This is a demo. No payment will be processed.",
-    variant: "default",
-  });
+  return redirectWithFlash(context, portalPath(`/portal/${params.shipmentId}`), paymentToast(payment));
 }
 
 export function loader({ params }: Route.LoaderArgs) {

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { data, Form, Link } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
-import { Dialog } from "~/components/dialog";
+import { CloseLink, Dialog, opensOver } from "~/components/dialog";
 import { Flash } from "~/components/flash";
 import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
@@ -111,7 +111,7 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
                 <span className="block font-semibold">{factor.name}</span>
                 <span className="text-sm text-quiet">Added {eastAfricaTime(factor.created)}</span>
               </span>
-              <ButtonLink to={`/portal/2fa/${factor.id}`}>
+              <ButtonLink to={`/portal/2fa/${factor.id}`} state={opensOver}>
                 Remove<span className="sr-only"> {factor.name}</span>
               </ButtonLink>
             </li>
@@ -124,9 +124,9 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
         </SubmitButton>
       </Form>
       <p className="mt-4">
-        <Link to="/portal" className="inline-flex min-h-11 items-center underline">
+        <CloseLink to="/portal" className="inline-flex min-h-11 items-center underline">
           Back to the shipments
-        </Link>
+        </CloseLink>
       </p>
     </>
   );

@@ -3,10 +3,10 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
-import { Dialog } from "~/components/dialog";
+import { CloseLink, Dialog } from "~/components/dialog";
 import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
-import { ButtonLink } from "~/components/ui/button";
+import { buttonLook } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
@@ -69,7 +69,9 @@ export default function RemoveFactorPage({ actionData, loaderData }: Route.Compo
         <CodeField field={fields.code} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Removing…">Remove</SubmitButton>
-          <ButtonLink to="/portal/2fa">Keep it</ButtonLink>
+          <CloseLink to="/portal/2fa" className={buttonLook()}>
+            Keep it
+          </CloseLink>
         </div>
       </Form>
     </Dialog>

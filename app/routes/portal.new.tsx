@@ -3,10 +3,10 @@ import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
 import type { z } from "zod";
-import { Dialog } from "~/components/dialog";
+import { CloseLink, Dialog } from "~/components/dialog";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
-import { ButtonLink } from "~/components/ui/button";
+import { buttonLook } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
@@ -64,7 +64,9 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
         />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Creating…">Create Shipment</SubmitButton>
-          <ButtonLink to="/portal">Cancel</ButtonLink>
+          <CloseLink to="/portal" className={buttonLook()}>
+            Cancel
+          </CloseLink>
         </div>
       </Form>
     </Dialog>

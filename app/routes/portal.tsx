@@ -1,4 +1,5 @@
 import { data, Link, NavLink, Outlet, useMatch } from "react-router";
+import { opensOver } from "~/components/dialog";
 import { Flash } from "~/components/flash";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
@@ -48,12 +49,12 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
               My Shipments
             </h2>
           )}
-          <ButtonLink look={onList ? "action" : "plain"} to="/portal/new">
+          <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" state={opensOver}>
             Create Shipment
           </ButtonLink>
         </div>
         <p className="-mt-2 mb-2">
-          <Link to="/portal/2fa" className="inline-flex min-h-11 items-center text-sm underline">
+          <Link to="/portal/2fa" state={opensOver} className="inline-flex min-h-11 items-center text-sm underline">
             Manage 2FA
           </Link>
         </p>
@@ -96,6 +97,7 @@ function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: numbe
     <li>
       <NavLink
         to={`/portal/${shipment.id}${page > 1 ? `?page=${page}` : ""}`}
+        viewTransition
         className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action"
       >
         <span className="block font-semibold">{shipment.name}</span>

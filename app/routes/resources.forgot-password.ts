@@ -1,9 +1,10 @@
 import { redirect } from "react-router";
 import { redirectWithFlash } from "~/lib/flash.server";
+import { forgotPasswordToast } from "~/models/not-yet";
 import type { Route } from "./+types/resources.forgot-password";
 
 export function action({ context }: Route.ActionArgs) {
-  return redirectWithFlash(context, "/login", { title: "Feature coming soon!", variant: "default" });
+  return redirectWithFlash(context, "/login", forgotPasswordToast());
 }
 
 export function loader() {

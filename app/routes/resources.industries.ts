@@ -2,6 +2,7 @@ import { redirect } from "react-router";
 import { industries } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/resources.industries";
 
 const row = "/#industries";
@@ -10,11 +11,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const industry = industries.find(({ id }) => id === form.get("industry"));
   if (!industry) return redirect(row, 303);
-  return redirectWithFlash(context, row, {
-    title: `${industry.name} Clicked`,
-    description: "This feature is not implemented yet.",
-    variant: "default",
-  });
+  return redirectWithFlash(context, row, industryToast(industry.name));
 }
 
 export function loader() {

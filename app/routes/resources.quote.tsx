@@ -73,7 +73,7 @@ function QuoteReady({ draft, from, toast }: { draft: MailDraft; from: string; to
       <Title>Get a Quote</Title>
       <Flash toast={toast} />
       <h1 className="mb-6 text-xl">Get a Quote</h1>
-      <MailReady draft={draft} />
+      <MailReady draft={draft} opens />
       <p className="mt-6">
         <Link to={from} className="inline-flex min-h-11 items-center underline">
           Back to where you were

@@ -1,6 +1,6 @@
 import { Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
-import { withQuote } from "./quote-panel";
+import { quoteLink } from "./quote-panel";
 
 const pages = [
   { to: "/careers", name: "Careers" },
@@ -20,8 +20,8 @@ export function Footer({ company }: { company: Company }) {
   const { pathname, search } = useLocation();
   // The quote form opens over the page itself, but not over pages that hold what somebody is writing.
   const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
-    ? "/?quote"
-    : withQuote(pathname, search);
+    ? { to: "/?quote" }
+    : quoteLink({ pathname, search });
   return (
     <footer className="border-t border-line bg-sunken pb-16 text-sm">
       <div className="mx-auto grid max-w-6xl gap-8 px-4 py-10 sm:grid-cols-2 lg:grid-cols-4">
@@ -29,7 +29,7 @@ export function Footer({ company }: { company: Company }) {
           <p className="font-semibold">{company.name}</p>
           <p className="mt-1 text-quiet">{company.taglines[0]}</p>
           <p className="mt-2">
-            <Link to={quote} preventScrollReset className={linkLook}>
+            <Link {...quote} className={linkLook}>
               Get a Quote
             </Link>
           </p>
@@ -61,7 +61,7 @@ export function Footer({ company }: { company: Company }) {
           <ul className="columns-2 gap-4 lg:columns-1">
             {pages.map((page) => (
               <li key={page.to}>
-                <Link to={page.to} className={linkLook}>
+                <Link to={page.to} viewTransition className={linkLook}>
                   {page.name}
                 </Link>
               </li>

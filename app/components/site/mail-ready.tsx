@@ -5,12 +5,26 @@ import { type MailDraft, mailtoHref } from "~/models/mail-draft";
 import type { loader } from "~/root";
 import { chatHref } from "./chat";
 
-/** A mail that is ready: open it in the mail application, or send its words another way. */
-export function MailReady({ draft }: { draft: MailDraft }) {
+/** Opens the mail application with a draft, as a press on its link does. */
+export function openMail(draft: MailDraft): void {
+  const link = document.createElement("a");
+  link.href = mailtoHref(draft);
+  link.click();
+}
+
+/**
+ * A mail that is ready: open it in the mail application, or send its words another way. With `opens`, script opens the
+ * application by itself.
+ */
+export function MailReady({ draft, opens = false }: { draft: MailDraft; opens?: boolean }) {
   const company = useRouteLoaderData<typeof loader>("root")?.company;
   const office = company?.offices[0];
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus(), []);
+  useEffect(() => {
+    if (!opens) return;
+    panel.current?.focus();
+    openMail(draft);
+  }, [draft, opens]);
   return (
     <section
       ref={panel}

@@ -1,7 +1,8 @@
-import { ChevronDown, Menu, Moon, Sun } from "lucide-react";
+import { ChevronDown, Menu } from "lucide-react";
 import { Form, Link, NavLink, useLocation } from "react-router";
 import { Button } from "../ui/button";
 import { RouteMark } from "./route-mark";
+import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; signedIn: boolean; theme: string };
 
@@ -19,7 +20,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
   return (
     <header className="border-b border-line bg-surface">
       <div className="mx-auto flex max-w-6xl items-center gap-4 px-4 py-2">
-        <Link to="/" className="flex min-h-11 items-center gap-3 font-semibold no-underline">
+        <Link to="/" viewTransition className="flex min-h-11 items-center gap-3 font-semibold no-underline">
           <RouteMark className="h-7 w-9 shrink-0" />
           <span className="leading-tight">{name}</span>
         </Link>
@@ -80,25 +81,9 @@ const itemLook =
 
 function NavItem({ to, children }: { to: string; children: string }) {
   return (
-    <NavLink to={to} end={to === "/"} className={itemLook}>
+    <NavLink to={to} end={to === "/"} viewTransition className={itemLook}>
       {children}
     </NavLink>
-  );
-}
-
-function ThemeToggle({ theme }: { theme: string }) {
-  const { pathname, search } = useLocation();
-  const other = theme === "dark" ? "light" : "dark";
-  const Mark = theme === "dark" ? Sun : Moon;
-  return (
-    <Form method="post" action="/resources/theme" preventScrollReset>
-      <input type="hidden" name="theme" value={other} />
-      <input type="hidden" name="to" value={pathname + search} />
-      <Button look="icon">
-        <Mark aria-hidden className="size-5" />
-        <span className="sr-only">Use the {other} theme</span>
-      </Button>
-    </Form>
   );
 }
 

@@ -1,24 +1,29 @@
 import { getFormProps } from "@conform-to/react";
-import { Form } from "react-router";
+import { type FetcherWithComponents, Form } from "react-router";
 import { Field, Refusal, type Refused, SelectField, SubmitButton, TextField, useActionForm } from "../form";
 
 type QuoteFields = { name: string; email: string; phone: string; service: string; message: string };
 
-/** The quote form, in the panel over a page and on its own page after a refusal. `from` is where the person was. */
+/**
+ * The quote form, in the panel over a page and on its own page after a refusal. `from` is where the person was; with a
+ * fetcher the answer comes to where the form stands.
+ */
 export function QuoteForm(props: {
   services: string[];
   from: string;
   refused?: Refused;
+  fetcher?: FetcherWithComponents<unknown>;
   /** The h1 of a page that is nothing but this form. */
   heading?: string;
 }) {
-  const { services, from, refused, heading } = props;
+  const { services, from, refused, heading, fetcher } = props;
+  const Sent = fetcher?.Form ?? Form;
   const [form, fields] = useActionForm<QuoteFields>("quote", refused);
   return (
     <>
       <Refusal refused={refused} form={form} fields={fields} />
       {heading && <h1 className="mb-6 text-xl">{heading}</h1>}
-      <Form method="post" action="/resources/quote" {...getFormProps(form)} noValidate>
+      <Sent method="post" action="/resources/quote" {...getFormProps(form)} noValidate>
         <input type="hidden" name="from" value={from} />
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
@@ -29,10 +34,10 @@ export function QuoteForm(props: {
           label="Message"
           hint="Optional: what, how much, from where, to where, by when"
         />
-        <SubmitButton pending="Preparing…" className="w-full">
+        <SubmitButton pending="Preparing…" sending={fetcher && fetcher.state !== "idle"} className="w-full">
           Prepare the mail
         </SubmitButton>
-      </Form>
+      </Sent>
     </>
   );
 }

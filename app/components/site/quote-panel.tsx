@@ -1,11 +1,21 @@
 import { X } from "lucide-react";
-import { Link, useLocation } from "react-router";
+import { useEffect, useState } from "react";
+import { Link, useFetcher, useLocation } from "react-router";
+import type { MailDraft } from "~/models/mail-draft";
+import type { action } from "~/routes/resources.quote";
+import { CloseLink, Dialog, opensOver, useClose } from "../dialog";
+import { showToast } from "../flash";
+import { MailReady, openMail } from "./mail-ready";
 import { QuoteForm } from "./quote-form";
 
-/** The address of a page with the quote form open over it. */
-export function withQuote(pathname: string, search: string): string {
+/** A link to the page at `pathname` and `search` with the quote form open over it. */
+export function quoteLink({ pathname, search }: { pathname: string; search: string }) {
   const rest = withoutQuote(search);
-  return `${pathname}${rest ? `${rest}&` : "?"}quote`;
+  return {
+    to: `${pathname}${rest ? `${rest}&` : "?"}quote`,
+    state: opensOver,
+    preventScrollReset: true,
+  };
 }
 
 function withoutQuote(search: string): string {
@@ -14,9 +24,14 @@ function withoutQuote(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** The quote form over the page it was opened from: an address with `?quote`, closed by links to the same page. */
+/**
+ * The quote form over the page it was opened from, at that page's address with `?quote`. With script the mail
+ * application opens by itself and the form makes way; the mail stays at hand here in case none opened.
+ */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search } = useLocation();
+  const [sent, setSent] = useState<MailDraft | null>(null);
+  if (!new URLSearchParams(search).has("quote")) return null;
   const page = pathname + withoutQuote(search);
   return (
     <div className="fixed inset-0 z-20 grid place-items-center overflow-y-auto p-4">
@@ -27,27 +42,56 @@ export function QuotePanel({ services }: { services: string[] }) {
         tabIndex={-1}
         className="fixed inset-0 bg-sunken/90"
       />
-      <section
-        role="dialog"
-        aria-modal="true"
-        aria-labelledby="quote-title"
+      <Dialog
+        label="Get a Quote"
+        back={page}
         className="relative w-full max-w-md rounded-label border border-line bg-raised p-4 shadow-float sm:p-6"
       >
         <header className="mb-4 flex items-start justify-between gap-4">
-          <h2 id="quote-title" className="text-lg font-semibold">
-            Get a Quote
-          </h2>
-          <Link
+          <h2 className="text-lg font-semibold">Get a Quote</h2>
+          <CloseLink
             to={page}
-            preventScrollReset
             className="-mt-2 -mr-2 flex size-11 items-center justify-center rounded-label border border-transparent hover:border-edge"
           >
             <X aria-hidden className="size-5" />
             <span className="sr-only">Close</span>
-          </Link>
+          </CloseLink>
         </header>
-        <QuoteForm services={services} from={page} />
-      </section>
+        {sent && (
+          <details className="mb-4">
+            <summary className="inline-flex min-h-11 items-center underline">
+              No mail opened for your last request?
+            </summary>
+            <MailReady draft={sent} />
+          </details>
+        )}
+        <QuoteInPlace services={services} page={page} onSent={setSent} />
+      </Dialog>
     </div>
+  );
+}
+
+type InPlace = { services: string[]; page: string; onSent: (draft: MailDraft) => void };
+
+/** The form, answered where it stands once script runs. */
+function QuoteInPlace({ services, page, onSent }: InPlace) {
+  const fetcher = useFetcher<typeof action>();
+  const close = useClose(page);
+  const answer = fetcher.data;
+  // One answer is acted on once.
+  useEffect(() => {
+    if (!answer || !("draft" in answer)) return;
+    onSent(answer.draft);
+    openMail(answer.draft);
+    showToast(answer.toast);
+    close();
+  }, [answer]);
+  return (
+    <QuoteForm
+      services={services}
+      from={page}
+      refused={answer && !("draft" in answer) ? answer : undefined}
+      fetcher={fetcher}
+    />
   );
 }

@@ -14,6 +14,11 @@ const shape =
   "inline-flex min-h-11 items-center justify-center gap-2 rounded-label border py-2 text-sm font-semibold whitespace-nowrap " +
   "transition-[filter,border-color,color] duration-150 ease-out aria-disabled:opacity-60";
 
+/** The classes of the one button, for a link that is a component of its own. */
+export function buttonLook(look: Look = "plain", className = ""): string {
+  return `${shape} no-underline ${looks[look]} ${className}`;
+}
+
 /**
  * The one button. `action` is the main thing to do on a page, `plain` everything else, `quiet` looks like a link,
  * `icon` is a square for a mark whose name is read aloud only.
@@ -28,11 +33,5 @@ export function ButtonLink({
   className = "",
   ...props
 }: ComponentProps<typeof Link> & { look?: Look }) {
-  return (
-    <Link
-      viewTransition={!props.preventScrollReset}
-      {...props}
-      className={`${shape} no-underline ${looks[look]} ${className}`}
-    />
-  );
+  return <Link viewTransition={!props.preventScrollReset} {...props} className={buttonLook(look, className)} />;
 }

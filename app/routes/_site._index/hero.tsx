@@ -1,8 +1,9 @@
 import { getFormProps } from "@conform-to/react";
-import { Form, Link } from "react-router";
+import { Form, Link, useLocation } from "react-router";
 import { Flash } from "~/components/flash";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
+import { quoteLink } from "~/components/site/quote-panel";
 import { ButtonLink } from "~/components/ui/button";
 import type { Route } from "./+types/route";
 import { HeroDrawing } from "./hero-drawing";
@@ -26,7 +27,7 @@ export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
           <h1 className="mt-2 max-w-xl text-2xl">{taglines[0]}</h1>
           {ready ? (
             <div className="mt-6">
-              <MailReady draft={ready.draft} />
+              <MailReady draft={ready.draft} opens />
             </div>
           ) : (
             <>
@@ -34,7 +35,7 @@ export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
                 Customs clearing, freight forwarding and logistics since {founded}. We clear your cargo at Mombasa,
                 carry it inland, and tell you at every stage who has to act and by when.
               </p>
-              <ButtonLink look="action" to="?quote" preventScrollReset>
+              <ButtonLink look="action" {...quoteLink(useLocation())}>
                 Get a Quote
               </ButtonLink>
             </>

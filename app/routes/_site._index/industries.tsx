@@ -1,5 +1,7 @@
 import { Form } from "react-router";
+import { answerAtOnce } from "~/components/flash";
 import { Art } from "~/components/site/art";
+import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
@@ -20,7 +22,12 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
         <ul className="flex w-max gap-3">
           {industries.map(({ id, name, text }) => (
             <li key={id} className="flex w-56 snap-start">
-              <Form method="post" action="/resources/industries" className="flex grow">
+              <Form
+                method="post"
+                action="/resources/industries"
+                onSubmit={(event) => answerAtOnce(event, industryToast(name))}
+                className="flex grow"
+              >
                 <button
                   type="submit"
                   name="industry"

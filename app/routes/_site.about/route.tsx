@@ -9,6 +9,8 @@ import { Leadership } from "./leadership";
 import { Partners } from "./partners";
 import { Story } from "./story";
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
 export function loader() {
   return { about, partners, team, certifications: certifications.about };
 }

@@ -1,6 +1,8 @@
 import { Form } from "react-router";
+import { answerAtOnce } from "~/components/flash";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
+import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 
 /** The three payments. Their buttons only say what they would do. */
@@ -11,7 +13,12 @@ export function Payments({ shipmentId }: { shipmentId: string }) {
         {PAYMENTS.map((payment) => (
           <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">
             <span>{payment.name}</span>
-            <Form method="post" action={`/portal/${shipmentId}/payments`} preventScrollReset>
+            <Form
+              method="post"
+              action={`/portal/${shipmentId}/payments`}
+              preventScrollReset
+              onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
+            >
               <Button name="payment" value={payment.id}>
                 Pay<span className="sr-only"> {payment.name}</span>
               </Button>

@@ -1,0 +1,42 @@
+import { Moon, Sun } from "lucide-react";
+import { useEffect } from "react";
+import { useFetcher, useFetchers, useLocation } from "react-router";
+import { Button } from "../ui/button";
+
+const sending = "theme";
+
+/** The theme on its way to the server: what was chosen counts at once. */
+export function useChosenTheme(): string | null {
+  const choice = useFetchers()
+    .find(({ key }) => key === sending)
+    ?.formData?.get("theme");
+  return typeof choice === "string" ? choice : null;
+}
+
+/** A form that keeps the other theme in a cookie; with script the page turns at once and local storage hears of it. */
+export function ThemeToggle({ theme }: { theme: string }) {
+  const { pathname, search } = useLocation();
+  const fetcher = useFetcher({ key: sending });
+  const other = theme === "dark" ? "light" : "dark";
+  const Mark = theme === "dark" ? Sun : Moon;
+  useEffect(() => mirror("theme", theme), [theme]);
+  return (
+    <fetcher.Form method="post" action="/resources/theme" preventScrollReset>
+      <input type="hidden" name="theme" value={other} />
+      <input type="hidden" name="to" value={pathname + search} />
+      <Button look="icon">
+        <Mark aria-hidden className="size-5" />
+        <span className="sr-only">Use the {other} theme</span>
+      </Button>
+    </fetcher.Form>
+  );
+}
+
+/** Keeps a copy in local storage, where the browser allows it. */
+export function mirror(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // Storage may be switched off or full; the cookie is what counts.
+  }
+}

@@ -1,0 +1,18 @@
+/** What the specification only announces: buttons that say so and do nothing else (sections 2 and 7). */
+import type { Toast } from "../lib/flash.ts";
+import type { PAYMENTS } from "./shipment.ts";
+
+/** For a press on an industry, by its name. */
+export function industryToast(name: string): Toast {
+  return { title: `${name} Clicked`, description: "This feature is not implemented yet.", variant: "default" };
+}
+
+/** For a press on the button of a payment. */
+export function paymentToast({ action }: (typeof PAYMENTS)[number]): Toast {
+  return { title: action, description: "This is a demo. No payment will be processed.", variant: "default" };
+}
+
+/** For 'Forgot password?'. */
+export function forgotPasswordToast(): Toast {
+  return { title: "Feature coming soon!", variant: "default" };
+}
