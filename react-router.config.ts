@@ -3,13 +3,13 @@ import type { Config } from "@react-router/dev/config";
 export default {
   ssr: true,
   routeDiscovery: { mode: "initial" },
-  subResourceIntegrity: true,
   // The gate (app/lib/gate.server.ts) judges where a form comes from, for every route and from APP_ORIGIN; the
   // framework's own check would answer 400 before it.
   allowedActionOrigins: ["**"],
   future: {
     v8_middleware: true,
-    v8_splitRouteModules: true,
+    // A route's clientAction must be there when the line breaks, so it travels with its page.
+    v8_splitRouteModules: false,
     v8_viteEnvironmentApi: true,
     v8_passThroughRequests: true,
     v8_trailingSlashAwareDataRequests: true,

@@ -1,11 +1,11 @@
-import type { FieldMetadata } from "@conform-to/react";
-import { Field } from "./form";
+import { Field, type FormField } from "./form";
 
 /** The field for a six-digit code of an authenticator. */
-export function CodeField({ field }: { field: FieldMetadata<string> }) {
+export function CodeField({ field }: { field: FormField }) {
   return (
     <Field
       field={field}
+      fresh
       label="6-digit code"
       hint="From your authenticator app; spaces do no harm"
       inputMode="numeric"

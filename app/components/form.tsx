@@ -1,14 +1,6 @@
 /** The form kit: every form of the site shows its fields, errors and pending state this way. */
-import {
-  type FieldMetadata,
-  type FormMetadata,
-  getInputProps,
-  getSelectProps,
-  getTextareaProps,
-  type SubmissionResult,
-  useForm,
-} from "@conform-to/react";
-import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useRef } from "react";
+import type { SubmissionResult } from "@conform-to/react";
+import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { Flash } from "./flash";
@@ -20,33 +12,54 @@ import { Button } from "./ui/button";
  */
 export type Refused = { result: SubmissionResult | null; toast?: Toast };
 
-/** A form over the answer of its action. `id` tells several forms of one page apart. */
-export function useActionForm<Fields extends Record<string, unknown>>(
+/**
+ * A field as the server judged it. `value` is what was typed, "" where the answer must not repeat it; `answer` counts
+ * the answers to its form.
+ */
+export type FormField = {
+  id: string;
+  name: string;
+  value: string;
+  errorId: string;
+  errors?: string[];
+  answer: number;
+};
+
+export type ActionForm = { id: string; problems: { id: string; text: string }[] };
+
+/**
+ * A form over the answer of its action. `id` tells several forms of one page apart, `names` are its fields. The schemas
+ * stay on the server, with script and without: the browser needs nothing of the form library but its answer.
+ */
+export function useActionForm<const Name extends string>(
   id: string,
   refused: Refused | undefined,
-  defaultValue?: Partial<Record<keyof Fields & string, string>>,
-) {
-  return useForm<Fields>({
-    id,
-    lastResult: refused?.result ?? null,
-    defaultValue: defaultValue as never,
-    // The schemas stay on the server: the form is judged there, with script and without.
-    shouldValidate: "onSubmit",
-    shouldRevalidate: "onSubmit",
-  });
+  names: readonly Name[],
+): [ActionForm, Record<Name, FormField>] {
+  const result = refused?.result;
+  const [last, setLast] = useState({ result, count: 0 });
+  if (last.result !== result) setLast({ result, count: last.count + 1 });
+  const field = (name: Name): FormField => {
+    const value = result?.initialValue?.[name];
+    return {
+      id: `${id}-${name}`,
+      name,
+      value: typeof value === "string" ? value : "",
+      errorId: `${id}-${name}-error`,
+      errors: result?.error?.[name] ?? undefined,
+      answer: last.count,
+    };
+  };
+  const fields = Object.fromEntries(names.map((name) => [name, field(name)])) as Record<Name, FormField>;
+  const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
+    (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
+  );
+  return [{ id, problems }, fields];
 }
 
 /** Above the h1 of a page whose form was refused: the toast, and what is wrong with links to the fields. */
-export function Refusal<Fields extends Record<string, unknown>>(props: {
-  refused: Refused | undefined;
-  form: FormMetadata<Fields>;
-  fields: { [Name in keyof Fields]?: { id: string } };
-}) {
-  const { refused, form, fields } = props;
-  const problems = Object.entries(form.allErrors).flatMap(([name, errors]) =>
-    errors.map((text) => ({ id: fields[name]?.id ?? form.id, text })),
-  );
-  return <Problems toast={refused?.toast} problems={refused ? problems : []} />;
+export function Refusal({ refused, form }: { refused: Refused | undefined; form: ActionForm }) {
+  return <Problems toast={refused?.toast} problems={form.problems} />;
 }
 
 /** The toast and the error summary of a refused form. `id` is that of the field a problem belongs to. */
@@ -84,33 +97,40 @@ export function Problems({ toast, problems }: { toast: Toast | undefined; proble
   );
 }
 
-type AnyField = FieldMetadata<string> | FieldMetadata<string | undefined>;
-/** What label, hint and error need of a field, whatever it holds. */
-type Marked = Pick<FieldMetadata, "id" | "errors" | "errorId">;
-
 type FieldProps = {
-  field: AnyField;
+  field: FormField;
   label: string;
   hint?: string;
   type?: "text" | "email" | "password" | "tel";
+  /** Whether a refusal empties it, as for passwords and codes; every other field keeps what was typed. */
+  fresh?: boolean;
   /** Put beside the input, such as the toggle of a password. */
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
 
 /** A labelled input with its hint and its error. */
-export function Field({ field, label, hint, type = "text", children, ...input }: FieldProps) {
-  const { key, ...props } = getInputProps(field, { type, ariaAttributes: false });
+export function Field({ field, label, hint, type = "text", fresh, children, ...input }: FieldProps) {
   return (
     <Labelled field={field} label={label} hint={hint}>
       <div className="mt-1 flex gap-2">
-        <input key={key} {...props} {...input} {...described(field, hint)} aria-required className={inputLook} />
+        <input
+          key={fresh ? field.answer : undefined}
+          id={field.id}
+          name={field.name}
+          type={type}
+          defaultValue={field.value}
+          {...input}
+          {...described(field, hint)}
+          aria-required
+          className={inputLook}
+        />
         {children}
       </div>
     </Labelled>
   );
 }
 
-type ChoiceProps = { field: AnyField; label: string; hint?: string };
+type ChoiceProps = { field: FormField; label: string; hint?: string };
 
 /** A labelled list of options; `prompt` is a first line that asks to choose. */
 export function SelectField({
@@ -120,10 +140,16 @@ export function SelectField({
   options,
   prompt,
 }: ChoiceProps & { options: string[]; prompt?: string }) {
-  const { key, ...props } = getSelectProps(field, { ariaAttributes: false });
   return (
     <Labelled field={field} label={label} hint={hint}>
-      <select key={key} {...props} {...described(field, hint)} aria-required className={`mt-1 ${inputLook}`}>
+      <select
+        id={field.id}
+        name={field.name}
+        defaultValue={field.value}
+        {...described(field, hint)}
+        aria-required
+        className={`mt-1 ${inputLook}`}
+      >
         {prompt && <option value="">{prompt}</option>}
         {options.map((option) => (
           <option key={option}>{option}</option>
@@ -135,12 +161,12 @@ export function SelectField({
 
 /** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
 export function TextField({ field, label, hint, mandatory = false }: ChoiceProps & { mandatory?: boolean }) {
-  const { key, ...props } = getTextareaProps(field, { ariaAttributes: false });
   return (
     <Labelled field={field} label={label} hint={hint}>
       <textarea
-        key={key}
-        {...props}
+        id={field.id}
+        name={field.name}
+        defaultValue={field.value}
         {...described(field, hint)}
         aria-required={mandatory || undefined}
         rows={5}
@@ -151,17 +177,11 @@ export function TextField({ field, label, hint, mandatory = false }: ChoiceProps
 }
 
 /** A labelled field for one file. Browsers do not give a file back after a refusal: it has to be chosen again. */
-export function FileField(props: {
-  field: Marked & { name: string; key?: string };
-  label: string;
-  hint?: string;
-  accept: string;
-}) {
+export function FileField(props: { field: FormField; label: string; hint?: string; accept: string }) {
   const { field, label, hint, accept } = props;
   return (
     <Labelled field={field} label={label} hint={hint}>
       <input
-        key={field.key}
         id={field.id}
         name={field.name}
         type="file"
@@ -180,7 +200,7 @@ function Labelled({
   hint,
   children,
 }: {
-  field: Marked;
+  field: FormField;
   label: string;
   hint?: string;
   children: ReactNode;
@@ -201,13 +221,13 @@ function Labelled({
   );
 }
 
-function described(field: Marked, hint: string | undefined) {
+function described(field: FormField, hint: string | undefined) {
   const ids = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
   return { "aria-invalid": field.errors ? true : undefined, "aria-describedby": ids || undefined } as const;
 }
 
 /** The words of the summary, beside their field. */
-export function FieldError({ field }: { field: Pick<FieldMetadata, "errors" | "errorId"> }) {
+export function FieldError({ field }: { field: FormField }) {
   if (!field.errors) return null;
   return (
     <p id={field.errorId} className="text-sm font-semibold text-failure">

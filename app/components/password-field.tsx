@@ -8,7 +8,7 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   const [ready, setReady] = useState(false);
   useEffect(() => setReady(true), []);
   return (
-    <Field {...props} type={shown ? "text" : "password"} autoCapitalize="none" spellCheck={false}>
+    <Field {...props} fresh type={shown ? "text" : "password"} autoCapitalize="none" spellCheck={false}>
       {ready && (
         <Button type="button" aria-pressed={shown} aria-controls={props.field.id} onClick={() => setShown(!shown)}>
           {shown ? "Hide" : "Show"}

@@ -1,7 +1,5 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link, redirect } from "react-router";
-import type { z } from "zod";
 import { answerAtOnce } from "~/components/flash";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
@@ -53,13 +51,13 @@ export const meta: Route.MetaFunction = () => [
 ];
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm<z.input<typeof Login>>("login", actionData);
+  const [form, fields] = useActionForm("login", actionData, ["email", "password"]);
   return (
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>
-      <Refusal refused={actionData} form={form} fields={fields} />
+      <Refusal refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Client Login</h1>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         {loaderData.next && <input type="hidden" name="next" value={loaderData.next} />}
         <Field field={fields.email} label="Email" type="email" autoComplete="username" />
         <PasswordField field={fields.password} label="Password" autoComplete="current-password" />

@@ -1,4 +1,3 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form, redirect } from "react-router";
 import { z } from "zod";
@@ -60,14 +59,14 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function VerifyPage({ actionData, loaderData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm<{ code: string; factor: string }>("verify", actionData);
+  const [form, fields] = useActionForm("verify", actionData, ["code", "factor"]);
   return (
     <>
       <Title refused={actionData !== undefined}>Enter your code</Title>
-      <Refusal refused={actionData} form={form} fields={fields} />
+      <Refusal refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Enter your code</h1>
       <p className="mb-6 text-quiet">Your account asks for a code besides the password. Nothing of it opens before.</p>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         <input type="hidden" name="next" value={loaderData.next} />
         {loaderData.factors.length > 1 && (
           <SelectField field={fields.factor} label="Authenticator" options={loaderData.factors} />

@@ -1,7 +1,5 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
-import type { z } from "zod";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
@@ -40,16 +38,16 @@ export const meta: Route.MetaFunction = () => [
 ];
 
 export default function SignUpPage({ actionData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm<z.input<typeof SignUp>>("signup", actionData);
+  const [form, fields] = useActionForm("signup", actionData, ["clientId", "fullName", "email", "password"]);
   return (
     <>
       <Title refused={actionData !== undefined}>Sign up</Title>
-      <Refusal refused={actionData} form={form} fields={fields} />
+      <Refusal refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Open your client account</h1>
       <p className="mb-6 text-quiet">
         For clients the company has invited. You follow your shipments and send documents here.
       </p>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         <Field
           field={fields.clientId}
           label="Client ID"

@@ -1,4 +1,3 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, useLocation } from "react-router";
 import { z } from "zod";
@@ -71,11 +70,11 @@ export default function CareersPage({ actionData }: Route.ComponentProps) {
 }
 
 function CareersForm({ refused }: { refused: Refused | undefined }) {
-  const [form, fields] = useActionForm<z.input<typeof Application>>("careers", refused);
+  const [form, fields] = useActionForm("careers", refused, ["name", "email", "letter", "cv"]);
   return (
     <div className="max-w-xl">
       <Title refused={refused !== undefined}>Careers</Title>
-      <Refusal refused={refused} form={form} fields={fields} />
+      <Refusal refused={refused} form={form} />
       <h1 className="mb-2 text-xl">Careers</h1>
       <p className="mb-4 text-quiet">
         We look for declarants, operations clerks and drivers who read papers closely and answer the phone.
@@ -83,7 +82,7 @@ function CareersForm({ refused }: { refused: Refused | undefined }) {
       <p className="mb-6 border-l-2 border-needs-you pl-4">
         This form is a preview. It checks what you enter, and then sends and stores nothing.
       </p>
-      <Form method="post" encType="multipart/form-data" {...getFormProps(form)} noValidate>
+      <Form method="post" encType="multipart/form-data" id={form.id} noValidate>
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
         <TextField field={fields.letter} label="Cover letter" hint="Optional" />

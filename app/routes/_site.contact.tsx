@@ -1,4 +1,3 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form, useRouteLoaderData } from "react-router";
 import { z } from "zod";
@@ -118,13 +117,13 @@ export default function ContactPage({ actionData, loaderData }: Route.ComponentP
 }
 
 function ContactForm({ refused, isFirst }: { refused: Refused | undefined; isFirst: boolean }) {
-  const [form, fields] = useActionForm<z.input<typeof Contact>>("contact", refused);
+  const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
   return (
     <>
-      <Refusal refused={refused} form={form} fields={fields} />
+      <Refusal refused={refused} form={form} />
       {isFirst && <h1 className="mb-2 text-xl">Contact</h1>}
       <p className="mb-6 text-quiet">Your mail application opens with what you write here. You send it from there.</p>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
         <Field field={fields.subject} label="Subject" autoComplete="off" />

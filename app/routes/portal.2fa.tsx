@@ -1,4 +1,3 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { useState } from "react";
 import { data, Form, Link } from "react-router";
@@ -133,11 +132,11 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
 }
 
 function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined }) {
-  const [form, fields] = useActionForm<{ code: string }>("confirm-2fa", refused);
+  const [form, fields] = useActionForm("confirm-2fa", refused, ["code"]);
   return (
     <>
       <Title refused={refused !== undefined}>Set up 2FA</Title>
-      <Refusal refused={refused} form={form} fields={fields} />
+      <Refusal refused={refused} form={form} />
       <h1 className="mb-4 text-xl">Set up 2FA</h1>
       <ol className="mb-6 list-decimal space-y-4 pl-6">
         <li>
@@ -159,7 +158,7 @@ function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined 
         </li>
         <li>Enter the code that the app shows now.</li>
       </ol>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         <input type="hidden" name="factorId" value={setup.factorId} />
         <input type="hidden" name="secret" value={setup.secret} />
         <CodeField field={fields.code} />

@@ -1,4 +1,3 @@
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
 import { z } from "zod";
@@ -56,16 +55,16 @@ function theFactor(context: Route.LoaderArgs["context"], id: string) {
 }
 
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm<{ code: string }>("remove-2fa", actionData);
+  const [form, fields] = useActionForm("remove-2fa", actionData, ["code"]);
   return (
     <Dialog className="static w-full max-w-xl" label="Remove an authenticator" back="/portal/2fa">
       <Title refused={actionData !== undefined}>Remove an authenticator</Title>
-      <Refusal refused={actionData} form={form} fields={fields} />
+      <Refusal refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Remove an authenticator</h1>
       <p className="mb-6 text-quiet">
         {loaderData.name} will no longer open your account. Enter a code of it to show that it is you.
       </p>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         <CodeField field={fields.code} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Removing…">Remove</SubmitButton>

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
-import type { z } from "zod";
 import { CloseLink, Dialog } from "~/components/dialog";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
@@ -46,15 +44,16 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm<z.input<typeof CreateShipment>>("create-shipment", actionData, loaderData);
+  const [form, fields] = useActionForm("create-shipment", actionData, ["name"]);
   // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
-  const requestId = fields.requestId.value ?? loaderData.requestId;
+  const sent = actionData?.result?.initialValue?.requestId;
+  const requestId = typeof sent === "string" ? sent : loaderData.requestId;
   return (
     <Dialog className="static w-full max-w-xl" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
-      <Refusal refused={actionData} form={form} fields={{ name: fields.name }} />
+      <Refusal refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
-      <Form method="post" {...getFormProps(form)} noValidate>
+      <Form method="post" id={form.id} noValidate>
         <input type="hidden" name="requestId" value={requestId} />
         <Field
           field={fields.name}

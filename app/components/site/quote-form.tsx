@@ -1,8 +1,5 @@
-import { getFormProps } from "@conform-to/react";
 import { type FetcherWithComponents, Form } from "react-router";
 import { Field, Refusal, type Refused, SelectField, SubmitButton, TextField, useActionForm } from "../form";
-
-type QuoteFields = { name: string; email: string; phone: string; service: string; message: string };
 
 /**
  * The quote form, in the panel over a page and on its own page after a refusal. `from` is where the person was; with a
@@ -18,12 +15,12 @@ export function QuoteForm(props: {
 }) {
   const { services, from, refused, heading, fetcher } = props;
   const Sent = fetcher?.Form ?? Form;
-  const [form, fields] = useActionForm<QuoteFields>("quote", refused);
+  const [form, fields] = useActionForm("quote", refused, ["name", "email", "phone", "service", "message"]);
   return (
     <>
-      <Refusal refused={refused} form={form} fields={fields} />
+      <Refusal refused={refused} form={form} />
       {heading && <h1 className="mb-6 text-xl">{heading}</h1>}
-      <Sent method="post" action="/resources/quote" {...getFormProps(form)} noValidate>
+      <Sent method="post" action="/resources/quote" id={form.id} noValidate>
         <input type="hidden" name="from" value={from} />
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />

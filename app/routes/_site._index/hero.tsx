@@ -1,4 +1,3 @@
-import { getFormProps } from "@conform-to/react";
 import { Form, Link, useLocation } from "react-router";
 import { Flash } from "~/components/flash";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
@@ -15,11 +14,11 @@ type HeroProps = Pick<Route.ComponentProps["loaderData"], "founded" | "taglines"
 
 /** Who we are, the tracking form and the way to a quote, above the route from the quay to the lakes. */
 export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
-  const [form, fields] = useActionForm<{ trackingNumber: string }>("tracking", answer);
+  const [form, fields] = useActionForm("tracking", answer, ["trackingNumber"]);
   const ready = answer && "draft" in answer && answer.draft ? answer : null;
   return (
     <div>
-      <Refusal refused={ready ? undefined : answer} form={form} fields={fields} />
+      <Refusal refused={ready ? undefined : answer} form={form} />
       {ready && <Flash toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>
@@ -45,7 +44,7 @@ export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
           <h2 id="track" className="border-b border-line px-4 py-3 text-base font-semibold sm:px-6">
             Where is your cargo?
           </h2>
-          <Form method="post" action="/?index" {...getFormProps(form)} noValidate className="px-4 pt-4 pb-2 sm:px-6">
+          <Form method="post" action="/?index" id={form.id} noValidate className="px-4 pt-4 pb-2 sm:px-6">
             <Field
               field={fields.trackingNumber}
               label="Tracking number"
