@@ -2,6 +2,11 @@ import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
 
+// The page painted with the rules it uses; what script adds to it needs the others too (app/server/page.ts).
+for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
+  sheet.media = "all";
+}
+
 startTransition(() => {
   hydrateRoot(
     document,

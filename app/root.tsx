@@ -21,6 +21,7 @@ import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
 import { answerMiddleware, gateMiddleware } from "./lib/gate.server";
+import { isLite } from "./lib/lite.server";
 import { isOnlyQuote } from "./lib/revalidate";
 import { hasSessionCookie } from "./lib/session.server";
 import { backendMiddleware } from "./lib/supabase.server";
@@ -40,6 +41,7 @@ export async function loader({ request, context }: Route.LoaderArgs) {
     origin: env().origin,
     quoteServices,
     theme: await themeOf(request),
+    lite: isLite(request),
     toast: takeFlash(context),
     signedIn: hasSessionCookie(request),
   });
@@ -49,13 +51,6 @@ export async function loader({ request, context }: Route.LoaderArgs) {
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   return !isOnlyQuote(change);
 }
-
-export const links: Route.LinksFunction = () => [
-  { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
-  { rel: "apple-touch-icon", href: "/apple-touch-icon.png" },
-  { rel: "manifest", href: "/manifest.webmanifest" },
-  { rel: "alternate", href: "/resources/blog/rss.xml", type: "application/rss+xml", title: "Blog" },
-];
 
 /** The document. It has to stand without data too: a request refused at the gate has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
@@ -70,6 +65,17 @@ export function Layout({ children }: { children: React.ReactNode }) {
         <meta name="color-scheme" content={theme} />
         <Meta />
         <Links />
+        <link rel="alternate" href="/resources/blog/rss.xml" type="application/rss+xml" title="Blog" />
+        {page?.lite ? (
+          // An icon that is nothing, or the browser would ask for one.
+          <link rel="icon" href="data:," />
+        ) : (
+          <>
+            <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+            <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
+            <link rel="manifest" href="/manifest.webmanifest" />
+          </>
+        )}
       </head>
       <body className="flex min-h-dvh flex-col">
         <a
@@ -83,13 +89,17 @@ export function Layout({ children }: { children: React.ReactNode }) {
           {page?.toast && <Flash toast={page.toast} />}
           {children}
         </main>
-        {page && <Footer company={page.company} />}
+        {page && <Footer company={page.company} lite={page.lite} />}
         {page && <Chat phone={page.company.chat_phone} />}
         {page && <QuotePanel services={page.quoteServices} />}
-        <Pending />
-        <Toaster />
-        <ScrollRestoration />
-        <Scripts />
+        {!page?.lite && (
+          <>
+            <Pending />
+            <Toaster />
+            <ScrollRestoration />
+            <Scripts />
+          </>
+        )}
       </body>
     </html>
   );

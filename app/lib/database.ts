@@ -63,6 +63,7 @@ export type Database = {
     Views: Record<never, never>;
     Functions: {
       client_id_admits: { Args: { client_id: string; email: string }; Returns: boolean };
+      portal_page: { Args: { page?: number; opened?: string }; Returns: PortalPage };
       find_account: { Args: { email: string }; Returns: string | null };
       issue_client_ids: {
         Args: { how_many?: number };
@@ -76,4 +77,18 @@ export type Database = {
     Enums: Record<never, never>;
     CompositeTypes: Record<never, never>;
   };
+};
+
+/** What public.portal_page answers: 21 shipments at most, so that one more page can be told of. Times are ISO 8601, UTC. */
+export type PortalPage = {
+  shipments: { id: string; name: string; status: string; stage: number }[];
+  shipment: {
+    id: string;
+    name: string;
+    status: string;
+    stage: number;
+    awb: string | null;
+    documents: { id: string; name: string; uploaded: boolean; verified: boolean }[];
+    tracking_events: { id: string; status: string; location: string | null; created_at: string }[];
+  } | null;
 };

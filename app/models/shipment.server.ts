@@ -1,5 +1,6 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
+import type { PortalPage } from "../lib/database.ts";
 import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
@@ -17,43 +18,48 @@ export const CreateShipment = z.object({
   requestId: z.uuid("Open this form again and send it once more."),
 });
 
-export type ShipmentInList = { id: string; name: string; status: string; stage: number };
+export type ShipmentInList = PortalPage["shipments"][number];
 export type ShipmentPage = { shipments: ShipmentInList[]; page: number; hasOlder: boolean };
 
-/** One page of the client's shipments, newest first; pages count from 1. */
-export async function listShipments(client: Client, page: number): Promise<ShipmentPage | Refusal> {
-  const first = (page - 1) * pageSize;
-  const { data, error, status } = await client.backend
-    .from("shipments")
-    .select("id, name, status, stage")
-    .eq("user_id", client.id)
-    .order("created_at", { ascending: false })
-    .order("id", { ascending: false })
-    .range(first, first + pageSize)
-    .retry(false);
-  if (error) return refusalOf({ ...error, status });
-  return { shipments: data.slice(0, pageSize), page, hasOlder: data.length > pageSize };
+/** The calls on their way for each request's client: the list and the open shipment of one page are one call. */
+const calls = new WeakMap<Client, Map<string, Promise<PortalPage | Refusal>>>();
+
+function portalPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
+  const made = calls.get(client) ?? new Map<string, Promise<PortalPage | Refusal>>();
+  calls.set(client, made);
+  const key = `${page} ${opened}`;
+  const call = made.get(key) ?? askForPage(client, page, opened).finally(() => made.delete(key));
+  made.set(key, call);
+  return call;
+}
+
+async function askForPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
+  const args = opened ? { page, opened } : { page };
+  // A GET: it changes nothing, and may be asked again when the line broke.
+  const { data, error, status } = await client.backend.rpc("portal_page", args, { get: true });
+  return error ? refusalOf({ ...error, status }) : data;
 }
 
 /**
- * A shipment of the client's with its documents in their order and its events newest first.
- * Null for an unknown id, a stranger's, or something that is no id: nobody can tell them apart.
+ * One page of the client's shipments, newest first; pages count from 1. `opened` is the id in the address of the page,
+ * if any: what getShipment then answers costs no call of its own.
  */
-export async function getShipment(client: Client, id: string) {
+export async function listShipments(client: Client, page: number, opened?: string): Promise<ShipmentPage | Refusal> {
+  const answer = await portalPage(client, page, opened && isUuid(opened) ? opened : undefined);
+  if ("reason" in answer) return answer;
+  return { shipments: answer.shipments.slice(0, pageSize), page, hasOlder: answer.shipments.length > pageSize };
+}
+
+/**
+ * A shipment of the client's with its documents in their order and its events newest first; `page` is the page of the
+ * list beside it. Null for an unknown id, a stranger's, or something that is no id: nobody can tell them apart.
+ */
+export async function getShipment(client: Client, id: string, page = 1) {
   if (!isUuid(id)) return null;
-  const { data, error, status } = await client.backend
-    .from("shipments")
-    .select(
-      "id, name, status, stage, awb, documents (id, name, uploaded, verified), tracking_events (id, status, location, created_at)",
-    )
-    .eq("user_id", client.id)
-    .eq("id", id)
-    .order("created_at", { referencedTable: "tracking_events", ascending: false })
-    .order("id", { referencedTable: "tracking_events", ascending: false })
-    .retry(false)
-    .maybeSingle();
-  if (error) return refusalOf({ ...error, status });
-  return data && { ...data, documents: inOrder(data.documents) };
+  const answer = await portalPage(client, page, id);
+  if ("reason" in answer) return answer;
+  const { shipment } = answer;
+  return shipment && { ...shipment, documents: inOrder(shipment.documents) };
 }
 
 /**

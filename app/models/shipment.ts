@@ -18,6 +18,12 @@ export const lastStage = STAGES.length;
 /** Shipments on one page of the list. */
 export const pageSize = 20;
 
+/** The page of the list that an address asks for with `?page=`, from 1; the first for anything else. */
+export function pageAsked({ searchParams }: URL): number {
+  const asked = Number(searchParams.get("page"));
+  return Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1;
+}
+
 /** What happens at a stage and who acts: the client, the company, or nobody any more. From content/data/stages.yaml. */
 export type Step = { who: "you" | "us" | "done"; text: string };
 

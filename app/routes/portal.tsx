@@ -6,17 +6,17 @@ import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
-import { shortId } from "~/models/shipment";
+import { pageAsked, shortId } from "~/models/shipment";
 import { listShipments, type ShipmentInList } from "~/models/shipment.server";
 import type { Route } from "./+types/portal";
 
 export const middleware: Route.MiddlewareFunction[] = [portalMiddleware];
 
-export async function loader({ request, context, url }: Route.LoaderArgs) {
+export async function loader({ request, context, params, url }: Route.LoaderArgs) {
   const client = clientOrRefusal(context);
-  const asked = Number(url.searchParams.get("page"));
-  const page = Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1;
-  const list = "reason" in client ? client : await listShipments(client, page);
+  const page = pageAsked(url);
+  const opened = (params as { shipmentId?: string }).shipmentId;
+  const list = "reason" in client ? client : await listShipments(client, page, opened);
   const who = "reason" in client ? "" : client.fullName || client.email;
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);

@@ -4,6 +4,7 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { environmentForChild } from "../lib/env.server.ts";
+import { compressFolder } from "./files.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const sources = ["app", "content", "public", "package-lock.json", "react-router.config.ts", "vite.config.ts"];
@@ -24,6 +25,7 @@ export function ensureBuild(): void {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`The build failed.\n${stdout}\n${stderr}`);
+  compressFolder(clientBuild);
 }
 
 /** The time of the newest file in these files and folders, in milliseconds. */

@@ -1,3 +1,6 @@
+import { useRouteLoaderData } from "react-router";
+import type { loader } from "~/root";
+
 /** Width and height of the drawings in public/art, by the beginning of their name. */
 const sizes = [
   { begins: "hero", width: 1200, height: 420 },
@@ -6,11 +9,17 @@ const sizes = [
   { begins: "industry-", width: 64, height: 64 },
 ];
 
+/** Whether the page was asked for light: no script, no decoration. */
+export function useIsLite(): boolean {
+  return useRouteLoaderData<typeof loader>("root")?.lite ?? false;
+}
+
 /**
  * A drawing of public/art in the colours of the theme. It is fetched as a file of its own, so that a page's HTML stays
- * small; the custom properties of the page reach into it. Without a label it is decoration.
+ * small; the custom properties of the page reach into it. Without a label it is decoration. Lighter pages have none.
  */
 export function Art({ name, label, className = "w-full" }: { name: string; label?: string; className?: string }) {
+  if (useIsLite()) return null;
   const { width, height } = sizes.find(({ begins }) => name.startsWith(begins)) ?? { width: 640, height: 360 };
   return (
     <svg

@@ -1,5 +1,6 @@
-import { Link, useLocation } from "react-router";
+import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
+import { Button } from "../ui/button";
 import { quoteLink } from "./quote-panel";
 
 const pages = [
@@ -16,7 +17,7 @@ const linkLook =
   "inline-flex min-h-11 max-w-full items-center wrap-anywhere underline decoration-line hover:decoration-action";
 
 /** The foot of every page: who we are, how to reach a person, and the small print. */
-export function Footer({ company }: { company: Company }) {
+export function Footer({ company, lite }: { company: Company; lite: boolean }) {
   const { pathname, search } = useLocation();
   // The quote form opens over the page itself, but not over pages that hold what somebody is writing.
   const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
@@ -83,6 +84,21 @@ export function Footer({ company }: { company: Company }) {
           ))}
         </ul>
       </div>
+      <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-8 px-4 text-quiet">
+        <p>
+          Loaded with about <Weight /> KB{lite ? ", all of it text" : ", pictures and script included"}.
+        </p>
+        <Form method="post" action="/resources/lite" reloadDocument>
+          <input type="hidden" name="lite" value={lite ? "off" : "on"} />
+          <input type="hidden" name="to" value={pathname + search} />
+          <Button look="quiet">{lite ? "Show pictures again" : "Lighter pages, text only"}</Button>
+        </Form>
+      </div>
     </footer>
   );
+}
+
+/** Filled in when the page is complete (app/server/page.ts); script leaves it alone. */
+function Weight() {
+  return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

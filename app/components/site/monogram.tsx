@@ -1,3 +1,5 @@
+import { useIsLite } from "./art";
+
 type Shape = keyof typeof shapes;
 
 /**
@@ -5,6 +7,7 @@ type Shape = keyof typeof shapes;
  * pass. Decoration: the name it stands for is written beside it.
  */
 export function Monogram({ letters, shape, className }: { letters: string; shape: Shape; className: string }) {
+  if (useIsLite()) return null;
   const { width, height, centre, fontSize, drawing } = shapes[shape];
   return (
     <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true" fill="none" className={className}>

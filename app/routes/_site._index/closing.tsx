@@ -1,4 +1,4 @@
-import { Art } from "~/components/site/art";
+import { Art, useIsLite } from "~/components/site/art";
 import { ButtonLink } from "~/components/ui/button";
 import type { Route } from "./+types/route";
 import { rail, Stop } from "./stop";
@@ -13,12 +13,14 @@ export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "c
           {closing.button}
         </ButtonLink>
       </Stop>
-      <div
-        className={`pointer-events-none relative -mx-4 -mb-8 md:-mt-12 lg:mx-0 lg:-mt-56 ${rail} before:top-0 before:h-3/4`}
-      >
-        <Surroundings />
-        <Art name="story-rail-plain" className="block w-full" />
-      </div>
+      {!useIsLite() && (
+        <div
+          className={`pointer-events-none relative -mx-4 -mb-8 md:-mt-12 lg:mx-0 lg:-mt-56 ${rail} before:top-0 before:h-3/4`}
+        >
+          <Surroundings />
+          <Art name="story-rail-plain" className="block w-full" />
+        </div>
+      )}
     </>
   );
 }

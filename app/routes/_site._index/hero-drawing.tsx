@@ -1,4 +1,4 @@
-import { Art } from "~/components/site/art";
+import { Art, useIsLite } from "~/components/site/art";
 
 /** The stations with their places on the drawing of 1200 by 420, from the port inland. */
 const stations = [
@@ -19,26 +19,7 @@ const stations = [
 export function HeroDrawing() {
   return (
     <>
-      <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
-        <Surroundings />
-        <Art name="hero" className="relative block w-full" />
-        <svg
-          aria-hidden="true"
-          className="absolute inset-0 hidden size-full overflow-visible fill-ink text-xs font-semibold md:block"
-        >
-          {stations.map(({ name, x, y, below }) => (
-            <text
-              key={name}
-              x={`${(x / 12).toFixed(1)}%`}
-              y={`${(y / 4.2).toFixed(1)}%`}
-              dy={below ? 26 : -15}
-              textAnchor="middle"
-            >
-              {name}
-            </text>
-          ))}
-        </svg>
-      </div>
+      {!useIsLite() && <Drawing />}
       <ol
         aria-label="Stations of our line"
         className="mt-2 grid grid-cols-[repeat(4,auto)] gap-y-3 text-center text-xs font-semibold md:sr-only"
@@ -53,6 +34,31 @@ export function HeroDrawing() {
         ))}
       </ol>
     </>
+  );
+}
+
+function Drawing() {
+  return (
+    <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
+      <Surroundings />
+      <Art name="hero" className="relative block w-full" />
+      <svg
+        aria-hidden="true"
+        className="absolute inset-0 hidden size-full overflow-visible fill-ink text-xs font-semibold md:block"
+      >
+        {stations.map(({ name, x, y, below }) => (
+          <text
+            key={name}
+            x={`${(x / 12).toFixed(1)}%`}
+            y={`${(y / 4.2).toFixed(1)}%`}
+            dy={below ? 26 : -15}
+            textAnchor="middle"
+          >
+            {name}
+          </text>
+        ))}
+      </svg>
+    </div>
   );
 }
 

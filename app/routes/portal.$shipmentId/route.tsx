@@ -9,15 +9,15 @@ import { FileTooLarge, readUpload } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { uploadDocument } from "~/models/document.server";
-import { shortId } from "~/models/shipment";
+import { pageAsked, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
 import { Documents, fileFieldId, type UploadRefused } from "./documents";
 import { Payments } from "./payments";
 import { Tracking } from "./tracking";
 
-export async function loader({ context, params }: Route.LoaderArgs) {
-  const shipment = await theShipment(context, params.shipmentId);
+export async function loader({ context, params, url }: Route.LoaderArgs) {
+  const shipment = await theShipment(context, params.shipmentId, pageAsked(url));
   return { shipment, step: stages[shipment.stage - 1] ?? null };
 }
 
@@ -58,8 +58,8 @@ export async function action({ request, context, params }: Route.ActionArgs) {
 }
 
 /** The shipment of this page, or the 404 that a stranger's and an unknown one share. */
-async function theShipment(context: Route.LoaderArgs["context"], id: string) {
-  const shipment = await getShipment(requireClient(context), id);
+async function theShipment(context: Route.LoaderArgs["context"], id: string, page?: number) {
+  const shipment = await getShipment(requireClient(context), id, page);
   if (!shipment) throw data("Not found", { status: 404 });
   if ("reason" in shipment) throw data(shipment.reason, { status: shipment.status });
   return shipment;

@@ -1,0 +1,15 @@
+import { redirect } from "react-router";
+import { readForm } from "~/lib/form.server";
+import { liteCookie } from "~/lib/lite.server";
+import { sitePath } from "~/lib/redirect.server";
+import type { Route } from "./+types/resources.lite";
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const cookie = liteCookie(form.get("lite") === "on");
+  return redirect(sitePath(form.get("to")), { status: 303, headers: { "Set-Cookie": cookie } });
+}
+
+export function loader() {
+  return redirect("/", 303);
+}

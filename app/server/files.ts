@@ -1,0 +1,50 @@
+/** The files of the client build, read once at start. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import mime from "mime-types";
+import { bestBrotli, type Stored } from "./stored.ts";
+
+const endings = { br: ".br", gzip: ".gz" } as const;
+
+/** Lays a brotli and a gzip copy beside every file of a folder that gets smaller by it. For the build. */
+export function compressFolder(folder: string): void {
+  for (const file of filesIn(folder)) {
+    const body = readFileSync(file);
+    const params = { [constants.BROTLI_PARAM_QUALITY]: bestBrotli, [constants.BROTLI_PARAM_SIZE_HINT]: body.length };
+    const copies = { br: brotliCompressSync(body, { params }), gzip: gzipSync(body, { level: 9 }) };
+    for (const [encoding, copy] of Object.entries(copies)) {
+      if (copy.length < body.length * 0.95) writeFileSync(file + endings[encoding as keyof typeof endings], copy);
+    }
+  }
+}
+
+/** Every file of the client build by its path in addresses, with `headers` and its own. */
+export function readFiles(folder: string, headers: Record<string, string>): ReadonlyMap<string, Stored> {
+  return new Map(
+    filesIn(folder).map((file) => {
+      const address = `/${path.relative(folder, file).split(path.sep).join("/")}`;
+      const identity = readFileSync(file);
+      const copy = (ending: string) => (existsSync(file + ending) ? readFileSync(file + ending) : undefined);
+      const stored: Stored = {
+        etag: createHash("sha256").update(identity).digest("base64url").slice(0, 22),
+        headers: {
+          ...headers,
+          "Content-Type": mime.contentType(path.extname(file)) || "application/octet-stream",
+          "Cache-Control": address.startsWith("/assets/")
+            ? "public, max-age=31536000, immutable"
+            : "public, max-age=3600",
+        },
+        bodies: { identity, br: copy(endings.br), gzip: copy(endings.gzip) },
+      };
+      return [address, stored];
+    }),
+  );
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !Object.values(endings).some((ending) => entry.name.endsWith(ending)))
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}

@@ -1,0 +1,124 @@
+/**
+ * What becomes of a page's HTML between the framework and the line: it paints from itself alone, nothing in it is
+ * private to one answer, and it says what it weighs.
+ */
+import { createHash } from "node:crypto";
+import { brotliCompressSync, constants } from "node:zlib";
+import { LRUCache } from "lru-cache";
+import { PurgeCSS } from "purgecss";
+import type { Stored } from "./stored.ts";
+
+/** A finished page: its HTML and the content security policy for it. */
+export type FinishedPage = { html: string; policy: string };
+
+/** The rules of each set of names found in a page; the sets are few, since they come from components. */
+const rules = new LRUCache<string, string>({ max: 300 });
+
+/**
+ * Finishes the HTML of a page that was rendered with a nonce in its policy. The scripts with the nonce are named by
+ * hash instead, so that the bytes may be kept and yet no injected script runs. Without `hasStyles` the rules that the
+ * page uses are put into it, and the stylesheet comes later, when nothing waits for it; a browser that comes from
+ * another page of ours has it already.
+ */
+export async function finishPage(
+  rendered: { html: string; policy: string },
+  files: ReadonlyMap<string, Stored>,
+  hasStyles: boolean,
+): Promise<FinishedPage> {
+  let { html, policy } = rendered;
+  const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
+  if (nonce) {
+    const hashes = inlineScripts(html, nonce).map(hashSource);
+    html = html.replaceAll(` nonce="${nonce}"`, "");
+    policy = policy.replace(`'nonce-${nonce}'`, [...new Set(hashes)].join(" "));
+  }
+  html = html.replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"');
+  if (hasStyles) return { html: withWeight(html, files), policy };
+
+  const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
+    ([tag]) => tag,
+  );
+  const css = await rulesFor(html, sheets.map((tag) => text(tag, files)).join(""));
+  const [first] = sheets;
+  if (!first || !css) return { html: withWeight(html, files), policy };
+  html = html.replace(first, () => `<style>${css}</style>${first}`);
+  for (const tag of sheets) html = html.replace(tag, () => tag.replace("<link", '<link media="print"'));
+  return {
+    html: withWeight(html, files),
+    policy: policy.replace("style-src 'self'", `style-src 'self' ${hashSource(css)}`),
+  };
+}
+
+/** The content of the scripts of ours that have no address. */
+function inlineScripts(html: string, nonce: string): string[] {
+  return html
+    .split(`<script nonce="${nonce}"`)
+    .slice(1)
+    .map((rest) => /^([^>]*)>([\s\S]*?)<\/script>/.exec(rest))
+    .flatMap((found) => (found?.[1]?.includes(" src=") ? [] : [found?.[2] ?? ""]));
+}
+
+function hashSource(content: string): string {
+  return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
+}
+
+function text(tag: string, files: ReadonlyMap<string, Stored>): string {
+  return files.get(/ href="([^"]+)"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
+}
+
+/** The rules of a stylesheet that a page may use, whatever its elements do later without script. */
+async function rulesFor(html: string, css: string): Promise<string> {
+  const names = namesIn(html);
+  const key = names.join(" ");
+  const known = rules.get(key);
+  if (known !== undefined) return known;
+  const [purged] = await new PurgeCSS().purge({
+    content: [{ raw: key, extension: "names" }],
+    css: [{ raw: css }],
+    defaultExtractor: (content) => content.split(" "),
+    keyframes: true,
+  });
+  const used = withoutUnusedProperties(purged?.css ?? css);
+  rules.set(key, used);
+  return used;
+}
+
+/** Names of elements, attributes and classes, sorted: what a selector can ask for. */
+function namesIn(html: string): string[] {
+  const names = new Set<string>();
+  for (const [, element = "", attributes = ""] of html.matchAll(/<([a-z][a-z0-9-]*)((?:\s+[^\s=>]+(?:="[^"]*")?)*)/g)) {
+    names.add(element);
+    for (const [, name = "", value = ""] of attributes.matchAll(/([^\s=>]+)(?:="([^"]*)")?/g)) {
+      names.add(name);
+      if (name === "class") for (const one of value.split(/\s+/)) names.add(unescaped(one));
+      else if (["type", "role", "data-toast", "aria-current", "aria-invalid"].includes(name)) names.add(value);
+    }
+  }
+  return [...names].sort();
+}
+
+function unescaped(value: string): string {
+  return value.replaceAll("&amp;", "&").replaceAll("&gt;", ">").replaceAll("&#x27;", "'").replaceAll("&quot;", '"');
+}
+
+/** Leaves out the registrations and first values of Tailwind's variables that no rule left reads. */
+function withoutUnusedProperties(css: string): string {
+  const isUsed = (name: string) => css.includes(`var(${name}`);
+  return css
+    .replace(/@property (--tw-[\w-]+)\s*\{[^}]*\}/g, (rule, name: string) => (isUsed(name) ? rule : ""))
+    .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
+}
+
+/** Writes into the page's foot what it and the script and pictures it names weigh on the line, in whole KB. */
+function withWeight(html: string, files: ReadonlyMap<string, Stored>): string {
+  const mark = ' data-weight=""></';
+  if (!html.includes(mark)) return html;
+  const addresses = new Set([...html.matchAll(/"(\/(?:assets|art)\/[^"#]+)/g)].map(([, address = ""]) => address));
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 4 };
+  const own = brotliCompressSync(html, { params }).length;
+  const bytes = [...addresses].reduce((sum, address) => {
+    const bodies = files.get(address)?.bodies;
+    return sum + ((bodies?.br ?? bodies?.identity)?.length ?? 0);
+  }, own);
+  return html.replace(mark, mark.replace("</", `${Math.ceil(bytes / 1024)}</`));
+}

@@ -1,0 +1,77 @@
+/** Requests per second, and what a portal costs when it has grown. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { createClient } from "@supabase/supabase-js";
+import autocannon from "autocannon";
+import ws from "ws";
+import type { Database } from "../../app/lib/database.ts";
+import type { Backend } from "../../app/lib/supabase.server.ts";
+
+export type Load = { perSecond: number; p99: number };
+
+/** Ten connections ask for one thing as fast as it comes, for some seconds after a warm-up. */
+export async function load(url: string, options: Partial<autocannon.Options> = {}, seconds = 5): Promise<Load> {
+  const common = { url, connections: 10, headers: { "accept-encoding": "br, gzip" }, ...options };
+  await autocannon({ ...common, duration: 1 });
+  const result = await autocannon({ ...common, duration: seconds });
+  if (result.errors > 0) throw new Error(`${url}: ${result.errors} of the requests were not answered`);
+  return { perSecond: Math.round(result.requests.average), p99: result.latency.p99 };
+}
+
+/** Cookies of somebody who logs in at `origin`, as a Cookie header. */
+export async function logIn(origin: string, account: { email: string; password: string }): Promise<string> {
+  const response = await fetch(`${origin}/login`, {
+    method: "POST",
+    body: new URLSearchParams(account),
+    headers: { Origin: origin },
+    redirect: "manual",
+  });
+  if (response.status !== 303 && response.status !== 302) throw new Error(`The login answered ${response.status}`);
+  return response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0] ?? "")
+    .filter((cookie) => /^(?:__Host-)?session/.test(cookie))
+    .join("; ");
+}
+
+/** The company's handle to the embedded backend of a site under measurement. */
+export function companyOf(dataDir: string, backendPort: number): Backend {
+  const { secretKey } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { secretKey: string };
+  return createClient<Database>(`http://127.0.0.1:${backendPort}`, secretKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    realtime: { transport: ws as never },
+  }) as Backend;
+}
+
+/** Gives a client so many shipments, written by the company. */
+export async function growTo(company: Backend, userId: string, count: number): Promise<void> {
+  const { count: has } = await company
+    .from("shipments")
+    .select("id", { count: "exact", head: true })
+    .eq("user_id", userId);
+  for (let made = has ?? 0; made < count; made += 500) {
+    const rows = Array.from({ length: Math.min(500, count - made) }, (_, index) => ({
+      user_id: userId,
+      name: `Consignment ${made + index + 1}`,
+      status: "Client Onboarding",
+      stage: 1,
+    }));
+    const { error } = await company.from("shipments").insert(rows);
+    if (error) throw new Error(error.message);
+  }
+}
+
+/** The middle of thirty answers to one request after another: milliseconds, and bytes of the body on the line. */
+export async function portalCost(
+  origin: string,
+  path: string,
+  cookie: string,
+): Promise<{ time: number; bytes: number }> {
+  const result = await autocannon({
+    url: origin + path,
+    connections: 1,
+    amount: 30,
+    headers: { cookie, "accept-encoding": "br, gzip" },
+  });
+  return { time: result.latency.p50, bytes: Math.round(result.throughput.total / result.requests.total) };
+}

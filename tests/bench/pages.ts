@@ -1,0 +1,82 @@
+/** What a page costs on a slow line: requests, bytes by kind, and when something is seen. */
+import { type Browser, type BrowserContext, chromium } from "@playwright/test";
+import { findBrowser } from "../support/browser.ts";
+
+export type PageCost = {
+  requests: number;
+  /** Bytes as they cross the line, by kind. */
+  bytes: { document: number; script: number; style: number; image: number; other: number };
+  /** Milliseconds from the start of the navigation. */
+  firstPaint: number;
+  largestPaint: number;
+  load: number;
+};
+
+export type Mode = "script" | "no script" | "lite";
+
+const phone = { width: 390, height: 844 };
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findBrowser() ?? undefined,
+    args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** Opens an address in a fresh browser context, cold, and measures until the page has loaded and gone quiet. */
+export async function measure(browser: Browser, address: string, mode: Mode): Promise<PageCost> {
+  const context = await browser.newContext({
+    viewport: phone,
+    deviceScaleFactor: 2,
+    isMobile: true,
+    ignoreHTTPSErrors: true,
+    javaScriptEnabled: true,
+    extraHTTPHeaders: mode === "lite" ? { "Save-Data": "on" } : {},
+  });
+  try {
+    return await measureIn(context, address, mode);
+  } finally {
+    await context.close();
+  }
+}
+
+async function measureIn(context: BrowserContext, address: string, mode: Mode): Promise<PageCost> {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: false });
+  // Paint is read by script, so script cannot be switched off: what the page names of it is kept away instead.
+  if (mode === "no script") {
+    await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
+  }
+  const kinds = new Map<string, string>();
+  const bytes = { document: 0, script: 0, style: 0, image: 0, other: 0 };
+  let requests = 0;
+  session.on("Network.responseReceived", ({ requestId, type }) => kinds.set(requestId, type));
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    const kind = kinds.get(requestId);
+    if (kind === undefined) return;
+    requests += 1;
+    const names: Record<string, keyof typeof bytes> = {
+      Document: "document",
+      Script: "script",
+      Stylesheet: "style",
+      Image: "image",
+    };
+    bytes[names[kind] ?? "other"] += encodedDataLength;
+  });
+  await page.goto(address, { waitUntil: "load", timeout: 120_000 });
+  await page.waitForLoadState("networkidle", { timeout: 120_000 });
+  const times = await page.evaluate(
+    () =>
+      new Promise<{ firstPaint: number; largestPaint: number; load: number }>((resolve) => {
+        const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+        const firstPaint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0;
+        new PerformanceObserver((list) => {
+          const largestPaint = list.getEntries().at(-1)?.startTime ?? 0;
+          resolve({ firstPaint, largestPaint, load: navigation?.loadEventEnd ?? 0 });
+        }).observe({ type: "largest-contentful-paint", buffered: true });
+      }),
+  );
+  return { requests, bytes, ...times };
+}

@@ -1,0 +1,48 @@
+/** A bare app of the framework, as its own server runs it: one page, a linked stylesheet, script that hydrates. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { type Site, startServe } from "./site.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+const files: Record<string, string> = {
+  "package.json": JSON.stringify({ name: "bare", private: true, type: "module" }),
+  "react-router.config.ts": "export default { ssr: true };",
+  "vite.config.ts": `import { reactRouter } from "@react-router/dev/vite";
+import tailwindcss from "@tailwindcss/vite";
+export default { plugins: [tailwindcss(), reactRouter()] };`,
+  "app/app.css": '@import "tailwindcss";',
+  "app/routes.ts": 'import { index } from "@react-router/dev/routes";\nexport default [index("home.tsx")];',
+  "app/root.tsx": `import { Links, Meta, Outlet, Scripts, ScrollRestoration } from "react-router";
+import "./app.css";
+export function Layout({ children }) {
+  return <html lang="en"><head><meta charSet="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><Meta /><Links /></head>
+    <body>{children}<ScrollRestoration /><Scripts /></body></html>;
+}
+export default function App() { return <Outlet />; }`,
+  "app/home.tsx": `export function meta() { return [{ title: "A bare app" }]; }
+export default function Home() {
+  return <main className="flex items-center justify-center pt-16 pb-4"><div className="flex min-h-0 flex-1 flex-col items-center gap-16">
+    <h1 className="text-4xl font-bold">A bare app</h1>
+    <p className="max-w-prose leading-6 text-gray-700">One page of the framework with nothing on it but these words.</p>
+  </div></main>;
+}`,
+};
+
+/** Writes, builds and serves the app in a folder. */
+export async function barePeer(folder: string): Promise<Site> {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+  const { status, stderr } = spawnSync(process.execPath, ["node_modules/@react-router/dev/bin.js", "build"], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  if (status !== 0) throw new Error(`The bare app did not build: ${stderr}`);
+  return startServe(folder, {});
+}

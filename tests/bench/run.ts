@@ -1,0 +1,189 @@
+/**
+ * npm run bench: what the site costs on a slow line and under load, on this machine, in one run. `--json` prints one
+ * object instead of tables; `--only paint|load|portal` runs a part. Nothing here is a test: times differ by machine.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { ensureBuild } from "../../app/server/build.ts";
+import { demo } from "../../app/server/demo.ts";
+import { ensureBrowser } from "../support/browser.ts";
+import { companyOf, growTo, type Load, load, logIn, portalCost } from "./load.ts";
+import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
+import { barePeer } from "./peer.ts";
+import { memoryOf, ourSite, plainServe, type Site, stop } from "./site.ts";
+import { lines, slowLine } from "./slow-line.ts";
+import { tlsFront } from "./tls.ts";
+
+const only = process.argv[process.argv.indexOf("--only") + 1];
+const wants = (part: string) => !process.argv.includes("--only") || only === part;
+const asJson = process.argv.includes("--json");
+
+const publicPages = [
+  "/",
+  "/services",
+  "/about",
+  "/resources/faq",
+  "/resources/feeds",
+  "/resources/blog",
+  "/resources/blog/importing-a-car-to-kenya",
+  "/contact",
+  "/careers",
+  "/privacy",
+  "/login",
+  "/signup",
+];
+
+type Paint = PageCost & { page: string; line: string; mode: Mode };
+type Rate = Load & { what: string; server: string };
+type Growth = { shipments: number; list: Cost; detail: Cost };
+type Cost = { time: number; bytes: number };
+
+const work = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
+const running: Site[] = [];
+try {
+  ensureBuild();
+  const site = await ourSite(work);
+  running.push(site);
+  const origin = `http://127.0.0.1:${site.port}`;
+  const result = {
+    startToFirstAnswer: Math.round(site.started),
+    paint: wants("paint") ? await paints(site) : [],
+    load: wants("load") ? await loads(site, origin) : [],
+    memory: wants("load") ? await memory(site, origin) : null,
+    portal: wants("portal") ? await growth(site, origin) : [],
+  };
+  if (asJson) console.log(JSON.stringify(result, null, 2));
+  else print(result);
+} finally {
+  for (const site of running.reverse()) await stop(site);
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** Every page on the slow line, and the home page on EDGE beside a bare app of the framework. */
+async function paints(site: Site): Promise<Paint[]> {
+  ensureBrowser();
+  const browser = await openBrowser();
+  const peer = await barePeer(path.join(work, "peer"));
+  running.push(peer);
+  const rows: Paint[] = [];
+  const look = async (
+    name: string,
+    port: number,
+    page: string,
+    line: (typeof lines)[keyof typeof lines],
+    mode: Mode,
+  ) => {
+    const front = await tlsFront(port);
+    const slow = await slowLine(line, front.port);
+    const cost = await measure(browser, `https://127.0.0.1:${slow.port}${page}`, mode);
+    rows.push({ page: name, line: line.name, mode, ...cost });
+    await slow.stop();
+    await front.stop();
+  };
+  for (const page of publicPages) {
+    for (const mode of ["script", "no script", "lite"] as const) await look(page, site.port, page, lines.slow3g, mode);
+  }
+  for (const mode of ["script", "lite"] as const) await look("/", site.port, "/", lines.edge, mode);
+  for (const line of [lines.slow3g, lines.edge]) await look("bare React Router app", peer.port, "/", line, "script");
+  await browser.close();
+  return rows;
+}
+
+/** The same requests to our server and to @react-router/serve with the same build. */
+async function loads(site: Site & { backendPort: number }, origin: string): Promise<Rate[]> {
+  const plain = await plainServe(work, site.backendPort);
+  running.push(plain);
+  const rows: Rate[] = [];
+  for (const { server, at } of [
+    { server: "ours", at: origin },
+    { server: "@react-router/serve", at: `http://127.0.0.1:${plain.port}` },
+  ]) {
+    const cookie = await logIn(at, demo);
+    const tag =
+      (await fetch(`${at}/services`, { headers: { "accept-encoding": "br" } })).headers.get("ETag") ?? '"none"';
+    const of = async (what: string, options: Parameters<typeof load>[1], path: string) => {
+      rows.push({ what, server, ...(await load(at + path, options)) });
+    };
+    await of("anonymous page", {}, "/services");
+    await of("the same, not modified", { headers: { "if-none-match": tag, "accept-encoding": "br" } }, "/services");
+    await of("portal page", { headers: { cookie, "accept-encoding": "br" } }, "/portal");
+    const body = new URLSearchParams(demo).toString();
+    const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
+    await of("login", { method: "POST", headers, body, connections: 2 }, "/login");
+  }
+  return rows;
+}
+
+/** Resident memory before and after 20,000 requests, in MB. */
+async function memory(site: Site, origin: string) {
+  const at: number[] = [memoryOf(site)];
+  for (let round = 0; round < 4; round++) {
+    await load(`${origin}/resources/faq`, { amount: 5000, connections: 10 });
+    at.push(memoryOf(site));
+  }
+  return { every5000Requests: at };
+}
+
+/** The portal of a client with more and more shipments. */
+async function growth(site: Site & { backendPort: number }, origin: string): Promise<Growth[]> {
+  const company = companyOf(work, site.backendPort);
+  const { data: userId } = await company.rpc("find_account", { email: demo.email });
+  const cookie = await logIn(origin, demo);
+  const rows: Growth[] = [];
+  for (const shipments of [20, 1000, 10_000]) {
+    await growTo(company, userId ?? "", shipments);
+    const newest = await company.from("shipments").select("id").order("created_at", { ascending: false }).limit(1);
+    rows.push({
+      shipments,
+      list: await portalCost(origin, "/portal", cookie),
+      detail: await portalCost(origin, `/portal/${newest.data?.[0]?.id}`, cookie),
+    });
+  }
+  return rows;
+}
+
+function print(result: {
+  startToFirstAnswer: number;
+  paint: Paint[];
+  load: Rate[];
+  memory: { every5000Requests: number[] } | null;
+  portal: Growth[];
+}): void {
+  console.log(`Start to first answer, with a build and a new database: ${result.startToFirstAnswer} ms\n`);
+  if (result.paint.length > 0) {
+    console.table(
+      result.paint.map(({ page, line, mode, requests, bytes, ...times }) => ({
+        page,
+        line,
+        mode,
+        requests,
+        ...bytes,
+        ...Object.fromEntries(Object.entries(times).map(([name, time]) => [`${name} ms`, Math.round(time)])),
+      })),
+    );
+  }
+  if (result.load.length > 0) {
+    console.table(
+      result.load.map((row) => {
+        const peer = result.load.find(({ what, server }) => what === row.what && server !== row.server);
+        const ratio = row.server === "ours" && peer ? `${(row.perSecond / peer.perSecond).toFixed(1)} x` : "";
+        return { what: row.what, server: row.server, "requests/s": row.perSecond, "p99 ms": row.p99, ratio };
+      }),
+    );
+  }
+  if (result.memory)
+    console.log("Memory in MB, at first and after every 5,000 requests:", result.memory.every5000Requests);
+  if (result.portal.length > 0) {
+    console.table(
+      result.portal.map(({ shipments, list, detail }) => ({
+        shipments,
+        "list ms": list.time,
+        "list bytes": list.bytes,
+        "detail ms": detail.time,
+        "detail bytes": detail.bytes,
+      })),
+    );
+  }
+}

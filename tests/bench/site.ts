@@ -1,0 +1,78 @@
+/** The sites under measurement: ours, the same build behind @react-router/serve, and a bare app of the framework. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { freePort } from "../support/ports.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+export type Site = {
+  port: number;
+  child: ChildProcess /** Milliseconds from the start to the first answer. */;
+  started: number;
+};
+
+/** Starts our site with the embedded backend on ports and data of its own. */
+export async function ourSite(dataDir: string): Promise<Site & { backendPort: number }> {
+  const [port, backendPort] = [await freePort(), await freePort()];
+  const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
+  const site = await start(["node_modules/tsx/dist/cli.mjs", "app/server/start.ts"], port, env);
+  return { ...site, backendPort };
+}
+
+/** Serves the same build with @react-router/serve, on the backend of our site. */
+export async function plainServe(dataDir: string, backendPort: number): Promise<Site> {
+  const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
+  return startServe(root, {
+    SUPABASE_URL: `http://127.0.0.1:${backendPort}`,
+    SUPABASE_PUBLISHABLE_KEY: keys.publishableKey ?? "",
+    SUPABASE_SECRET_KEY: keys.secretKey ?? "",
+    SESSION_SECRET: keys.sessionSecret ?? "",
+  });
+}
+
+/** Serves the build in a folder with @react-router/serve. */
+export async function startServe(folder: string, env: Record<string, string>): Promise<Site> {
+  const port = await freePort();
+  const own = { PORT: String(port), HOST: "127.0.0.1", APP_ORIGIN: `http://127.0.0.1:${port}` };
+  const cli = path.join(root, "node_modules/@react-router/serve/bin.cjs");
+  return start([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
+}
+
+/** Stops a site and waits for its end. */
+export function stop({ child }: Site): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve();
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
+
+/** The resident memory of a process in MB. On Linux only; 0 elsewhere. */
+export function memoryOf({ child }: Site): number {
+  try {
+    const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
+async function start(args: string[], port: number, env: Record<string, string>, cwd = root): Promise<Site> {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, {
+    cwd,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, NODE_ENV: "production", ...env },
+  });
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);
+    const answered = await fetch(`http://127.0.0.1:${port}/`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (answered) return { port, child, started: performance.now() - began };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,30 @@
+/** TLS in front of a site, as a company's proxy would do it, with a certificate of this run. */
+import type { AddressInfo } from "node:net";
+import net from "node:net";
+import tls from "node:tls";
+import { generate } from "selfsigned";
+
+let pem: Awaited<ReturnType<typeof generate>> | undefined;
+
+/** Listens on a free port with TLS 1.3 and HTTP/1.1, and passes everything on to `target`. */
+export async function tlsFront(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
+  pem ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });
+  const open = new Set<tls.TLSSocket>();
+  const server = tls.createServer({ key: pem.private, cert: pem.cert, ALPNProtocols: ["http/1.1"] }, (browser) => {
+    const site = net.connect(target, "127.0.0.1");
+    open.add(browser);
+    browser.on("close", () => open.delete(browser));
+    for (const socket of [browser, site]) socket.on("error", () => socket.destroy());
+    browser.pipe(site).pipe(browser);
+  });
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        for (const socket of open) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
