@@ -6,6 +6,8 @@ import { Chat } from "./components/site/chat";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel } from "./components/site/quote-panel";
+import { Splash } from "./components/site/splash";
+import { Streaks } from "./components/site/streaks";
 import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
@@ -59,6 +61,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         <Links />
       </head>
       <body className="flex min-h-dvh flex-col">
+        {page && <Splash tagline={page.company.taglines[0] ?? ""} />}
         <a
           href="#main"
           className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
@@ -74,6 +77,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         {page && <Chat phone={page.company.chat_phone} />}
         {page?.quoteServices && <QuotePanel services={page.quoteServices} />}
         <Toaster />
+        <Streaks />
         <ScrollRestoration />
         <Scripts />
       </body>
