@@ -16,6 +16,8 @@ import { Chat } from "./components/site/chat";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel } from "./components/site/quote-panel";
+import { Splash } from "./components/site/splash";
+import { Streaks } from "./components/site/streaks";
 import { useChosenTheme } from "./components/site/theme-toggle";
 import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
@@ -78,6 +80,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         )}
       </head>
       <body className="flex min-h-dvh flex-col">
+        {page && <Splash tagline={page.company.taglines[0] ?? ""} />}
         <a
           href="#main"
           className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
@@ -96,6 +99,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
           <>
             <Pending />
             <Toaster />
+            <Streaks />
             <ScrollRestoration />
             <Scripts />
           </>

@@ -1,6 +1,9 @@
 import { ChevronDown, Menu } from "lucide-react";
 import { Form, Link, NavLink, useLocation } from "react-router";
 import { Button } from "../ui/button";
+import { Bar } from "./bar";
+import { Disclosure } from "./disclosure";
+import { MotionSwitch } from "./motion-switch";
 import { RouteMark } from "./route-mark";
 import { ThemeToggle } from "./theme-toggle";
 
@@ -18,21 +21,28 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
   // A new key after each navigation closes what was open.
   const { key } = useLocation();
   return (
-    <header className="border-b border-line bg-surface">
+    <Bar>
       <div className="mx-auto flex max-w-6xl items-center gap-4 px-4 py-2">
-        <Link to="/" viewTransition className="flex min-h-11 items-center gap-3 font-semibold no-underline">
+        <Link to="/" viewTransition className="flex min-h-11 min-w-11 items-center gap-3 font-semibold no-underline">
           <RouteMark className="h-7 w-9 shrink-0" />
-          <span className="leading-tight">{name}</span>
+          <span className={`leading-tight ${signedIn ? "@max-md:sr-only" : ""}`}>{name}</span>
         </Link>
         <nav aria-label="Main" className="ml-auto hidden items-center gap-1 md:flex">
           <NavItem to="/">Home</NavItem>
           <NavItem to="/services">Services</NavItem>
           <NavItem to="/about">About</NavItem>
-          <details key={key} className="relative hover:details-content:[content-visibility:visible]">
-            <summary className={`${itemLook} gap-1`}>
-              Resources
-              <ChevronDown aria-hidden className="size-4" />
-            </summary>
+          <Disclosure
+            key={key}
+            hover
+            className="relative not-scripted:hover:details-content:[content-visibility:visible]"
+            summaryLook={`${itemLook} gap-1`}
+            summary={
+              <>
+                Resources
+                <ChevronDown aria-hidden className="size-4" />
+              </>
+            }
+          >
             <div className="absolute left-0 z-10 w-48 rounded-label border border-line bg-raised p-2 shadow-float">
               {resources.map((page) => (
                 <NavItem key={page.to} to={page.to}>
@@ -40,17 +50,24 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
                 </NavItem>
               ))}
             </div>
-          </details>
+          </Disclosure>
           <NavItem to={client.to}>{client.name}</NavItem>
         </nav>
         <div className="ml-auto flex items-center gap-1 md:ml-0">
+          <MotionSwitch />
           <ThemeToggle theme={theme} />
           {signedIn && <SignOut />}
-          <details key={key} className="relative md:hidden">
-            <summary className="flex size-11 items-center justify-center rounded-label border border-edge">
-              <Menu aria-hidden className="size-5" />
-              <span className="sr-only">Menu</span>
-            </summary>
+          <Disclosure
+            key={key}
+            className="relative md:hidden"
+            summaryLook="flex size-11 items-center justify-center rounded-label border border-edge"
+            summary={
+              <>
+                <Menu aria-hidden className="size-5" />
+                <span className="sr-only">Menu</span>
+              </>
+            }
+          >
             <nav
               aria-label="Main"
               className="absolute right-0 z-10 mt-2 w-60 rounded-label border border-line bg-raised p-2 shadow-float"
@@ -68,10 +85,10 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
                 <NavItem to={client.to}>{client.name}</NavItem>
               </div>
             </nav>
-          </details>
+          </Disclosure>
         </div>
       </div>
-    </header>
+    </Bar>
   );
 }
 

@@ -1,12 +1,16 @@
+import { useRef } from "react";
 import { Form } from "react-router";
 import { answerAtOnce } from "~/components/flash";
+import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
 import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-/** The ten industries in a row that is pushed, scrolled or moved with the arrow keys. */
+/** The ten industries in a row that is pushed, scrolled or moved with the arrow keys, and by buttons once script runs. */
 export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
+  const row = useRef<HTMLElement>(null);
+  const motion = useMotion();
   return (
     <Stop
       id="industries"
@@ -14,10 +18,11 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
       intro="Each trade has its own papers. Scroll the row for all ten."
     >
       <section
+        ref={row}
         aria-label="The ten industries"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a row that scrolls has to be reachable by keyboard
         tabIndex={0}
-        className="-mr-4 -ml-1.5 lg:mr-0 snap-x snap-proximity scroll-pl-1.5 overflow-x-auto p-1.5 pr-4 pb-4"
+        className="row -mr-4 -ml-1.5 lg:mr-0 snap-x snap-proximity scroll-pl-1.5 overflow-x-auto scroll-smooth p-1.5 pr-4 pb-4"
       >
         <ul className="flex w-max gap-3">
           {industries.map(({ id, name, text }) => (
@@ -43,6 +48,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
           ))}
         </ul>
       </section>
+      <div className="hidden h-11 gap-1 scripted:flex">{motion && <motion.RowButtons row={row} of="industries" />}</div>
     </Stop>
   );
 }

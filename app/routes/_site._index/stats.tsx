@@ -1,21 +1,37 @@
+import { useRef, useState } from "react";
+import { useMotion } from "~/components/motion";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
 /** Our years, people and deliveries. */
 export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"], "stats" | "founded">) {
+  const list = useRef<HTMLDListElement>(null);
+  const [share, setShare] = useState(1);
+  const motion = useMotion();
+  const print = (value: number) => Math.round(value).toLocaleString("en");
   return (
     <Stop id="stats" title={`Since ${founded}`} first>
-      <dl className="flex flex-wrap gap-x-10 gap-y-6">
+      <dl ref={list} className="flex flex-wrap gap-x-10 gap-y-6">
         {stats.map(({ value, suffix, label }) => (
           <div key={label} className="flex flex-col-reverse">
             <dt className="text-quiet">{label}</dt>
-            <dd className="text-2xl font-semibold tracking-tight tabular-nums">
-              {value.toLocaleString("en")}
-              {suffix}
+            <dd className="relative text-2xl font-semibold tracking-tight tabular-nums">
+              {/* The final number keeps its place, and is what is read aloud and printed while another is in sight. */}
+              <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
+                {print(value)}
+                {suffix}
+              </span>
+              {share < 1 && (
+                <span aria-hidden className="absolute inset-0 print:hidden">
+                  {print(value * share)}
+                  {suffix}
+                </span>
+              )}
             </dd>
           </div>
         ))}
       </dl>
+      {motion && <motion.CountUp list={list} show={setShare} />}
     </Stop>
   );
 }

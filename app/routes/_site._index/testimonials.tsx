@@ -1,13 +1,14 @@
+import { Strip } from "~/components/motion";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-/** What three clients say, all of them in view. */
+/** What three clients say, looping past where things may move, otherwise all of them in view. */
 export function Testimonials({ testimonials }: Pick<Route.ComponentProps["loaderData"], "testimonials">) {
   return (
     <Stop id="testimonials" title="What clients say">
-      <ul className="grid gap-8 md:grid-cols-3 lg:mt-3">
+      <Strip label="Three clients" className="grid gap-8 md:grid-cols-3 moves:gap-0">
         {testimonials.map(({ name, company, rating, text }) => (
-          <li key={name}>
+          <li key={name} className="moves:mr-8 moves:w-[min(21rem,75vw)]">
             <figure className="flex h-full flex-col">
               <Rating value={rating} />
               <blockquote className="mt-4 grow">
@@ -20,7 +21,7 @@ export function Testimonials({ testimonials }: Pick<Route.ComponentProps["loader
             </figure>
           </li>
         ))}
-      </ul>
+      </Strip>
     </Stop>
   );
 }

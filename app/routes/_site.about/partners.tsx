@@ -1,3 +1,4 @@
+import { Strip } from "~/components/motion";
 import { Monogram } from "~/components/site/monogram";
 import type { partners } from "~/lib/content.server";
 
@@ -7,17 +8,20 @@ export function Partners({ partners: all }: { partners: typeof partners }) {
       <h2 id="partners" className="text-xl">
         Our Trusted Partners
       </h2>
-      <p className="mt-2 max-w-prose text-pretty text-quiet">
+      <p className="mt-2 mb-8 max-w-prose text-pretty text-quiet">
         Carriers, depots, insurers and banks we work with. Names and marks are samples.
       </p>
-      <ul className="mt-8 grid grid-cols-3 gap-x-4 gap-y-6 sm:grid-cols-5 lg:grid-cols-7">
+      <Strip
+        label="Marks of our partners"
+        className="grid grid-cols-3 gap-x-4 gap-y-6 sm:grid-cols-5 lg:grid-cols-7 moves:gap-x-0"
+      >
         {all.map((partner) => (
-          <li key={partner.name} className="text-xs text-quiet">
+          <li key={partner.name} className="text-xs text-quiet moves:mr-6 moves:w-28">
             <Monogram shape="container" letters={partner.monogram} className="mb-2 w-full" />
             {partner.name}
           </li>
         ))}
-      </ul>
+      </Strip>
     </section>
   );
 }

@@ -1,0 +1,76 @@
+import { type RefObject, useEffect, useState } from "react";
+import { useMoving } from "./moving";
+import { useRow } from "./row";
+import { TurnButton } from "./row-buttons";
+
+/** How long each slide stands, in milliseconds. */
+const interval = 8000;
+
+type CarouselControlsProps = {
+  carousel: RefObject<HTMLElement | null>;
+  row: RefObject<HTMLElement | null>;
+  /** What one slide is called. */
+  of: string;
+  all: number;
+  /** Is told which slide stands, and whether the next follows by itself. */
+  onChange: (index: number, isTurning: boolean) => void;
+};
+
+/**
+ * Previous, next and a dot for each slide, wrapping both ways. The next slide follows by itself, but not while the
+ * pointer is over the carousel or the focus within.
+ */
+export function CarouselControls({ carousel, row, of, all, onChange }: CarouselControlsProps) {
+  const { index, show } = useRow(row);
+  const turn = (way: 1 | -1) => show((index + way + all) % all);
+  const isHeld = useHeld(carousel);
+  const isTurning = useMoving(carousel) && !isHeld;
+  useEffect(() => onChange(index, isTurning), [index, isTurning, onChange]);
+  useEffect(() => {
+    if (!isTurning) return;
+    const timer = setTimeout(() => turn(1), interval);
+    return () => clearTimeout(timer);
+  }, [isTurning, index]);
+  return (
+    <>
+      <TurnButton way="Previous" of={of} onClick={() => turn(-1)} />
+      <ul className="relative flex before:absolute before:inset-x-5 before:top-1/2 before:h-0.5 before:-mt-px before:bg-line">
+        {Array.from({ length: all }, (_, at) => (
+          <li key={at}>
+            <button
+              type="button"
+              aria-current={at === index || undefined}
+              onClick={() => show(at)}
+              className="group relative flex size-11 items-center justify-center rounded-label"
+            >
+              <span className="size-3.5 rounded-full border-2 border-edge bg-surface group-hover:border-action group-aria-[current]:border-action group-aria-[current]:bg-action" />
+              <span className="sr-only">
+                Show {of} {at + 1}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <TurnButton way="Next" of={of} onClick={() => turn(1)} />
+    </>
+  );
+}
+
+/** Whether a pointer is over something or the focus within. */
+function useHeld(ref: RefObject<HTMLElement | null>): boolean {
+  const [held, setHeld] = useState({ pointer: false, focus: false });
+  useEffect(() => {
+    const off = new AbortController();
+    const hold = (event: Event) => {
+      const { type } = event;
+      if (type.startsWith("focus")) setHeld((before) => ({ ...before, focus: type === "focusin" }));
+      // A finger leaves when it is lifted.
+      else setHeld((before) => ({ ...before, pointer: type === "pointerenter" }));
+    };
+    for (const type of ["pointerenter", "pointerleave", "focusin", "focusout"]) {
+      ref.current?.addEventListener(type, hold, { signal: off.signal });
+    }
+    return () => off.abort();
+  }, [ref]);
+  return held.pointer || held.focus;
+}

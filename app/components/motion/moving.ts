@@ -1,0 +1,88 @@
+/** Whether what moves by itself may move: the person's switch, the device's wish, and what is in sight. */
+import { type RefObject, useEffect, useState, useSyncExternalStore } from "react";
+
+/** Under this name local storage keeps the switch, and the window hears that it or the number of things has changed. */
+const name = "motion";
+let paused: boolean | null = null;
+let things = 0;
+
+/** Also without local storage, which some browsers refuse: then for this page alone. */
+function isPaused(): boolean {
+  try {
+    paused ??= localStorage.getItem(name) === "paused";
+  } catch {
+    paused = false;
+  }
+  return paused;
+}
+
+/** Pauses everything, or sets it going again; kept for the next visit. */
+export function setPaused(value: boolean): void {
+  paused = value;
+  try {
+    localStorage.setItem(name, value ? "paused" : "moving");
+  } catch {}
+  dispatchEvent(new Event(name));
+}
+
+function countThings(change: number): void {
+  things += change;
+  dispatchEvent(new Event(name));
+}
+
+const stillness = () => matchMedia("(prefers-reduced-motion: reduce)");
+
+function subscribe(listener: () => void): () => void {
+  const off = new AbortController();
+  const { signal } = off;
+  const reread = () => {
+    paused = null;
+    listener();
+  };
+  addEventListener(name, listener, { signal });
+  addEventListener("storage", reread, { signal });
+  document.addEventListener("visibilitychange", listener, { signal });
+  stillness().addEventListener("change", listener, { signal });
+  return () => off.abort();
+}
+
+/** Whether anything may move now: no on the server, for those who paused it or want less motion, in a hidden tab. */
+export function useMayMove(): boolean {
+  return useSyncExternalStore(
+    subscribe,
+    () => !isPaused() && !stillness().matches && !document.hidden,
+    () => false,
+  );
+}
+
+/** The same for one thing on the page, which has to be in the viewport with at least this share of its area. */
+export function useMoving(thing: RefObject<Element | null>, share = 0): boolean {
+  const mayMove = useMayMove();
+  const [inView, setInView] = useState(false);
+  useEffect(() => {
+    if (!thing.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const last = entries.at(-1);
+        setInView(last?.isIntersecting === true && last.intersectionRatio >= share);
+      },
+      { threshold: [0, share] },
+    );
+    observer.observe(thing.current);
+    countThings(1);
+    return () => {
+      observer.disconnect();
+      countThings(-1);
+    };
+  }, [thing, share]);
+  return mayMove && inView;
+}
+
+/** The state of the one switch: null where nothing would move anyway, so that there is nothing to switch. */
+export function useSwitch(): "paused" | "moving" | null {
+  return useSyncExternalStore(
+    subscribe,
+    () => (things === 0 || stillness().matches ? null : isPaused() ? "paused" : "moving"),
+    () => null,
+  );
+}

@@ -1,0 +1,17 @@
+import { Pause, Play } from "lucide-react";
+import { Button } from "../ui/button";
+import { setPaused, useSwitch } from "./moving";
+
+/** The one switch for everything that moves; absent where nothing would. */
+export function PauseButton() {
+  const state = useSwitch();
+  if (!state) return null;
+  const isPaused = state === "paused";
+  const Mark = isPaused ? Play : Pause;
+  return (
+    <Button look="icon" type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+      <Mark aria-hidden className="size-5" />
+      <span className="sr-only">Pause all motion</span>
+    </Button>
+  );
+}

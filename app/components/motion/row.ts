@@ -1,0 +1,96 @@
+import { type RefObject, useEffect, useState } from "react";
+
+/** How far a mouse moves before its press is a drag and no click, in pixels. */
+const slack = 5;
+
+const itemsOf = (row: HTMLElement) => [...row.querySelectorAll("li")];
+const placeOf = (item: HTMLElement, [first]: HTMLElement[]) => item.offsetLeft - (first?.offsetLeft ?? 0);
+
+function nearest(row: HTMLElement, to: number): number {
+  const items = itemsOf(row);
+  const distances = items.map((item) => Math.abs(placeOf(item, items) - to));
+  return distances.indexOf(Math.min(...distances));
+}
+
+function scrollToItem(row: HTMLElement, index: number): void {
+  const items = itemsOf(row);
+  const item = items[index];
+  if (item) row.scrollTo({ left: placeOf(item, items) });
+}
+
+/**
+ * A row of list items that scrolls and snaps natively, once more for the mouse, which pushes it: a drag is never a
+ * click. Returns which item stands first, whether the row is at its end, and how to bring an item to the front. While
+ * it is dragged and until it has come to rest the row carries `data-dragged`; it must not snap then.
+ */
+export function useRow(ref: RefObject<HTMLElement | null>) {
+  const [place, setPlace] = useState({ index: 0, atEnd: false });
+  useEffect(() => {
+    const row = ref.current;
+    if (!row) return;
+    const off = new AbortController();
+    const { signal } = off;
+    let press: { x: number; left: number } | null = null;
+    let dragged = false;
+    let rest = 0;
+
+    const settle = () => {
+      if (press) return;
+      row.removeAttribute("data-dragged");
+      const atEnd = row.scrollLeft + row.clientWidth > row.scrollWidth - 2;
+      setPlace({ index: nearest(row, row.scrollLeft), atEnd });
+    };
+    const scrolled = () => {
+      clearTimeout(rest);
+      rest = window.setTimeout(settle, 100);
+    };
+    const down = (event: PointerEvent) => {
+      dragged = false;
+      if (event.pointerType === "mouse" && event.button === 0) press = { x: event.clientX, left: row.scrollLeft };
+    };
+    const move = (event: PointerEvent) => {
+      if (!press) return;
+      // The button may have been let go outside the window.
+      if (!event.buttons) return up();
+      const way = press.x - event.clientX;
+      if (!dragged && Math.abs(way) < slack) return;
+      if (!dragged) row.setPointerCapture(event.pointerId);
+      dragged = true;
+      row.setAttribute("data-dragged", "");
+      row.scrollTo({ left: press.left + way, behavior: "instant" });
+    };
+    const up = () => {
+      if (press && dragged) {
+        const way = row.scrollLeft - press.left;
+        // The way it was pushed counts: a sixth of an item is enough to go on to the next.
+        scrollToItem(row, nearest(row, row.scrollLeft + (Math.sign(way) * (itemsOf(row)[0]?.offsetWidth ?? 0)) / 3));
+        scrolled();
+      }
+      press = null;
+    };
+    const click = (event: MouseEvent) => {
+      // The keyboard's clicks have no detail.
+      if (!dragged || !event.detail) return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+
+    row.addEventListener("scroll", scrolled, { passive: true, signal });
+    row.addEventListener("pointerdown", down, { signal });
+    addEventListener("pointermove", move, { signal });
+    addEventListener("pointerup", up, { signal });
+    addEventListener("pointercancel", up, { signal });
+    row.addEventListener("click", click, { capture: true, signal });
+    settle();
+    return () => {
+      clearTimeout(rest);
+      off.abort();
+    };
+  }, [ref]);
+
+  const show = (index: number) => {
+    if (ref.current) scrollToItem(ref.current, index);
+    setPlace({ ...place, index });
+  };
+  return { ...place, show };
+}

@@ -1,0 +1,39 @@
+import { useRef, useState } from "react";
+import { useMoving } from "./moving";
+
+const streaks = Array.from({ length: 50 }, (_, index) => {
+  // Steps by the golden ratio spread a row of any length without order.
+  const spread = (index * 0.618034) % 1;
+  const speed = 18 + ((index * 7) % 23);
+  return {
+    top: `${2 * index + 1}%`,
+    width: `${4 + 8 * ((index * 0.37) % 1)}rem`,
+    animationDuration: `${speed}s`,
+    animationDelay: `${-spread * speed}s`,
+    // Every other one is its mirror image.
+    ...(index % 2 ? { right: 0, scale: "-1 1" } : { left: 0 }),
+  };
+});
+
+/** Fifty thin lines that pass behind the page, half of them each way, like traffic at night; none for who saves data. */
+export function Traffic() {
+  const [isWanted] = useState(wantsDecoration);
+  return isWanted && <Streaks />;
+}
+
+function wantsDecoration(): boolean {
+  const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+  return !connection?.saveData && !matchMedia("(prefers-reduced-data: reduce)").matches;
+}
+
+function Streaks() {
+  const ref = useRef<HTMLDivElement>(null);
+  const moving = useMoving(ref);
+  return (
+    <div ref={ref} aria-hidden className="traffic" data-moving={moving || undefined}>
+      {streaks.map((style) => (
+        <i key={style.top} style={style} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { type ReactNode, useSyncExternalStore } from "react";
+
+/** How far the page may be scrolled before the bar turns solid, in pixels. */
+const threshold = 50;
+
+function subscribe(listener: () => void): () => void {
+  addEventListener("scroll", listener, { passive: true });
+  return () => removeEventListener("scroll", listener);
+}
+
+/**
+ * The bar stays above the page, unless a low window needs the space. At the top of the page it is transparent, once
+ * script can tell.
+ */
+export function Bar({ children }: { children: ReactNode }) {
+  const isSolid = useSyncExternalStore(
+    subscribe,
+    () => scrollY > threshold,
+    () => true,
+  );
+  return (
+    <header
+      className={`@container top-0 z-10 border-b transition-colors duration-200 ease-out [@media(height>=30rem)]:sticky ${isSolid ? "border-line bg-surface" : "border-transparent"}`}
+    >
+      {children}
+    </header>
+  );
+}

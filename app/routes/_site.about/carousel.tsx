@@ -1,0 +1,65 @@
+import { useCallback, useRef, useState } from "react";
+import { useMotion } from "~/components/motion";
+import { Art } from "~/components/site/art";
+import type { about } from "~/lib/content.server";
+
+/** Drawings in public/art whose names turn the words of the scene's id round. */
+const drawings: Record<string, string> = { "night-yard": "yard-night", "escarpment-truck": "truck-escarpment" };
+
+/**
+ * The scenes as stations of the route line from the quay inland. Without script they are a row to swipe on a phone and
+ * all in view on a wide screen; with it one stands at a time, after the pattern of the ARIA Authoring Practices Guide.
+ */
+export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"] }) {
+  const carousel = useRef<HTMLDivElement>(null);
+  const row = useRef<HTMLOListElement>(null);
+  const motion = useMotion();
+  const [{ index, isTurning }, setState] = useState({ index: 0, isTurning: false });
+  const change = useCallback((index: number, isTurning: boolean) => setState({ index, isTurning }), []);
+  return (
+    <div
+      ref={carousel}
+      {...(motion && { role: "region", "aria-roledescription": "carousel", "aria-label": "Scenes of our story" })}
+    >
+      <ol
+        ref={row}
+        aria-live={motion ? (isTurning ? "off" : "polite") : undefined}
+        // A row that scrolls has to be reachable by keyboard.
+        tabIndex={motion ? 0 : undefined}
+        className="row scripted:[scrollbar-width:none] flex snap-x snap-mandatory overflow-x-auto scroll-smooth gap-x-4 md:not-scripted:grid md:not-scripted:grid-cols-6 md:not-scripted:gap-y-8 md:not-scripted:overflow-x-clip"
+      >
+        {scenes.map((scene, at) => (
+          <li
+            key={scene.id}
+            aria-hidden={(motion && at !== index) || undefined}
+            className="w-[85%] shrink-0 snap-start scripted:w-full md:not-scripted:col-span-2 md:not-scripted:w-auto md:not-scripted:nth-[-n+2]:col-span-3"
+          >
+            <div {...(motion && slide(at, scenes.length))}>
+              <figure>
+                <Art
+                  name={`story-${drawings[scene.id] ?? scene.id}`}
+                  label={scene.alt}
+                  className="w-full rounded-label border border-line"
+                />
+                <figcaption className="relative -mr-4 mt-5 border-t-2 border-line pt-3 pr-8 text-sm text-quiet before:absolute before:-top-[7px] before:left-0 before:size-3 before:rounded-full before:border-2 before:border-action before:bg-surface">
+                  {scene.caption}
+                </figcaption>
+              </figure>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <div className="-mx-3 mt-3 hidden h-11 items-center justify-between scripted:flex">
+        {motion && (
+          <motion.CarouselControls carousel={carousel} row={row} of="scene" all={scenes.length} onChange={change} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+const slide = (at: number, all: number) => ({
+  role: "group",
+  "aria-roledescription": "slide",
+  "aria-label": `${at + 1} of ${all}`,
+});
