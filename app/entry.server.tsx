@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { PassThrough } from "node:stream";
 import { createReadableStreamFromReadable } from "@react-router/node";
-import { isbot } from "isbot";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
 import { contentSecurityPolicy } from "./lib/headers.server";
@@ -18,11 +17,11 @@ export default function handleRequest(request: Request, status: number, headers:
     headers.set("Cache-Control", "private, no-store");
   }
 
-  const ready = isbot(request.headers.get("User-Agent")) || context.isSpaMode ? "onAllReady" : "onShellReady";
   return new Promise<Response>((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
-      [ready]() {
+      // Nothing of a page comes late: it is sent whole, and needs no script that would put late parts in their place.
+      onAllReady() {
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));
         resolve(new Response(createReadableStreamFromReadable(body), { status, headers }));

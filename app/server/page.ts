@@ -77,8 +77,11 @@ async function rulesFor(html: string, css: string): Promise<string> {
     css: [{ raw: css }],
     defaultExtractor: (content) => content.split(" "),
     keyframes: true,
+    variables: true,
+    // The drawings read the colours too.
+    safelist: { variables: [/^--color-/] },
   });
-  const used = withoutUnusedProperties(purged?.css ?? css);
+  const used = withoutRegistrations(purged?.css ?? css);
   rules.set(key, used);
   return used;
 }
@@ -101,11 +104,16 @@ function unescaped(value: string): string {
   return value.replaceAll("&amp;", "&").replaceAll("&gt;", ">").replaceAll("&#x27;", "'").replaceAll("&quot;", '"');
 }
 
-/** Leaves out the registrations and first values of Tailwind's variables that no rule left reads. */
-function withoutUnusedProperties(css: string): string {
+/**
+ * Tailwind's variables in one way instead of two: first values for every element, as it has them for browsers without
+ * `@property`, and only of variables that a rule left reads.
+ */
+function withoutRegistrations(css: string): string {
   const isUsed = (name: string) => css.includes(`var(${name}`);
   return css
-    .replace(/@property (--tw-[\w-]+)\s*\{[^}]*\}/g, (rule, name: string) => (isUsed(name) ? rule : ""))
+    .replace(/^\/\*![^*]*\*\/\s*/, "")
+    .replace(/@property --[\w-]+\s*\{[^}]*\}/g, "")
+    .replace(/@layer properties\{@supports [^{]*\{(.*?)\}\}\}/, "@layer properties{$1}}")
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
 }
 

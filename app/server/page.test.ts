@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { finishPage } from "./page.ts";
+import type { Stored } from "./stored.ts";
+
+const css =
+  "/*! licence */@layer properties{@supports (x){*,:before{--tw-leading:initial;--tw-blur:initial}}}" +
+  "@layer theme{:root{--color-ink:#fff;--unused:1px}}.a{color:red;line-height:var(--tw-leading)}.b{color:blue}" +
+  "details:not([open]){x:y}@property --tw-leading{syntax:\"*\";inherits:false}";
+const files = new Map<string, Stored>([
+  ["/assets/a.css", { headers: {}, etag: "", bodies: { identity: Buffer.from(css) } }],
+  ["/assets/a.js", { headers: {}, etag: "", bodies: { identity: Buffer.alloc(4096), br: Buffer.alloc(2048) } }],
+]);
+const policy = "script-src 'self' 'nonce-N'; style-src 'self'";
+const page = (body: string) =>
+  `<html><head><link nonce="N" rel="stylesheet" href="/assets/a.css"/></head><body>${body}</body></html>`;
+const sha = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+test("scripts of ours are named by hash, and an injected one is not", async () => {
+  const html = page('<script nonce="N">ours()</script><script>theirs()</script><script nonce="N" src="/a.js"></script>');
+  const finished = await finishPage({ html, policy }, files, true);
+  expect(finished.policy).toBe(`script-src 'self' ${sha("ours()")}; style-src 'self'`);
+  expect(finished.html).not.toContain("nonce");
+});
+
+test("the rules a page uses are in it, and its stylesheet holds nothing up", async () => {
+  const finished = await finishPage({ html: page('<details class="a">x</details>'), policy }, files, false);
+  const inlined = /<style>(.*)<\/style>/.exec(finished.html)?.[1] ?? "";
+  expect(inlined).toContain(".a{");
+  expect(inlined).toContain("details:not([open])");
+  expect(inlined).not.toContain(".b{");
+  expect(finished.policy).toContain(`style-src 'self' ${sha(inlined)}`);
+  expect(finished.html).toMatch(/<link media="print"[^>]* href="\/assets\/a.css"/);
+});
+
+test("what no rule reads is left out of it, colours excepted: the drawings read those", async () => {
+  const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
+  expect(html).toContain("--color-ink");
+  expect(html).toContain("--tw-leading:initial");
+  expect(html).not.toMatch(/--unused|--tw-blur|@property|licence/);
+});
+
+test("a browser that comes from another page of ours gets the stylesheet it has", async () => {
+  const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, true);
+  expect(html).toContain('<link rel="stylesheet" href="/assets/a.css"/>');
+  expect(html).not.toContain("<style>");
+});
+
+test("the foot says what the page and what it names weigh", async () => {
+  const body = '<link rel="modulepreload" href="/assets/a.js"/><span data-weight=""></span>';
+  const { html } = await finishPage({ html: page(body), policy }, files, true);
+  expect(html).toMatch(/<span data-weight="">3<\/span>/);
+});
+
+test("words of a visitor do not decide over the rules of a page", async () => {
+  const once = await finishPage({ html: page('<p class="a">b .b class="b"</p>'), policy }, files, false);
+  expect(once.html).not.toContain(".b{");
+});
