@@ -8,7 +8,11 @@ import { mdx } from "./app/lib/mdx.build.ts";
 const chunks = {
   groups: [
     { name: "framework", test: /node_modules\/(react|react-dom|react-router|scheduler|cookie|set-cookie-parser)\// },
-    { name: "site", test: /\/app\/(components|lib|models)\/|node_modules\/(@conform-to|lucide-react)\//, minShareCount: 2 },
+    {
+      name: "site",
+      test: /\/app\/(components|lib|models)\/|node_modules\/(@conform-to|lucide-react)\//,
+      minShareCount: 2,
+    },
   ],
 };
 
