@@ -7,6 +7,11 @@ for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="styles
   sheet.media = "all";
 }
 
+// A page that is left while it loads rejects the rest of its answer, which the framework leaves to nobody.
+addEventListener("unhandledrejection", (event) => {
+  if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
+});
+
 startTransition(() => {
   hydrateRoot(
     document,

@@ -1,3 +1,4 @@
+import { useEffect } from "react";
 import {
   data,
   Links,
@@ -49,14 +50,25 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/** The flash belongs to one page: every navigation asks again. The quote form over a page is no other page. */
+/**
+ * The flash belongs to one page: every navigation asks again. The quote form is no other page, and a refused form
+ * leaves the page as it is.
+ */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
-  return !isOnlyQuote(change);
+  const isRefusal = change.actionStatus !== undefined && change.actionStatus >= 400;
+  return !isRefusal && !isOnlyQuote(change) && change.nextUrl.pathname !== "/resources/quote";
 }
+
+// What the browser knew of the site before the line broke, for the page that says so. The server knows nothing of it.
+let known: ReturnType<typeof useRouteLoaderData<typeof loader>>;
 
 /** The document. It has to stand without data too: a request refused at the gate has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
-  const page = useRouteLoaderData<typeof loader>("root");
+  const answered = useRouteLoaderData<typeof loader>("root");
+  useEffect(() => {
+    known = answered ?? known;
+  }, [answered]);
+  const page = answered ?? known;
   const theme = useChosenTheme() ?? page?.theme ?? "dark";
   useArrival();
   return (

@@ -1,4 +1,5 @@
-import { isRouteErrorResponse } from "react-router";
+import { isRouteErrorResponse, useLocation } from "react-router";
+import { isLost } from "~/lib/connection";
 import { Title } from "./title";
 import { ButtonLink } from "./ui/button";
 
@@ -14,6 +15,7 @@ const explanations: Record<number, { title: string; text: string }> = {
 
 /** What a person sees instead of the page they asked for. Says nothing of the inside of the site. */
 export function ErrorPage({ error }: { error: unknown }) {
+  if (isLost(error)) return <LostPage />;
   const answer = isRouteErrorResponse(error) ? error : null;
   const status = answer?.status ?? 500;
   const { title, text } = explanations[status] ?? {
@@ -27,6 +29,21 @@ export function ErrorPage({ error }: { error: unknown }) {
       <h1 className="text-xl">{title}</h1>
       <p className="mt-2 mb-6 max-w-prose">{text}</p>
       <ButtonLink to="/">Go to the home page</ButtonLink>
+    </>
+  );
+}
+
+/** The page did not arrive. Trying again asks for the same address, from here: nothing is lost if it fails again. */
+function LostPage() {
+  const { pathname, search, hash } = useLocation();
+  return (
+    <>
+      <Title>The connection was lost</Title>
+      <h1 className="text-xl">The connection was lost</h1>
+      <p className="mt-2 mb-6 max-w-prose">No answer came for this page. It may come at the next try.</p>
+      <ButtonLink look="action" to={pathname + search + hash} replace viewTransition={false}>
+        Try again
+      </ButtonLink>
     </>
   );
 }

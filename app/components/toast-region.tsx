@@ -1,6 +1,6 @@
 import { Close, Provider, Root, Viewport } from "@radix-ui/react-toast";
 import { X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { useTopDialog } from "./dialog";
 import { type Current, closeLook, endToast, ToastFace, toastLook, toastsAreReady, useToasts } from "./flash";
@@ -19,6 +19,7 @@ export default function ToastRegion() {
   // What was spoken already is announced where nobody hears it.
   const [nowhere] = useState(() => document.createElement("div"));
   const container = dialog ?? document.body;
+  const cameFrom = useRef<HTMLElement>(null);
   useEffect(toastsAreReady, []);
   return (
     <Provider
@@ -27,16 +28,26 @@ export default function ToastRegion() {
       swipeThreshold={50}
       announcerContainer={current?.spoken ? nowhere : container}
     >
-      {isReady && current && <One key={current.id} {...current} />}
-      {createPortal(<Viewport className="toasts" />, container)}
+      {isReady && current && <One key={current.id} {...current} cameFrom={cameFrom} />}
+      {createPortal(
+        <Viewport
+          className="toasts"
+          onFocus={({ currentTarget, relatedTarget }) => {
+            const isOutside = !currentTarget.parentElement?.contains(relatedTarget);
+            if (isOutside) cameFrom.current = relatedTarget as HTMLElement | null;
+          }}
+        />,
+        container,
+      )}
     </Provider>
   );
 }
 
-function One({ id, toast, printed }: Current) {
+function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<HTMLElement | null> }) {
   const [open, setOpen] = useState(true);
   const root = useRef<HTMLLIElement>(null);
   const close = () => {
+    if (root.current?.parentElement?.contains(document.activeElement)) cameFrom.current?.focus();
     setOpen(false);
     setTimeout(() => endToast(id), leaving);
   };
@@ -53,7 +64,6 @@ function One({ id, toast, printed }: Current) {
       onEscapeKeyDown={(event) => {
         // One press ends one thing: a dialog under the toast stays.
         event.preventDefault();
-        if (root.current?.contains(document.activeElement)) root.current.parentElement?.focus();
         close();
       }}
       onSwipeMove={({ detail }) => root.current?.style.setProperty("translate", `${detail.delta.x}px`)}

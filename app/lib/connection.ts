@@ -1,5 +1,5 @@
 /** When the line breaks between the browser and us. */
-import { isRouteErrorResponse } from "react-router";
+import { data, isRouteErrorResponse } from "react-router";
 import type { Toast } from "./flash.ts";
 
 /** What a form hears when no answer of ours came: the toast, and the fields stay as they stand. */
@@ -9,18 +9,25 @@ export type Lost = { result: null; toast: Toast };
  * Sends a form through its action. A line that breaks, or something between us that answers in our place, leaves the
  * page and what was typed on it alone; without this the page would make room for an error page.
  */
-export async function keepTyped<Answer>(serverAction: () => Promise<Answer>): Promise<Answer | Lost> {
+export async function keepTyped<Answer>(serverAction: () => Promise<Answer>) {
   try {
     return await serverAction();
   } catch (error) {
     if (error instanceof Response || isRouteErrorResponse(error)) throw error;
-    return {
-      result: null,
-      toast: {
-        title: "No answer",
-        description: "The connection was lost before an answer came. What you typed is still here: send it again.",
-        variant: "destructive",
-      },
+    const toast: Toast = {
+      title: "No answer",
+      description: "The connection was lost before an answer came. What you typed is still here: send it again.",
+      variant: "destructive",
     };
+    // The status keeps the page from asking for its data again, over the same line.
+    return data<Lost>({ result: null, toast }, { status: 504 });
   }
+}
+
+// What browsers say when nothing answers, and the framework when an answer breaks off before its first line.
+const nothingCame = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
+
+/** Whether an error of the browser means that no answer of ours came. */
+export function isLost(error: unknown): boolean {
+  return error instanceof Error && nothingCame.test(error.message);
 }

@@ -1,5 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Link } from "react-router";
+import { data, Link, useRouteLoaderData } from "react-router";
 import { z } from "zod";
 import { Flash } from "~/components/flash";
 import { MailReady } from "~/components/site/mail-ready";
@@ -13,6 +13,7 @@ import { readForm } from "~/lib/form.server";
 import { sitePath } from "~/lib/redirect.server";
 import { emailAddress, personName } from "~/models/contact";
 import { type MailDraft, quoteDraft } from "~/models/mail-draft";
+import type { loader as rootLoader } from "~/root";
 import type { Route } from "./+types/resources.quote";
 
 const Quote = z.object({
@@ -26,11 +27,6 @@ const Quote = z.object({
   service: z.enum(quoteServices as [string, ...string[]], "Choose one of the services."),
   message: z.string().trim().max(2000, "Use at most 2,000 characters for the message.").default(""),
 });
-
-/** The form is opened over other pages, at their address with `?quote`; here it stands after a refusal. */
-export function loader() {
-  return { services: quoteServices };
-}
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
@@ -52,14 +48,16 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-export default function QuotePage({ actionData, loaderData }: Route.ComponentProps) {
+/** The form is opened over other pages, at their address with `?quote`; here it stands after a refusal. */
+export default function QuotePage({ actionData }: Route.ComponentProps) {
+  const services = useRouteLoaderData<typeof rootLoader>("root")?.quoteServices ?? [];
   if (actionData && "draft" in actionData) return <QuoteReady {...actionData} />;
   return (
     <div className="mx-auto max-w-md">
       <Title refused={actionData !== undefined}>Get a Quote</Title>
       <QuoteForm
         heading="Get a Quote"
-        services={loaderData.services}
+        services={services}
         from={actionData && "from" in actionData ? actionData.from : "/"}
         refused={actionData}
       />

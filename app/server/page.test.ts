@@ -6,7 +6,7 @@ import type { Stored } from "./stored.ts";
 const css =
   "/*! licence */@layer properties{@supports (x){*,:before{--tw-leading:initial;--tw-blur:initial}}}" +
   "@layer theme{:root{--color-ink:#fff;--unused:1px}}.a{color:red;line-height:var(--tw-leading)}.b{color:blue}" +
-  "details:not([open]){x:y}@property --tw-leading{syntax:\"*\";inherits:false}";
+  'details:not([open]){x:y}@property --tw-leading{syntax:"*";inherits:false}';
 const files = new Map<string, Stored>([
   ["/assets/a.css", { headers: {}, etag: "", bodies: { identity: Buffer.from(css) } }],
   ["/assets/a.js", { headers: {}, etag: "", bodies: { identity: Buffer.alloc(4096), br: Buffer.alloc(2048) } }],
@@ -17,7 +17,9 @@ const page = (body: string) =>
 const sha = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 test("scripts of ours are named by hash, and an injected one is not", async () => {
-  const html = page('<script nonce="N">ours()</script><script>theirs()</script><script nonce="N" src="/a.js"></script>');
+  const html = page(
+    '<script nonce="N">ours()</script><script>theirs()</script><script nonce="N" src="/a.js"></script>',
+  );
   const finished = await finishPage({ html, policy }, files, true);
   expect(finished.policy).toBe(`script-src 'self' ${sha("ours()")}; style-src 'self'`);
   expect(finished.html).not.toContain("nonce");

@@ -10,6 +10,8 @@ export { expect };
 export type SiteOptions = {
   /** The data directory of the site under test. */
   dataDir: string;
+  /** Whether the test breaks the line on purpose. */
+  lineBreaks: boolean;
 };
 
 export type Staff = (...args: string[]) => Promise<string>;
@@ -20,16 +22,19 @@ const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
 
 /** Answers that a page shows on purpose; the browser logs each as an error of its own. */
 const expectedStatus = /status of (400|404|413|503)/;
+const brokenLine = /net::ERR_/;
 
 export const test = base.extend<SiteOptions & { staff: Staff; client: Client; signedIn: Client }>({
   dataDir: ["", { option: true }],
+  lineBreaks: [false, { option: true }],
 
   // Errors on the console, uncaught ones, and refused content fail the test they happen in.
-  page: async ({ page }, use) => {
+  page: async ({ page, lineBreaks }, use) => {
     const errors: string[] = [];
     page.on("console", (message) => {
       const { url } = message.location();
-      if (message.type() === "error" && !expectedStatus.test(message.text())) errors.push(`${url}: ${message.text()}`);
+      const isExpected = expectedStatus.test(message.text()) || (lineBreaks && brokenLine.test(message.text()));
+      if (message.type() === "error" && !isExpected) errors.push(`${url}: ${message.text()}`);
     });
     page.on("pageerror", (error) => errors.push(error.message));
     await use(page);
@@ -67,6 +72,11 @@ export const test = base.extend<SiteOptions & { staff: Staff; client: Client; si
     await use(client);
   },
 });
+
+/** Waits until script has everything: the page is hydrated and toasts can be shown. */
+export async function scriptReady(page: Page): Promise<void> {
+  await expect(page.getByRole("region", { name: "Notifications (F8)" })).toBeAttached();
+}
 
 /** The toasts of a page with these words: a banner without script, at most one with it. */
 export function toast(page: Page, words?: string | RegExp) {

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { Link, useFetcher, useLocation } from "react-router";
+import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import type { MailDraft } from "~/models/mail-draft";
 import type { action } from "~/routes/resources.quote";
 import { CloseLink, Dialog, opensOver, useClose } from "../dialog";
@@ -87,11 +87,15 @@ function QuoteInPlace({ services, page, onSent }: InPlace) {
     close();
   }, [answer]);
   return (
-    <QuoteForm
-      services={services}
-      from={page}
-      refused={answer && !("draft" in answer) ? answer : undefined}
-      fetcher={fetcher}
-    />
+    <>
+      {/* What sends the form comes with it: a line that breaks later leaves the page and what was typed. */}
+      <PrefetchPageLinks page="/resources/quote" />
+      <QuoteForm
+        services={services}
+        from={page}
+        refused={answer && !("draft" in answer) ? answer : undefined}
+        fetcher={fetcher}
+      />
+    </>
   );
 }

@@ -13,7 +13,7 @@ function StructuredData({ facts }: { facts: Record<string, unknown> }) {
   return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;
 }
 
-/** The company: name, founding year, offices and phone. For the home page. */
+/** The company: name, founding year, offices and phone. For the page about it. */
 export function OrganisationData() {
   const site = useRouteLoaderData<typeof loader>("root");
   if (!site) return null;

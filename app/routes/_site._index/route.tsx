@@ -1,7 +1,6 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
 import { z } from "zod";
-import { OrganisationData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
 import { failure, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -88,7 +87,6 @@ export default function HomePage({ loaderData, actionData }: Route.ComponentProp
       <Industries {...loaderData} />
       <Testimonials {...loaderData} />
       <Closing {...loaderData} />
-      <OrganisationData />
     </>
   );
 }

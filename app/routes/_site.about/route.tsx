@@ -1,3 +1,4 @@
+import { OrganisationData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
 import { about, certifications, partners, team } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
@@ -34,6 +35,7 @@ export default function AboutPage({ loaderData: { about, partners, team, certifi
       <Leadership team={team} />
       <Direction steps={[about.vision, about.mission]} />
       <Certifications certifications={certifications} />
+      <OrganisationData />
     </>
   );
 }

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { isLost } from "./connection.ts";
+
+test.each([
+  ["Chromium", new TypeError("Failed to fetch")],
+  ["Safari", new TypeError("Load failed")],
+  ["Firefox", new TypeError("NetworkError when attempting to fetch resource.")],
+  ["the framework, of an answer that is not ours", new Error("Unable to decode turbo-stream response")],
+])("a broken line, in the words of %s", (_who, error) => {
+  expect(isLost(error)).toBe(true);
+});
+
+test.each([
+  ["what the server hides of its own errors", new Error("Unexpected Server Error")],
+  ["a mistake in a page", new TypeError("undefined is not a function")],
+  ["an answer", { status: 503, statusText: "", data: "Failed to fetch", internal: false }],
+])("no broken line: %s", (_what, error) => {
+  expect(isLost(error)).toBe(false);
+});

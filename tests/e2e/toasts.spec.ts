@@ -1,0 +1,212 @@
+import type { Page } from "@playwright/test";
+import { expect, logIn, scriptReady, test, toast } from "../support/fixtures.ts";
+import { heard, holdScripts, listen } from "../support/page-watch.ts";
+
+const region = (page: Page) => page.getByRole("region", { name: "Notifications (F8)" });
+/** Where the focus goes that is not in a toast. */
+const elsewhere = (page: Page) => page.getByLabel("Email");
+
+/** The login page with its clock in our hands; `show` presses 'Forgot password?', which answers with a toast. */
+async function stoppedClock(page: Page) {
+  await page.clock.install();
+  await page.goto("/login");
+  await scriptReady(page);
+  const now = await page.evaluate(() => Date.now());
+  await page.clock.pauseAt(now + 1000);
+  return async () => {
+    await page.getByRole("button", { name: "Forgot password?" }).click();
+    await expect(toast(page, "Feature coming soon!")).toBeVisible();
+    await elsewhere(page).focus();
+  };
+}
+
+test("a toast goes after five seconds, and waits for the pointer and for the focus", async ({ page }) => {
+  const show = await stoppedClock(page);
+
+  await test.step("five seconds", async () => {
+    await show();
+    await page.clock.runFor(4900);
+    await expect(toast(page)).toHaveAttribute("data-state", "open");
+    await page.clock.runFor(300);
+    await expect(toast(page)).toHaveCount(0);
+  });
+
+  await test.step("under the pointer its time stands still", async () => {
+    await show();
+    await page.clock.runFor(3000);
+    await toast(page).hover();
+    await page.clock.runFor(60_000);
+    await expect(toast(page)).toHaveAttribute("data-state", "open");
+    await page.mouse.move(5, 300);
+    await page.clock.runFor(1900);
+    await expect(toast(page)).toHaveAttribute("data-state", "open");
+    await page.clock.runFor(300);
+    await expect(toast(page)).toHaveCount(0);
+  });
+
+  await test.step("so it does while the focus is in it", async () => {
+    await show();
+    await toast(page).getByRole("button", { name: "Close" }).focus();
+    await page.clock.runFor(60_000);
+    await expect(toast(page)).toHaveAttribute("data-state", "open");
+    await elsewhere(page).focus();
+    await page.clock.runFor(5200);
+    await expect(toast(page)).toHaveCount(0);
+  });
+
+  await test.step("the toast after one that was closed by hand has its five seconds too", async () => {
+    await show();
+    await toast(page).getByRole("button", { name: "Close" }).click();
+    await page.clock.runFor(300);
+    await expect(toast(page)).toHaveCount(0);
+    await page.mouse.move(5, 300);
+    await show();
+    await page.clock.runFor(5200);
+    await expect(toast(page)).toHaveCount(0);
+  });
+});
+
+test("a toast ends by Escape, by its button and by a swipe to the right, and F8 leads to it", async ({ page }) => {
+  const show = await stoppedClock(page);
+  const gone = async () => {
+    await page.clock.runFor(300);
+    await expect(toast(page)).toHaveCount(0);
+  };
+  const swipe = async (by: number) => {
+    const box = await toast(page).boundingBox();
+    if (!box) throw new Error("no toast to swipe");
+    const y = box.y + 20;
+    await page.mouse.move(box.x + 60, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 60 + by / 2, y, { steps: 4 });
+    await page.mouse.move(box.x + 60 + by, y, { steps: 4 });
+    await page.mouse.up();
+  };
+
+  await test.step("Escape", async () => {
+    await show();
+    await page.keyboard.press("Escape");
+    await gone();
+  });
+
+  await test.step("F8, the button by keyboard, and back to where the focus was", async () => {
+    await show();
+    await page.keyboard.press("F8");
+    await expect(region(page).getByRole("list")).toBeFocused();
+    await page.keyboard.press("Tab");
+    await expect(toast(page)).toBeFocused();
+    await page.keyboard.press("Tab");
+    await expect(toast(page).getByRole("button", { name: "Close" })).toBeFocused();
+    await page.keyboard.press("Enter");
+    await gone();
+    await expect(elsewhere(page)).toBeFocused();
+  });
+
+  await test.step("a swipe of 40 px brings it back, one of 60 px ends it", async () => {
+    await show();
+    const box = await toast(page).boundingBox();
+    await swipe(40);
+    await expect(toast(page)).toHaveAttribute("data-state", "open");
+    await expect.poll(() => toast(page).boundingBox()).toEqual(box);
+    await swipe(-80);
+    await expect(toast(page)).toHaveAttribute("data-state", "open");
+    await swipe(60);
+    await gone();
+  });
+
+  await test.step("the newest takes the place of the one before", async () => {
+    await show();
+    await expect(toast(page)).toHaveAttribute("data-toast", "default");
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(toast(page, "Login Failed")).toHaveAttribute("data-toast", "destructive");
+    await expect(toast(page)).toHaveCount(1);
+  });
+});
+
+test("a toast of script is heard once", async ({ page }) => {
+  await listen(page);
+  await page.goto("/login");
+  await scriptReady(page);
+  await page.getByRole("button", { name: "Forgot password?" }).click();
+  await expect.poll(() => heard(page)).toEqual(["Notification Feature coming soon!"]);
+  await expect(toast(page)).toHaveCount(0, { timeout: 7000 });
+  expect(await heard(page)).toHaveLength(1);
+});
+
+for (const { variant, press, words, spoken } of [
+  // A status of the first HTML is not read out, so the toast has to be.
+  { variant: "default", press: "Forgot password?", words: "Feature coming soon!", spoken: 1 },
+  // An alert of the first HTML is read out by the browser itself.
+  { variant: "destructive", press: "Log in", words: "Login Failed", spoken: 0 },
+] as const) {
+  test(`a ${variant} banner becomes the toast where it stands, and is heard once`, async ({ page }) => {
+    await listen(page);
+    const release = await holdScripts(page);
+    await page.goto("/login", { waitUntil: "commit" });
+    await page.getByRole("button", { name: press, exact: true }).click();
+    const banner = page.locator(`div[data-toast=${variant}]`, { hasText: words });
+    await expect(banner).toBeVisible();
+    const before = await banner.boundingBox();
+    await release();
+    const shown = page.locator(`li[data-toast=${variant}]`, { hasText: words });
+    await expect(shown).toBeVisible();
+    await expect(banner).toHaveCount(0);
+    expect(await shown.boundingBox()).toEqual(before);
+    await expect.poll(async () => (await heard(page)).length).toBe(spoken);
+    await expect(shown).toHaveCount(0, { timeout: 7000 });
+    expect(await heard(page)).toHaveLength(spoken);
+    for (const text of await heard(page)) expect(text).toContain(words);
+  });
+}
+
+test("the reminder of 2FA waits for the toast in view, and stays for ten seconds", async ({ page, client }) => {
+  await page.clock.install();
+  await logIn(page, client);
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 10);
+  const reminder = toast(page, "Enable 2-Factor Authentication");
+  await expect(toast(page)).toHaveText(/Login Successful/);
+  await expect(reminder).toHaveCount(0);
+  await page.clock.runFor(5200);
+  await expect(reminder).toBeVisible();
+  await expect(toast(page)).toHaveCount(1);
+  await page.clock.runFor(9700);
+  await expect(reminder).toHaveAttribute("data-state", "open");
+  await page.clock.runFor(600);
+  await expect(toast(page)).toHaveCount(0);
+});
+
+test.describe("over a dialog", () => {
+  test.use({ lineBreaks: true });
+
+  test("a toast can be closed, and Escape ends it before the dialog", async ({ page }) => {
+    await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+    await page.goto("/about");
+    await scriptReady(page);
+    await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
+    const dialog = page.getByRole("dialog", { name: "Get a Quote" });
+    const send = dialog.getByRole("button", { name: "Prepare the mail" });
+    const inside = dialog.locator("[data-toast]", { hasText: "No answer" });
+
+    await send.click();
+    await expect(inside).toBeVisible();
+    await inside.getByRole("button", { name: "Close" }).click();
+    await expect(inside).toHaveCount(0);
+    await expect(dialog).toBeVisible();
+
+    await send.click();
+    await expect(inside).toBeVisible();
+    await page.keyboard.press("F8");
+    await expect(dialog.getByRole("region", { name: "Notifications (F8)" }).getByRole("list")).toBeFocused();
+    await page.keyboard.press("Escape");
+    await expect(inside).toHaveCount(0);
+    await expect(dialog).toBeVisible();
+
+    await send.click();
+    await expect(inside).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(inside).toHaveCount(0);
+    await expect(dialog).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(dialog).toHaveCount(0);
+  });
+});
