@@ -1,0 +1,215 @@
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { clientBuild } from "../../app/server/build.ts";
+import { theApp, theSite } from "../support/routes.ts";
+
+/** What fits the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
+const firstFlight = 14_300;
+/** Script before a page is idle, brotli, in bytes. */
+const scriptBeforeIdle = 115_000;
+
+const pages = [
+  "/",
+  "/services",
+  "/about",
+  "/resources/faq",
+  "/resources/feeds",
+  "/resources/blog",
+  "/resources/blog/importing-a-car-to-kenya",
+  "/contact",
+  "/careers",
+  "/privacy",
+  "/terms",
+  "/legal",
+  "/additional-info",
+  "/cookie-settings",
+  "/login",
+  "/signup",
+];
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let site: Awaited<ReturnType<typeof theSite>>;
+let cookie: string;
+let shipment: string;
+beforeAll(async () => {
+  app = await theApp();
+  site = await theSite();
+  const client = site.browser();
+  await client.signUpAndIn("Wanjiru Kamau");
+  await client.get("/portal");
+  shipment = await client.createShipment("Solar panels, two 40 ft containers");
+  cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+});
+afterAll(async () => {
+  await site.close();
+  await app.proxy.close();
+});
+
+type Answer = {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  body: Buffer /** All bytes that came. */;
+  bytes: number;
+};
+
+/** One request on a connection of its own, to count what crosses the line. */
+function ask(address: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      port: site.port,
+      path: address,
+      method,
+      headers: { "Accept-Encoding": "br", ...headers },
+      agent: false,
+    };
+    const request = http.request(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        const { statusCode: status = 0, headers, socket } = response;
+        resolve({ status, headers, body: Buffer.concat(chunks), bytes: socket.bytesRead });
+      });
+    });
+    request.on("error", reject);
+    request.end();
+  });
+}
+
+/** The HTML of a page as it is. */
+const html = async (address: string, headers: Record<string, string> = {}) =>
+  (await ask(address, { ...headers, "Accept-Encoding": "identity" })).body.toString("utf8");
+
+describe.each(pages)("on a first visit, %s", (page) => {
+  test("fits one flight with its styles, and waits for nothing else to be painted", async () => {
+    const { bytes, headers } = await ask(page);
+    expect(headers["content-encoding"]).toBe("br");
+    expect(bytes).toBeLessThanOrEqual(firstFlight);
+    const text = await html(page);
+    expect(text).toContain("<style>");
+    expect(text).not.toMatch(/<link rel="stylesheet"/);
+    expect(text).not.toMatch(/<script(?![^>]* (?:async|type="application\/ld\+json"))[^>]* src=/);
+  });
+
+  test("names no more script than may come before it is idle, all of it at low priority", async () => {
+    const preloads = [...(await html(page)).matchAll(/<link rel="modulepreload"([^>]*) href="([^"]+)"/g)];
+    expect(preloads.length).toBeGreaterThan(2);
+    const sizes = preloads.map(([, , href = ""]) => brotliSize(href));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(scriptBeforeIdle);
+    for (const [, attributes] of preloads) expect(attributes).toContain('fetchpriority="low"');
+  });
+
+  test("is text alone where the line or the person asks for that", async () => {
+    for (const headers of [{ "Save-Data": "on" }, { ECT: "2g" }, { ECT: "slow-2g" }, { Cookie: "lite=1" }]) {
+      const text = await html(page, headers as Record<string, string>);
+      expect(text).not.toMatch(
+        /<script(?! type="application\/ld\+json")|modulepreload|\/art\/|favicon\.svg|rel="manifest"/,
+      );
+    }
+    for (const headers of [{ ECT: "4g" }, { "Save-Data": "on", Cookie: "lite=0" }]) {
+      expect(await html(page, headers as Record<string, string>)).toContain("<script");
+    }
+    const { headers } = await ask(page);
+    for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
+      expect(headers.vary).toContain(name);
+  });
+});
+
+function brotliSize(href: string): number {
+  return readFileSync(path.join(clientBuild, `${href}.br`), { flag: "r" }).length;
+}
+
+test.each(["/portal", "/portal/new", "/portal/2fa"])("%s fits one flight on a first visit", async (page) => {
+  expect((await ask(page, { Cookie: cookie })).bytes).toBeLessThanOrEqual(firstFlight);
+});
+
+test("a shipment with its documents and history fits one flight on a first visit", async () => {
+  const { status, bytes } = await ask(shipment, { Cookie: cookie });
+  expect(status).toBe(200);
+  expect(bytes).toBeLessThanOrEqual(firstFlight);
+});
+
+test("a second page leaves out the styles the browser has", async () => {
+  const text = await html("/about", { "Sec-Fetch-Site": "same-origin" });
+  expect(text).toContain('<link rel="stylesheet"');
+  expect(text).not.toContain("<style>");
+});
+
+describe("a page that is the same for everybody", () => {
+  test("is not sent again to who has it", async () => {
+    const first = await ask("/about");
+    const again = await ask("/about", { "If-None-Match": first.headers.etag ?? "" });
+    expect(again.status).toBe(304);
+    expect(again.body.length).toBe(0);
+    expect(again.headers["content-security-policy"]).toBe(first.headers["content-security-policy"]);
+  });
+
+  test("has a tag of its own for each encoding and form", async () => {
+    const asked = [{}, { "Accept-Encoding": "gzip" }, { "Accept-Encoding": "identity" }, { "Save-Data": "on" }];
+    const tags = await Promise.all(asked.map(async (headers) => (await ask("/about", headers as never)).headers.etag));
+    expect(new Set(tags).size).toBe(asked.length);
+  });
+
+  test("answers HEAD as GET, without the body", async () => {
+    const head = await ask("/about", {}, "HEAD");
+    const get = await ask("/about");
+    expect(head.body.length).toBe(0);
+    expect(head.headers["content-length"]).toBe(get.headers["content-length"]);
+  });
+
+  test("is kept for nobody who is signed in or has a message coming", async () => {
+    for (const theirs of [cookie, "flash=x", "theme=x", "__Host-session.0=x"]) {
+      const { headers, body } = await ask("/about", { Cookie: theirs, "Accept-Encoding": "identity" });
+      expect(headers.etag).toBeUndefined();
+      if (theirs === cookie) expect(body.toString()).toContain("Sign out");
+    }
+    expect(await html("/about")).not.toContain("Sign out");
+  });
+
+  test("is kept only when it is one: an error is not", async () => {
+    await ask("/faq-not-there", { Cookie: cookie });
+    const refused = await ask("/faq-not-there");
+    expect(refused.status).toBe(404);
+    expect(refused.headers["cache-control"]).toContain("no-store");
+    expect(refused.headers.etag).toBeUndefined();
+  });
+});
+
+describe("a page of the portal costs the backend", () => {
+  test.each([
+    ["the list", () => "/portal"],
+    ["a later page of the list", () => "/portal?page=2"],
+    ["a shipment beside the list", () => shipment],
+    ["a shipment, asked for by script", () => `${shipment}.data`],
+  ])("one check of the session and one call: %s", async (_name, address) => {
+    app.proxy.calls.length = 0;
+    expect((await ask(address(), { Cookie: cookie })).status).toBe(200);
+    expect(app.proxy.calls.map((call) => call.split("?")[0])).toEqual([
+      "GET /auth/v1/user",
+      "GET /rest/v1/rpc/portal_page",
+    ]);
+  });
+
+  test("nothing for a public page, signed in or not", async () => {
+    app.proxy.calls.length = 0;
+    for (const page of pages) await ask(page, { Cookie: cookie });
+    expect(app.proxy.calls).toEqual([]);
+  });
+});
+
+test("files of the build come compressed, typed, and for good", async () => {
+  const href = /href="(\/assets\/framework[^"]+)"/.exec(await html("/"))?.[1] ?? "";
+  const { headers, status } = await ask(href);
+  expect(status).toBe(200);
+  expect(headers["content-type"]).toMatch(/javascript/);
+  expect(headers["content-encoding"]).toBe("br");
+  expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+  const picture = await ask("/art/hero.svg", { "Accept-Encoding": "gzip" });
+  expect(picture.headers["content-type"]).toMatch(/svg/);
+  expect(picture.headers["content-encoding"]).toBe("gzip");
+  expect(
+    (await ask("/art/hero.svg", { "If-None-Match": picture.headers.etag ?? "", "Accept-Encoding": "gzip" })).status,
+  ).toBe(304);
+});
