@@ -8,6 +8,8 @@ export default defineConfig({
   resolve: { alias: { "~": path.join(root, "app") } },
   test: {
     pool: "forks",
+    // The app's log lines belong to the tests that fail.
+    silent: "passed-only",
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -6,6 +6,7 @@ import path from "node:path";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import type { MainOptions, MainReport } from "../../supabase/local/main.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/env.server.ts";
+import { log } from "../lib/log.server.ts";
 
 type Keys = { publishableKey: string; secretKey: string; jwtSecret: string; sessionSecret: string };
 
@@ -63,7 +64,7 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
   const watch = (watched: ChildProcess) =>
     watched.once("exit", async (code, signal) => {
       if (stopping) return;
-      console.error(JSON.stringify({ level: "error", event: "backend ended", code, signal }));
+      log("error", "backend ended", { code, signal });
       for (let wait = 200; !stopping; wait = Math.min(wait * 2, 5000)) {
         await new Promise((resolve) => setTimeout(resolve, wait));
         const again = await launch(options).catch(() => null);

@@ -19,9 +19,6 @@ import { ensureBuild, frameworkCli } from "./build.ts";
 import { demo, stockDemo } from "./demo.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
 
-/** How long requests in flight may go on after a signal to stop, in milliseconds. */
-const drainTime = 8000;
-
 start(process.argv.includes("--dev")).catch((error: Error) => {
   console.error(error instanceof ConfigurationError ? error.message : error);
   process.exit(1);
@@ -58,7 +55,7 @@ async function serve(settings: Settings): Promise<() => Promise<void>> {
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeIdleConnections();
-      setTimeout(() => server.closeAllConnections(), drainTime).unref();
+      setTimeout(() => server.closeAllConnections(), settings.deadlines.drain).unref();
     });
 }
 

@@ -15,10 +15,14 @@ export async function faultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
   const calls: string[] = [];
+  const bodies: string[] = [];
 
   const server = createServer((incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
     calls.push(call);
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
     if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
     if (fault === "lost answer") return pass(target, incoming, outgoing, false);
     incoming.resume();
@@ -38,6 +42,8 @@ export async function faultProxy(target: string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** The calls that arrived, as "METHOD /path?query", oldest first. */
     calls,
+    /** The same with the first 10,000 bytes of what was sent. */
+    bodies,
     /** From now on, calls that the pattern fits fail like this; "none" ends it. */
     fail(kind: Fault, of = /./) {
       fault = kind;
