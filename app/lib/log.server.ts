@@ -21,8 +21,18 @@ export function log(level: Level, event: string, fields: Fields = {}): void {
   console.log(JSON.stringify({ time: new Date().toISOString(), level, event, ...ofRequest.getStore(), ...fields }));
 }
 
+/** Makes a line of what libraries print to the console: its first line, as more may hold what nobody should read. */
+export function logConsole(): void {
+  for (const level of ["warn", "error"] as const) {
+    console[level] = (first: unknown) => {
+      const text = first instanceof Error ? `${first.name}: ${first.message}` : String(first);
+      log(level, "console", { message: text.split("\n")[0]?.slice(0, 200) });
+    };
+  }
+}
+
 /** A line for every request that reaches the app: method, the route's pattern, status and milliseconds. */
-export const logMiddleware: MiddlewareFunction<Response> = ({ request, pattern, url }, next) => {
+export const logMiddleware: MiddlewareFunction<Response> = ({ request, pattern }, next) => {
   const requestId = request.headers.get(requestIdHeader) ?? randomUUID();
   return ofRequest.run({ requestId, address: addressOf(request) }, async () => {
     const begun = performance.now();
@@ -30,7 +40,7 @@ export const logMiddleware: MiddlewareFunction<Response> = ({ request, pattern, 
     const { status } = response;
     log(status < 500 ? "info" : "error", "request", {
       method: request.method,
-      route: pattern === "*" || pattern === "/*" ? "*" : pattern || url.pathname,
+      route: `/${pattern.replace(/^\//, "")}`,
       status,
       ms: Math.round(performance.now() - begun),
     });

@@ -24,7 +24,10 @@ export function answerMalformed(server: Server, headers: [string, string][]): vo
     else refuse(socket, statusOf[error.code ?? ""] ?? 400);
   });
   server.on("connect", (_request, socket) => refuse(socket, 405, [["Allow", "GET, HEAD, POST"]]));
-  server.on("checkExpectation", (_request, response) => end(response, 417));
+  server.on("checkExpectation", (_request, response) => {
+    for (const [name, value] of headers) response.setHeader(name, value);
+    end(response, 417);
+  });
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   readSettings,
   type Settings,
 } from "../lib/env.server.ts";
+import { logConsole } from "../lib/log.server.ts";
 import { companyBackend } from "../lib/supabase.server.ts";
 import { anUnusedClientId } from "../models/client-id.server.ts";
 import { ensureBuild, frameworkCli } from "./build.ts";
@@ -51,6 +52,8 @@ async function serve(settings: Settings): Promise<() => Promise<void>> {
   const { createSite } = await import("./http.ts");
   const server = await createSite();
   await listen(server, settings);
+  logConsole();
+  process.on("unhandledRejection", (reason) => console.error(reason));
   return () =>
     new Promise((resolve) => {
       server.close(() => resolve());
