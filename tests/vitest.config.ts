@@ -24,6 +24,19 @@ export default defineConfig({
           globalSetup: "tests/support/backend-for-routes.ts",
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "process",
+          include: ["tests/process/*.test.ts"],
+          globalSetup: "tests/support/data-for-processes.ts",
+          // After the others and one at a time: starts and stops have deadlines.
+          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

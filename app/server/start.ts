@@ -29,18 +29,19 @@ async function start(dev: boolean): Promise<void> {
   const settings = readSettings();
   if (!dev) ensureBuild();
   let embedded: Embedded | null = null;
+  let stopSite: (() => Promise<void>) | null = null;
+  stopOnSignal(async () => {
+    await stopSite?.();
+    await embedded?.stop();
+  });
   if (!settings.backend) {
     embedded = await startEmbedded(settings);
     adoptBackend(embedded.access, embedded.sessionSecret);
   }
   try {
-    const stopSite = dev ? await develop(settings) : await serve(settings);
+    stopSite = dev ? await develop(settings) : await serve(settings);
     if (embedded) await introduce(settings);
     else console.log(`The site is at ${settings.origin}`);
-    stopOnSignal(async () => {
-      await stopSite();
-      await embedded?.stop();
-    });
   } catch (error) {
     await embedded?.stop();
     throw error;
