@@ -10,6 +10,9 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 /** Faults of a backend that is there and fails at once, in each of its ways. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
+/** Statuses that mean something when the backend gives them, and nothing from whatever stands before it. */
+export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
+
 /** A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. */
 export async function faultProxy(target: string) {
   let fault: Fault = "none";
