@@ -224,3 +224,8 @@ export function env(): AppSettings {
   current = { ...settings, backend, sessionSecret };
   return current;
 }
+
+/** The deadlines, for staff commands too, whose backend is not in the environment. */
+export function deadlines(): Deadlines {
+  return (current ?? readSettings()).deadlines;
+}

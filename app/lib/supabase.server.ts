@@ -12,7 +12,7 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import ws from "ws";
 import type { Database } from "./database.ts";
-import { type BackendAccess, env } from "./env.server.ts";
+import { type BackendAccess, deadlines, env } from "./env.server.ts";
 import { type Refusal, refusalAsAnswer } from "./refusal.server.ts";
 
 export type Backend = SupabaseClient<Database>;
@@ -46,8 +46,8 @@ async function attempt(
   const refresh = String(input).includes("grant_type=refresh_token");
   const repeatable = refresh || (init?.method ?? "GET") === "GET";
   const upload = String(input).includes("/storage/v1/object");
-  const { deadlines } = env();
-  const deadline = upload ? deadlines.upload : repeatable ? deadlines.page : deadlines.write;
+  const { page, write, upload: store } = deadlines();
+  const deadline = upload ? store : repeatable ? page : write;
   const signal = pageSignal ?? AbortSignal.timeout(deadline);
   for (let round = 1; ; round += 1) {
     const last = !repeatable || round === 3;
@@ -172,10 +172,7 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
         },
       },
       global: {
-        fetch: guarded(
-          backendFetch(request.method === "GET" ? AbortSignal.timeout(env().deadlines.page) : null),
-          context,
-        ),
+        fetch: guarded(backendFetch(request.method === "GET" ? AbortSignal.timeout(deadlines().page) : null), context),
       },
       realtime,
     });

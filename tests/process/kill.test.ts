@@ -15,7 +15,7 @@ beforeAll(async () => {
   place = await aPlace({ WRITES_PER_MINUTE: "100000" });
   site = place.start();
   await site.answers();
-}, 120_000);
+});
 afterAll(() => place.leave());
 
 /** What was answered with success: names of shipments, and documents by shipment with the size of their file. */
@@ -89,7 +89,7 @@ test(`${rounds} times killed while clients create and upload, it is back in five
   }
   expect(acknowledged.uploads.size).toBeGreaterThan(0);
   for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
-}, 300_000);
+});
 
 test("a backend that is killed alone comes back under the site, which says so meanwhile", async () => {
   const browser = place.browser();
