@@ -4,6 +4,7 @@ import { createReadableStreamFromReadable } from "@react-router/node";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
 import { contentSecurityPolicy } from "./lib/headers.server";
+import { log } from "./lib/log.server";
 
 /** How long rendering one page may take, in milliseconds. */
 const renderDeadline = 10_000;
@@ -38,8 +39,5 @@ export const handleError: HandleErrorFunction = (error, { request }) => {
   if (request.signal.aborted || isRouteErrorResponse(error)) return;
   const { name, message, stack } =
     error instanceof Error ? error : { name: "Error", message: String(error), stack: "" };
-  const { pathname } = new URL(request.url);
-  console.error(
-    JSON.stringify({ level: "error", route: pathname, method: request.method, error: name, message, stack }),
-  );
+  log("error", "page failed", { method: request.method, error: name, message, stack });
 };

@@ -24,7 +24,9 @@ import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
 import { answerMiddleware, gateMiddleware } from "./lib/gate.server";
+import { limitsMiddleware } from "./lib/limits.server";
 import { isLite } from "./lib/lite.server";
+import { logMiddleware } from "./lib/log.server";
 import { isOnlyQuote } from "./lib/revalidate";
 import { hasSessionCookie } from "./lib/session.server";
 import { backendMiddleware } from "./lib/supabase.server";
@@ -32,8 +34,10 @@ import { themeOf } from "./lib/theme.server";
 import "./styles/app.css";
 
 export const middleware: Route.MiddlewareFunction[] = [
+  logMiddleware,
   answerMiddleware,
   gateMiddleware,
+  limitsMiddleware,
   flashMiddleware,
   backendMiddleware,
 ];

@@ -8,6 +8,8 @@ export default defineConfig({
   resolve: { alias: { "~": path.join(root, "app") } },
   test: {
     pool: "forks",
+    // The app's log lines belong to the tests that fail.
+    silent: "passed-only",
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
@@ -20,6 +22,19 @@ export default defineConfig({
           name: "routes",
           include: ["tests/routes/*.test.ts"],
           globalSetup: "tests/support/backend-for-routes.ts",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "process",
+          include: ["tests/process/*.test.ts"],
+          globalSetup: "tests/support/data-for-processes.ts",
+          // After the others and one at a time: starts and stops have deadlines.
+          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

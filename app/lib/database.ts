@@ -64,6 +64,11 @@ export type Database = {
     Functions: {
       client_id_admits: { Args: { client_id: string; email: string }; Returns: boolean };
       portal_page: { Args: { page?: number; opened?: string }; Returns: PortalPage };
+      take_attempt: {
+        Args: { limits: { key: string; most: number; seconds: number }[] };
+        Returns: { attempt: string } | { refused: string; wait: number };
+      };
+      release_attempt: { Args: { attempt: string }; Returns: undefined };
       find_account: { Args: { email: string }; Returns: string | null };
       issue_client_ids: {
         Args: { how_many?: number };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { ConfigurationError, readSettings } from "./env.server.ts";
@@ -20,7 +21,39 @@ test("without any variable the site listens on this machine alone and starts its
     backend: null,
     sessionSecret: null,
     smtpUrl: null,
+    trustedProxies: [],
+    limits: {
+      loginsPerEmail: 5,
+      loginsPerAddress: 20,
+      loginsPerAccount: 100,
+      clientIds: 10,
+      codes: 5,
+      writes: 60,
+      formBytes: 65_536,
+      fileBytes: 10_485_760,
+    },
+    deadlines: {
+      page: 5000,
+      write: 8000,
+      upload: 60_000,
+      request: 900_000,
+      headers: 30_000,
+      silence: 120_000,
+      drain: 8000,
+    },
   });
+});
+
+test("the README's table lists every variable that is read", () => {
+  const read = (file: string) => readFileSync(path.join(import.meta.dirname, "../..", file), "utf8");
+  const names = read("app/lib/env.server.ts").match(/^ {2}[A-Z][A-Z_]+(?=: )/gm) ?? [];
+  expect(names.length).toBeGreaterThan(20);
+  const table =
+    read("README.md")
+      .match(/^\|.*$/gm)
+      ?.join("\n") ?? "";
+  const listed = names.map((name) => name.trim()).filter((name) => name !== "NODE_ENV");
+  expect(listed.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("an empty variable counts as none", () => {
@@ -57,6 +90,15 @@ const good: [string, string, object][] = [
   ["DATA_DIR", "some/folder", { dataDir: path.resolve("some/folder") }],
   ["DATA_DIR", "/var/lib/portal", { dataDir: path.resolve("/var/lib/portal") }],
   ["BACKEND_PORT", "12345", { backendPort: 12345 }],
+  [
+    "TRUSTED_PROXIES",
+    "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
+    { trustedProxies: ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"] },
+  ],
+  ["LOGINS_PER_EMAIL", "9", { limits: expect.objectContaining({ loginsPerEmail: 9 }) }],
+  ["WRITES_PER_MINUTE", "600", { limits: expect.objectContaining({ writes: 600 }) }],
+  ["FILE_MIB", "2", { limits: expect.objectContaining({ fileBytes: 2_097_152 }) }],
+  ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
   ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
   ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],
   ["SMTP_URL", "smtp://mail.example", { smtpUrl: "smtp://mail.example" }],

@@ -2,6 +2,7 @@
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
+import { trusting } from "./client-address.server.ts";
 
 // React and the router look at this once, when they are loaded: it has to stand before any of them.
 process.env.NODE_ENV ??= "production";
@@ -18,6 +19,21 @@ const port = z
 const origin = z
   .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
   .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
+/** A whole number from 1, with what counts when nothing is set. */
+const figure = (standard: number, most = 1_000_000) =>
+  z.preprocess(
+    (value) => (value === "" || value === undefined ? String(standard) : value),
+    z
+      .string()
+      .refine((value) => /^\d{1,7}$/.test(value) && Number(value) >= 1 && Number(value) <= most, {
+        error: `must be a whole number from 1 to ${most}`,
+      })
+      .transform(Number),
+  );
+const addresses = z
+  .string()
+  .transform((value) => value.split(/[\s,]+/).filter(Boolean))
+  .refine(areAddresses, "must be addresses or ranges such as 10.0.0.0/8, separated by commas");
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
 
@@ -33,6 +49,22 @@ const Environment = z.object({
   SUPABASE_SECRET_KEY: optional(z.string()),
   SESSION_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
   SMTP_URL: optional(z.url({ protocol: /^smtps?$/, error: "must look like smtps://user:password@host:465" })),
+  TRUSTED_PROXIES: optional(addresses),
+  LOGINS_PER_EMAIL: figure(5),
+  LOGINS_PER_ADDRESS: figure(20),
+  LOGINS_PER_ACCOUNT: figure(100),
+  CLIENT_ID_GUESSES: figure(10),
+  CODE_GUESSES: figure(5),
+  WRITES_PER_MINUTE: figure(60),
+  FORM_KIB: figure(64, 1024),
+  FILE_MIB: figure(10, 10),
+  PAGE_SECONDS: figure(5, 60),
+  WRITE_SECONDS: figure(8, 60),
+  UPLOAD_SECONDS: figure(60, 900),
+  SLOWEST_UPLOAD_SECONDS: figure(900, 3600),
+  HEADER_SECONDS: figure(30, 120),
+  SILENCE_SECONDS: figure(120, 3600),
+  DRAIN_SECONDS: figure(8, 60),
 });
 
 export type BackendAccess = { url: string; publishableKey: string; secretKey: string };
@@ -49,6 +81,37 @@ export type Settings = {
   backend: BackendAccess | null;
   sessionSecret: string | null;
   smtpUrl: string | null;
+  /** Addresses and ranges whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
+  limits: Limits;
+  deadlines: Deadlines;
+};
+
+/** How much is taken: attempts (see limits.server.ts) and bytes. */
+export type Limits = {
+  loginsPerEmail: number;
+  loginsPerAddress: number;
+  loginsPerAccount: number;
+  clientIds: number;
+  codes: number;
+  writes: number;
+  formBytes: number;
+  fileBytes: number;
+};
+
+/** In milliseconds. */
+export type Deadlines = {
+  /** The backend's calls of one page view together. */
+  page: number;
+  /** One call that writes; one that stores a file. */
+  write: number;
+  upload: number;
+  /** One request from its first byte to its last; its headers alone; a connection on which nothing moves. */
+  request: number;
+  headers: number;
+  silence: number;
+  /** Requests in flight after a signal to stop. */
+  drain: number;
 };
 
 /** Reads and checks the environment. Throws a ConfigurationError that names the variable. */
@@ -95,7 +158,36 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
       : null,
     sessionSecret: env.SESSION_SECRET ?? null,
     smtpUrl: env.SMTP_URL ?? null,
+    trustedProxies: env.TRUSTED_PROXIES ?? [],
+    limits: {
+      loginsPerEmail: env.LOGINS_PER_EMAIL,
+      loginsPerAddress: env.LOGINS_PER_ADDRESS,
+      loginsPerAccount: env.LOGINS_PER_ACCOUNT,
+      clientIds: env.CLIENT_ID_GUESSES,
+      codes: env.CODE_GUESSES,
+      writes: env.WRITES_PER_MINUTE,
+      formBytes: env.FORM_KIB * 1024,
+      fileBytes: env.FILE_MIB * 1024 * 1024,
+    },
+    deadlines: {
+      page: env.PAGE_SECONDS * 1000,
+      write: env.WRITE_SECONDS * 1000,
+      upload: env.UPLOAD_SECONDS * 1000,
+      request: env.SLOWEST_UPLOAD_SECONDS * 1000,
+      headers: env.HEADER_SECONDS * 1000,
+      silence: env.SILENCE_SECONDS * 1000,
+      drain: env.DRAIN_SECONDS * 1000,
+    },
   };
+}
+
+function areAddresses(list: string[]): boolean {
+  try {
+    trusting(list);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Sessions travel over https; plain http is for this machine alone. */
@@ -131,4 +223,9 @@ export function env(): AppSettings {
   }
   current = { ...settings, backend, sessionSecret };
   return current;
+}
+
+/** The deadlines, for staff commands too, whose backend is not in the environment. */
+export function deadlines(): Deadlines {
+  return (current ?? readSettings()).deadlines;
 }

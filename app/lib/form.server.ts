@@ -6,15 +6,12 @@ import {
   parseMultipartRequest,
 } from "@remix-run/multipart-parser";
 import { data } from "react-router";
-
-/** The largest document, in bytes: 10 MiB, as the storage bucket has it. */
-export const maxFileSize = 10 * 1024 * 1024;
-const maxFormSize = 64 * 1024;
+import { env } from "./env.server.ts";
 
 /** A file over the limit. `form` is what came before it; the file's content was not kept. */
 export class FileTooLarge extends Error {
   constructor(readonly form: FormData) {
-    super("This file is over 10 MB.");
+    super(`This file is over ${env().limits.fileBytes / 1024 / 1024} MB.`);
   }
 }
 
@@ -43,7 +40,8 @@ async function readMultipart(request: Request): Promise<FormData> {
   const form = new FormData();
   let files = 0;
   try {
-    const limits = { maxFileSize, maxTotalSize: maxFileSize + maxFormSize, maxParts: 20 };
+    const { fileBytes, formBytes } = env().limits;
+    const limits = { maxFileSize: fileBytes, maxTotalSize: fileBytes + formBytes, maxParts: 20 };
     for await (const part of parseMultipartRequest(request, limits)) {
       if (!isFieldName(part.name)) continue;
       if (!part.isFile) {
@@ -70,7 +68,7 @@ async function readUrlEncoded(request: Request): Promise<FormData> {
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxFormSize) throw data("That is more text than this form takes.", { status: 413 });
+    if (size > env().limits.formBytes) throw data("That is more text than this form takes.", { status: 413 });
     chunks.push(chunk);
   }
   const form = new FormData();

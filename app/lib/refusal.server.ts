@@ -31,12 +31,14 @@ export function refusalOf(error: BackendError): Refusal {
   const status = Number(error.statusCode ?? error.status ?? 0);
   const known = authReasons[code];
   if (known) return known;
-  if (/^PT4\d\d$/.test(code)) return { reason: error.message, status: Number(code.slice(2)) };
+  const ours = /^PT(4\d\d)$/.exec(error.statusCode ?? code);
+  if (ours) return { reason: error.message, status: Number(ours[1]) };
   // A character that the database cannot keep, such as a zero byte.
   if (code === "22021" || code === "22P05") return { reason: "This text has characters we cannot keep.", status: 400 };
   if (isHookWords(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
-  if (status === 0 || status >= 500 || error.name === "TimeoutError") return unavailable;
+  // A backend that has too much to do: that is no fault of the person who asks.
+  if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailable;
   return { reason: somethingWentWrong, status: 502 };
 }
 
@@ -48,4 +50,10 @@ function isHookWords(error: BackendError, code: string): boolean {
 /** The refusal for anything thrown by a call: a lost connection, a deadline, an answer that is no JSON. */
 export function refusalOfThrown(error: unknown): Refusal {
   return error instanceof Error ? refusalOf({ message: error.message, name: error.name }) : unavailable;
+}
+
+/** A refusal of our own in the place of the backend's answer, in the forms that auth, data and storage have. */
+export function refusalAsAnswer({ reason, status }: Refusal): Response {
+  const code = `PT${status}`;
+  return Response.json({ message: reason, code, error_code: code, statusCode: code }, { status });
 }

@@ -1,10 +1,19 @@
 /** Who asks: the doors of the portal. */
 import { serializeCookieHeader } from "@supabase/ssr";
-import { isAuthRetryableFetchError } from "@supabase/supabase-js";
+import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
+import { limitsOf } from "./limits.server.ts";
 import { portalPath } from "./redirect.server.ts";
 import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
-import { type Backend, backendOf, cookieAttributes, hasMark, sessionCookieName, within } from "./supabase.server.ts";
+import {
+  type Backend,
+  backendOf,
+  cookieAttributes,
+  guardWrites,
+  hasMark,
+  sessionCookieName,
+  within,
+} from "./supabase.server.ts";
 
 /** A verified second factor. `created` is an ISO 8601 time. */
 export type Factor = { id: string; name: string; created: string };
@@ -38,6 +47,12 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
   }
   if (!("reason" in client) && needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
   context.set(clientContext, client);
+  if (!("reason" in client)) {
+    guardWrites(context, async () => {
+      const attempt = await limitsOf(context).write(client.id);
+      return "reason" in attempt ? attempt : null;
+    });
+  }
   const response = await next();
   response.headers.set("Cache-Control", "private, no-store");
   return response;
@@ -127,7 +142,8 @@ export function rememberReminder(): string {
   return serializeCookieHeader(reminderCookie, "1", cookieAttributes());
 }
 
-/** Whether an auth error means "not now" rather than "no". */
-export function isUnavailable(error: { name: string; status?: number }): boolean {
-  return isAuthRetryableFetchError(error) || (error.status ?? 0) >= 500 || error.name === "TimeoutError";
+/** Whether an auth error means "not now" rather than "no": auth says no with a code of its own. */
+function isUnavailable(error: { name: string; status?: number; code?: unknown }): boolean {
+  if (isAuthSessionMissingError(error)) return false;
+  return error.code === undefined || error.status === 429 || (error.status ?? 500) >= 500;
 }

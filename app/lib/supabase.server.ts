@@ -1,19 +1,22 @@
 /** Handles on the backend: one per request for the person who asks, one for the company's own work. */
 import { setTimeout } from "node:timers/promises";
-import { createServerClient, parseCookieHeader, serializeCookieHeader } from "@supabase/ssr";
+import {
+  combineChunks,
+  createServerClient,
+  isChunkLike,
+  parseCookieHeader,
+  serializeCookieHeader,
+  stringFromBase64URL,
+} from "@supabase/ssr";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import ws from "ws";
 import type { Database } from "./database.ts";
-import { type BackendAccess, env } from "./env.server.ts";
+import { type BackendAccess, deadlines, env } from "./env.server.ts";
+import { type Refusal, refusalAsAnswer } from "./refusal.server.ts";
 
 export type Backend = SupabaseClient<Database>;
 
-/** How long the calls of one page view may take together, in milliseconds. */
-const pageDeadline = 5000;
-/** How long one call that writes may take, in milliseconds; a file of 10 MiB needs longer. */
-const writeDeadline = 8000;
-const uploadDeadline = 60_000;
 /** How long the session of a browser lasts without a visit, in seconds: 30 days. */
 const sessionAge = 30 * 24 * 60 * 60;
 
@@ -43,7 +46,9 @@ async function attempt(
   const refresh = String(input).includes("grant_type=refresh_token");
   const repeatable = refresh || (init?.method ?? "GET") === "GET";
   const upload = String(input).includes("/storage/v1/object");
-  const signal = pageSignal ?? AbortSignal.timeout(upload ? uploadDeadline : repeatable ? pageDeadline : writeDeadline);
+  const { page, write, upload: store } = deadlines();
+  const deadline = upload ? store : repeatable ? page : write;
+  const signal = pageSignal ?? AbortSignal.timeout(deadline);
   for (let round = 1; ; round += 1) {
     const last = !repeatable || round === 3;
     try {
@@ -65,12 +70,27 @@ const refreshEcho = 10_000;
 async function oneRefresh(body: string, send: () => Promise<Response>): Promise<Response> {
   let answer = refreshes.get(body);
   if (!answer) {
-    answer = send();
+    answer = send().then(believed);
     refreshes.set(body, answer);
     const forget = () => refreshes.delete(body);
     answer.then((response) => (response.ok ? globalThis.setTimeout(forget, refreshEcho).unref() : forget()), forget);
   }
   return (await answer).clone();
+}
+
+/**
+ * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else (a failure, a limit of the
+ * host, the page of a proxy) becomes a 503, for which the library keeps the session; for others it would drop it.
+ */
+async function believed(response: Response): Promise<Response> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  const { access_token, error_code, error } = (body ?? {}) as Record<string, unknown>;
+  const refused = response.status < 500 && response.status !== 429 && (error_code ?? error) !== undefined;
+  if (response.ok ? typeof access_token === "string" : refused) return response;
+  return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
 /** The name of the session cookie; on https bound to this host by its prefix. */
@@ -107,6 +127,26 @@ export function rememberShared(shared: boolean): string {
 
 const backendContext = createContext<() => Backend>();
 
+/** Why this request may not change anything; null when it may. */
+type WriteGuard = () => Promise<Refusal | null>;
+const writeGuard = createContext<WriteGuard | null>(null);
+
+/** Asks `guard` once, before the first call of this request that changes something; its refusal answers all of them. */
+export function guardWrites(context: Readonly<RouterContextProvider>, guard: WriteGuard): void {
+  let verdict: Promise<Refusal | null> | undefined;
+  context.set(writeGuard, () => {
+    verdict ??= guard();
+    return verdict;
+  });
+}
+
+function guarded(send: typeof fetch, context: Readonly<RouterContextProvider>): typeof fetch {
+  return async (input, init) => {
+    const refusal = (init?.method ?? "GET") === "GET" ? null : await context.get(writeGuard)?.();
+    return refusal ? refusalAsAnswer(refusal) : send(input, init);
+  };
+}
+
 /**
  * Gives the request a lazy handle on the backend and, after the answer, adds what the handle wants to set: renewed or
  * removed session cookies, and `no-store` with them.
@@ -120,8 +160,7 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
       cookieOptions: { ...cookieAttributes(), name: sessionCookieName() },
       cookies: {
         encode: "tokens-only",
-        getAll: () =>
-          parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" })),
+        getAll: () => cookiesOf(request),
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
             // The library gives every cookie 400 days. On a shared computer the session ends with the browser.
@@ -132,7 +171,9 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
           for (const [name, value] of Object.entries(noStore)) headers.set(name, value);
         },
       },
-      global: { fetch: backendFetch(request.method === "GET" ? AbortSignal.timeout(pageDeadline) : null) },
+      global: {
+        fetch: guarded(backendFetch(request.method === "GET" ? AbortSignal.timeout(deadlines().page) : null), context),
+      },
       realtime,
     });
     return handle;
@@ -144,6 +185,23 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   return response;
 };
 
+/** The cookies of a request, without a session that is none: the library prints every damaged one to the log. */
+async function cookiesOf(request: Request) {
+  const all = parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" }));
+  const session = await combineChunks(sessionCookieName(), (name) => all.find((cookie) => cookie.name === name)?.value);
+  return isSession(session) ? all : all.filter(({ name }) => !isChunkLike(name, sessionCookieName()));
+}
+
+function isSession(value: string | null): boolean {
+  try {
+    const session: unknown = JSON.parse(stringFromBase64URL(value?.replace(/^base64-/, "") ?? ""));
+    const { access_token, refresh_token } = session as Record<string, unknown>;
+    return typeof access_token === "string" && typeof refresh_token === "string";
+  } catch {
+    return false;
+  }
+}
+
 /** The handle of the person who sends this request: row-level security sees them. */
 export function backendOf(context: Readonly<RouterContextProvider>): Backend {
   return context.get(backendContext)();
@@ -154,7 +212,7 @@ export function anonymousBackend(): Backend {
   return detached(env().backend.url, env().backend.publishableKey);
 }
 
-/** The company's handle, past row-level security. For staff commands and the check of a client ID only. */
+/** The company's handle, past row-level security. For staff commands, limits and the check of a client ID only. */
 export function companyBackend(access: BackendAccess = env().backend): Backend {
   return detached(access.url, access.secretKey);
 }

@@ -1,4 +1,6 @@
 /** Accounts: sign-up, confirmation, sign-in and sign-out with the backend's auth. */
+import type { Limits } from "../lib/limits.server.ts";
+import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import { anonymousBackend, type Backend, companyBackend, within } from "../lib/supabase.server.ts";
 import { checkClientId } from "./client-id.server.ts";
@@ -14,15 +16,20 @@ const authDeadline = 10_000;
  * Makes the account and sends its confirmation; null when the person is to look into their mailbox. An address that
  * has an account gets the same answer as a new one.
  */
-export async function signUp(input: {
-  clientId: string;
-  fullName: string;
-  email: string;
-  password: string;
-}): Promise<SignUpFailure | null> {
+export async function signUp(
+  limits: Limits,
+  input: { clientId: string; fullName: string; email: string; password: string },
+): Promise<SignUpFailure | null> {
   const clientId = normalizeClientId(input.clientId);
+  const guess = await limits.clientId();
+  if ("reason" in guess) return titled(guess);
   const refused = await checkClientId(companyBackend(), clientId, input.email).catch(refusalOfThrown);
-  if (refused) return titled(refused);
+  if (!refused) await guess.release();
+  else if (refused.status >= 500) void guess.release();
+  if (refused) {
+    log("warn", "sign-up failed", { account: pseudonym(input.email), status: refused.status });
+    return titled(refused);
+  }
   const { error } = await anonymousBackend()
     .auth.signUp({
       email: input.email,
@@ -31,7 +38,10 @@ export async function signUp(input: {
     })
     .catch((error: Error) => ({ error }));
   // "Too soon for another mail" is said of known addresses only, so nobody hears it.
-  if (!error || ("code" in error && error.code === "over_email_send_rate_limit")) return null;
+  if (!error || ("code" in error && error.code === "over_email_send_rate_limit")) {
+    log("info", "sign-up", { account: pseudonym(input.email) });
+    return null;
+  }
   return titled(refusalOf(error));
 }
 
@@ -54,13 +64,28 @@ export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed"
 
 /**
  * Signs in on this browser; null when done. Somebody with the right password and an unconfirmed address gets the
- * confirmation again.
+ * confirmation again. What fails for the person's part counts against the limits.
  */
-export async function signIn(backend: Backend, email: string, password: string): Promise<SignInFailure | null> {
+export async function signIn(
+  backend: Backend,
+  limits: Limits,
+  email: string,
+  password: string,
+): Promise<SignInFailure | null> {
+  const attempt = await limits.login(email);
+  if ("reason" in attempt) return signInFailure(attempt);
   const { error } = await within(authDeadline, backend.auth.signInWithPassword({ email, password })).catch(
     (error: Error) => ({ error }),
   );
-  if (!error) return null;
+  if (!error) {
+    await attempt.release();
+    log("info", "sign-in", { account: pseudonym(email) });
+    return null;
+  }
+  log("warn", "sign-in failed", {
+    account: pseudonym(email),
+    reason: "code" in error ? String(error.code) : error.name,
+  });
   if ("code" in error && error.code === "email_not_confirmed") {
     await anonymousBackend()
       .auth.resend({ type: "signup", email })
@@ -72,6 +97,11 @@ export async function signIn(backend: Backend, email: string, password: string):
     };
   }
   const refusal = refusalOf(error);
+  if (refusal.status >= 500) void attempt.release();
+  return signInFailure(refusal);
+}
+
+function signInFailure(refusal: Refusal): SignInFailure {
   return { ...refusal, title: refusal.status < 500 ? "Login Failed" : "Sign in Failed" };
 }
 
@@ -89,5 +119,6 @@ export async function signOut(backend: Backend): Promise<Refusal | null> {
   const { error } = await within(authDeadline, backend.auth.signOut({ scope: "local" })).catch((error: Error) => ({
     error,
   }));
+  log("info", "sign-out", { told: !error });
   return error && error.name !== "AuthSessionMissingError" ? refusalOf(error) : null;
 }

@@ -2,6 +2,8 @@
 import { renderSVG } from "uqr";
 import { z } from "zod";
 import { eastAfricaTime } from "../lib/dates.ts";
+import type { Limits } from "../lib/limits.server.ts";
+import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
@@ -38,29 +40,59 @@ export async function startSetup(client: Client, issuer: string): Promise<Setup 
   return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
 }
 
-/** Gives a code for a factor, in one challenge; null when it was right, and the session is then AAL2. */
-export async function giveCode(backend: Backend, factorId: string, code: string): Promise<CodeFailure | null> {
+const wrongCode: CodeFailure = {
+  title: "Verification failed",
+  reason: "The code is incorrect. Please try again.",
+  status: 400,
+};
+
+/**
+ * Gives a code for a factor of the client's; null when it was right, and the session is then AAL2. Wrong codes count
+ * against the limits, and a code is good once: hosted auth takes one as often as it comes within its 90 seconds.
+ */
+export async function giveCode(
+  client: Client,
+  limits: Limits,
+  factorId: string,
+  code: string,
+): Promise<CodeFailure | null> {
+  const guess = await limits.code(client.id);
+  if ("reason" in guess) return { ...guess, title: "Verification failed" };
+  const use = await limits.codeOnce(factorId, code);
+  if ("reason" in use) return use.status === 429 ? wrongCode : { ...use, title: "Verification failed" };
+  const failed = await verifyCode(client.backend, factorId, code).catch((error: unknown) => ({
+    ...refusalOfThrown(error),
+    title: "Error challenging" as const,
+  }));
+  const account = pseudonym(client.email);
+  if (failed) log("warn", "code failed", { account, status: failed.status });
+  else log("info", "code accepted", { account });
+  if (failed === wrongCode) return failed;
+  if (!failed) await guess.release();
+  // The backend never looked at the code: it may come again, and nobody waits for the limits to hear of it.
+  else void Promise.all([guess.release(), use.release()]);
+  return failed;
+}
+
+/** Challenges the factor and verifies the code in one go: hosted auth binds both to one address. */
+async function verifyCode(backend: Backend, factorId: string, code: string): Promise<CodeFailure | null> {
   const { mfa } = backend.auth;
   const challenged = await mfa.challenge({ factorId });
   if (challenged.error) return { ...refusalOf(challenged.error), title: "Error challenging" };
   const { error } = await mfa.verify({ factorId, challengeId: challenged.data.id, code });
   if (!error) return null;
-  if (error.code === "mfa_verification_failed") {
-    return { title: "Verification failed", reason: "The code is incorrect. Please try again.", status: 400 };
-  }
-  if (error.code === "over_request_rate_limit") {
-    return {
-      title: "Verification failed",
-      reason: "Too many wrong codes. Wait 15 minutes and try again.",
-      status: 429,
-    };
-  }
+  if (error.code === "mfa_verification_failed") return wrongCode;
   return { ...refusalOf(error), title: "Verification failed" };
 }
 
 /** Removes a factor of the client's with a fresh code of that factor; null when it is gone. */
-export async function removeFactor(client: Client, factorId: string, code: string): Promise<CodeFailure | null> {
-  const failed = await giveCode(client.backend, factorId, code);
+export async function removeFactor(
+  client: Client,
+  limits: Limits,
+  factorId: string,
+  code: string,
+): Promise<CodeFailure | null> {
+  const failed = await giveCode(client, limits, factorId, code);
   if (failed) return failed;
   const { error } = await client.backend.auth.mfa.unenroll({ factorId });
   return error ? { ...refusalOf(error), title: "Verification failed" } : null;

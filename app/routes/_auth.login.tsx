@@ -9,6 +9,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { limitsOf } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
 import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
@@ -30,7 +31,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   }
   const shared = form.has("shared");
   context.set(sharedComputer, shared);
-  const failed = await signIn(backendOf(context), submission.value.email, submission.value.password);
+  const { email, password } = submission.value;
+  const failed = await signIn(backendOf(context), limitsOf(context), email, password);
   if (failed) {
     return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
   }

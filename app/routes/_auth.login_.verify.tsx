@@ -9,6 +9,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { limitsOf } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { getClient, needsCode } from "~/lib/session.server";
@@ -44,10 +45,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   }
   const { code, factor } = submission.value;
   const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];
-  const failed = await giveCode(client.backend, chosen?.id ?? "", code).catch((error: unknown) => ({
-    ...refusalOfThrown(error),
-    title: "Error challenging",
-  }));
+  const failed = await giveCode(client, limitsOf(context), chosen?.id ?? "", code);
   if (failed) {
     return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
   }

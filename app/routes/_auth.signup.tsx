@@ -7,6 +7,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { limitsOf } from "~/lib/limits.server";
 import { SignUp } from "~/models/account";
 import { signUp } from "~/models/account.server";
 import type { Route } from "./+types/_auth.signup";
@@ -18,7 +19,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["password"] });
     return refuse(result, failure("Sign up Failed", result.error?.clientId?.[0] ?? firstError(result)));
   }
-  const failed = await signUp(submission.value);
+  const failed = await signUp(limitsOf(context), submission.value);
   if (failed) {
     return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
   }

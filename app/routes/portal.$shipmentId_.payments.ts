@@ -16,3 +16,8 @@ export async function action({ request, context, params }: Route.ActionArgs) {
 export function loader({ params }: Route.LoaderArgs) {
   return redirect(portalPath(`/portal/${params.shipmentId}`), 303);
 }
+
+/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
+export default function NoPage() {
+  return null;
+}

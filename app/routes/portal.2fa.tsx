@@ -15,6 +15,7 @@ import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { limitsOf } from "~/lib/limits.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { type Factor, requireClient } from "~/lib/session.server";
 import { Code, giveCode, qrCode, setupUri, startSetup } from "~/models/second-factor.server";
@@ -51,9 +52,8 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["code"] });
     return refuse(result, failure("Verification failed", firstError(result)), 400, { setup });
   }
-  const failed = await giveCode(client.backend, submission.value.factorId, submission.value.code).catch(
-    (error: unknown) => ({ ...refusalOfThrown(error), title: "Error challenging" }),
-  );
+  const { factorId, code } = submission.value;
+  const failed = await giveCode(client, limitsOf(context), factorId, code);
   if (failed) {
     const result = submission.reply({ hideFields: ["code"] });
     return refuse(result, failure(failed.title, failed.reason), failed.status, { setup });

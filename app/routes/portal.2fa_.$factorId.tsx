@@ -10,6 +10,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { limitsOf } from "~/lib/limits.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { Code, removeFactor } from "~/models/second-factor.server";
@@ -29,10 +30,12 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: ["code"] });
     return refuse(result, failure("Verification failed", firstError(result)));
   }
-  const failed = await removeFactor(client, factor.id, submission.value.code).catch((error: unknown) => ({
-    ...refusalOfThrown(error),
-    title: "Error challenging",
-  }));
+  const failed = await removeFactor(client, limitsOf(context), factor.id, submission.value.code).catch(
+    (error: unknown) => ({
+      ...refusalOfThrown(error),
+      title: "Error challenging",
+    }),
+  );
   if (failed) {
     return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
   }

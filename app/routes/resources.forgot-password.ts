@@ -10,3 +10,8 @@ export function action({ context }: Route.ActionArgs) {
 export function loader() {
   return redirect("/login", 303);
 }
+
+/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
+export default function NoPage() {
+  return null;
+}

@@ -17,3 +17,8 @@ export async function action({ request, context }: Route.ActionArgs) {
 export function loader() {
   return redirect(row, 303);
 }
+
+/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
+export default function NoPage() {
+  return null;
+}

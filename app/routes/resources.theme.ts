@@ -13,3 +13,8 @@ export async function action({ request }: Route.ActionArgs) {
 export function loader() {
   return redirect("/", 303);
 }
+
+/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
+export default function NoPage() {
+  return null;
+}

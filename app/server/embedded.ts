@@ -1,11 +1,16 @@
 /** The embedded backend from outside: its keys, its process, and how to reach one that runs. */
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import process from "node:process";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import type { MainOptions, MainReport } from "../../supabase/local/main.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/env.server.ts";
+import { log } from "../lib/log.server.ts";
+
+/** How long the backend may take to close its database, in milliseconds. */
+const closeTime = 1500;
 
 type Keys = { publishableKey: string; secretKey: string; jwtSecret: string; sessionSecret: string };
 
@@ -28,7 +33,14 @@ function keysOf(dataDir: string): Keys {
     sessionSecret: random(48),
   };
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeFileSync(keysFile(dataDir), JSON.stringify(keys, null, 2), { mode: 0o600, flag: "wx" });
+  // Whole or not at all: half a file would stop every later start.
+  const draft = `${keysFile(dataDir)}.${process.pid}`;
+  try {
+    writeFileSync(draft, JSON.stringify(keys, null, 2), { mode: 0o600 });
+    renameSync(draft, keysFile(dataDir));
+  } finally {
+    rmSync(draft, { force: true });
+  }
   return keys;
 }
 
@@ -63,7 +75,7 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
   const watch = (watched: ChildProcess) =>
     watched.once("exit", async (code, signal) => {
       if (stopping) return;
-      console.error(JSON.stringify({ level: "error", event: "backend ended", code, signal }));
+      log("error", "backend ended", { code, signal });
       for (let wait = 200; !stopping; wait = Math.min(wait * 2, 5000)) {
         await new Promise((resolve) => setTimeout(resolve, wait));
         const again = await launch(options).catch(() => null);
@@ -83,7 +95,11 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
       stopping = true;
       if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
       return new Promise((resolve) => {
-        child.once("exit", () => resolve());
+        const patience = setTimeout(() => child.kill("SIGKILL"), closeTime);
+        child.once("exit", () => {
+          clearTimeout(patience);
+          resolve();
+        });
         child.kill("SIGTERM");
       });
     },

@@ -20,8 +20,8 @@ export function compressFolder(folder: string): void {
   }
 }
 
-/** Every file of the client build by its path in addresses, with `headers` and its own. */
-export function readFiles(folder: string, headers: Record<string, string>): ReadonlyMap<string, Stored> {
+/** Every file of the client build by its path in addresses. */
+export function readFiles(folder: string): ReadonlyMap<string, Stored> {
   return new Map(
     filesIn(folder).map((file) => {
       const address = `/${path.relative(folder, file).split(path.sep).join("/")}`;
@@ -30,7 +30,6 @@ export function readFiles(folder: string, headers: Record<string, string>): Read
       const stored: Stored = {
         etag: createHash("sha256").update(identity).digest("base64url").slice(0, 22),
         headers: {
-          ...headers,
           "Content-Type": mime.contentType(path.extname(file)) || "application/octet-stream",
           "Cache-Control": address.startsWith("/assets/")
             ? "public, max-age=31536000, immutable"

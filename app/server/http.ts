@@ -1,20 +1,23 @@
 /** The site behind node:http: files and pages for everybody from memory, every other address to the app. */
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pathToFileURL } from "node:url";
 import { constants } from "node:zlib";
 import { createRequestListener, sendResponse } from "@remix-run/node-fetch-server";
 import compression from "compression";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
+import { addressHeader, clientAddress, trusting } from "../lib/client-address.server.ts";
 import { env } from "../lib/env.server.ts";
 import { securityHeaders } from "../lib/headers.server.ts";
+import { log, requestIdHeader } from "../lib/log.server.ts";
 import { clientBuild, serverBuild } from "./build.ts";
 import { readFiles } from "./files.ts";
+import { answerHealth } from "./health.ts";
+import { answerMalformed, isWellFormed } from "./malformed.ts";
 import { finishPage } from "./page.ts";
 import { createPages, isAnonymous, varies } from "./pages.ts";
 import { answerStored } from "./stored.ts";
 
-/** Long enough for 10 MiB from a phone on EDGE, 120 kbit/s up, in milliseconds. */
-const slowestUpload = 15 * 60_000;
 /** How much of a refused upload is read to its end, so that the browser gets to see the answer; then it is cut. */
 const drainLimit = 64 * 1024 * 1024;
 
@@ -23,16 +26,15 @@ type Step = (request: IncomingMessage, response: ServerResponse, next: () => voi
 /** A server for the built site, not listening yet. */
 export async function createSite(): Promise<Server> {
   const build = (await import(pathToFileURL(serverBuild).href)) as ServerBuild;
-  const origin = new URL(env().origin);
-  const headers = securityHeaders();
-  const files = readFiles(clientBuild, headers);
+  const { origin: siteOrigin, deadlines, trustedProxies } = env();
+  const origin = new URL(siteOrigin);
+  const headers = Object.entries(securityHeaders());
+  const isTrusted = trusting(trustedProxies);
+  const files = readFiles(clientBuild);
 
   const handle = createRequestHandler(build, "production");
   const render = async (request: Request): Promise<Response> => {
     const response = await handle(request, new RouterContextProvider());
-    for (const [name, value] of Object.entries(headers)) {
-      if (!response.headers.has(name)) response.headers.set(name, value);
-    }
     return response.headers.get("Content-Type")?.startsWith("text/html") ? finish(request, response) : response;
   };
   const finish = async (request: Request, response: Response): Promise<Response> => {
@@ -43,24 +45,58 @@ export async function createSite(): Promise<Server> {
     response.headers.append("Vary", varies);
     return new Response(page.html, response);
   };
-  const app = createRequestListener(render, {
-    host: origin.host,
-    protocol: origin.protocol,
-    onError: (error) => lastResort(error, headers),
-  });
+  const app = createRequestListener(render, { host: origin.host, protocol: origin.protocol, onError: lastResort });
   const pages = createPages(render, origin.origin);
   // Its types speak of Express; it takes what node:http gives.
   const compress = compression({ brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } } }) as unknown as Step;
 
-  return createServer({ requestTimeout: slowestUpload, headersTimeout: 30_000 }, async (request, response) => {
-    response.once("finish", () => drain(request, response));
-    const file = files.get((request.url ?? "").split("?", 1)[0] ?? "");
-    if (file && (request.method === "GET" || request.method === "HEAD")) return answerStored(request, response, file);
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
+    if (file) return answerStored(request, response, file);
     if (!isAnonymous(request)) return compress(request, response, () => app(request, response));
-    const page = await pages.answer(request).catch((error: unknown) => lastResort(error, headers));
-    if (!(page instanceof Response)) return answerStored(request, response, page);
-    compress(request, response, () => sendResponse(response, page));
-  });
+    const page = await pages.answer(request).catch(lastResort);
+    if (page instanceof Response) return compress(request, response, () => sendResponse(response, page));
+    answerStored(request, response, page);
+    log("info", "request", {
+      requestId: String(response.getHeader(requestIdHeader)),
+      address: String(request.headers[addressHeader.toLowerCase()]),
+      method: request.method,
+      route: path,
+      status: response.statusCode,
+      kept: true,
+    });
+  };
+
+  const server = createServer(
+    // A request without a Host is answered by isWellFormed, with the site's headers.
+    {
+      requestTimeout: deadlines.request,
+      headersTimeout: deadlines.headers,
+      connectionsCheckingInterval: 5000,
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      for (const [name, value] of headers) response.setHeader(name, value);
+      response.setHeader(requestIdHeader, introduce(request, clientAddress(request, isTrusted)));
+      if (!server.listening) response.setHeader("Connection", "close");
+      if (!isWellFormed(request, response)) return;
+      response.once("finish", () => drain(request, response));
+      if (answerHealth(request, response)) return;
+      void answer(request, response);
+    },
+  );
+  server.setTimeout(deadlines.silence);
+  answerMalformed(server, headers);
+  return server;
+}
+
+/** Writes what the server knows of a request into its headers for the app. Returns the request's new id. */
+function introduce(request: IncomingMessage, address: string): string {
+  const id = randomUUID();
+  request.headers[requestIdHeader.toLowerCase()] = id;
+  request.headers[addressHeader.toLowerCase()] = address;
+  return id;
 }
 
 /** Reads on after an answer that did not wait for the whole body. */
@@ -76,8 +112,11 @@ function drain(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** The answer when the app itself failed to give one. */
-function lastResort(error: unknown, headers: Record<string, string>): Response {
+function lastResort(error: unknown): Response {
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-  console.error(JSON.stringify({ level: "error", error: name, message }));
-  return new Response("Something went wrong. Try again in a minute.", { status: 500, headers });
+  log("error", "no answer", { error: name, message });
+  return new Response("Something went wrong. Try again in a minute.", {
+    status: 500,
+    headers: { "Cache-Control": "private, no-store" },
+  });
 }

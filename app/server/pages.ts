@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
+import { addressHeader } from "../lib/client-address.server.ts";
 import { isLite } from "../lib/lite.server.ts";
+import { requestIdHeader } from "../lib/log.server.ts";
 import { bestBrotli, encode, type Stored } from "./stored.ts";
 
 /** How many bytes of pages are kept, in every encoding together. */
@@ -64,13 +66,13 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
 /** The request of nobody in particular: its address, and the headers by which pages differ. */
 function anonymous({ url = "/", headers }: IncomingMessage, origin: string): Request {
   const kept = new Headers();
-  for (const name of ["save-data", "ect", "cookie"]) {
+  for (const name of ["save-data", "ect", "cookie", requestIdHeader.toLowerCase(), addressHeader.toLowerCase()]) {
     const value = headers[name];
     if (typeof value === "string") kept.set(name, value);
   }
   // Of where a navigation comes from, only whether it comes from a page of ours.
   if (headers["sec-fetch-site"] === "same-origin") kept.set("Sec-Fetch-Site", "same-origin");
-  return new Request(new URL(url, origin), { headers: kept });
+  return new Request(origin + url, { headers: kept });
 }
 
 /** The bytes of an answer that everybody may get, or the answer itself. */

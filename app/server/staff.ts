@@ -25,6 +25,7 @@ clientId
   .option("--json", 'an array of {"client_id"}')
   .action(async ({ count, json }: Output & { count: number }) => {
     const issued = await issueClientIds(company(), count);
+    note("client-id new", { count: issued.length });
     print(
       json,
       issued.map((client_id) => ({ client_id })),
@@ -64,6 +65,7 @@ shipment
   .action(async (id: string, { location, json }: Output & { location?: string }) => {
     const backend = company();
     const advanced = await advanceShipment(backend, await findShipmentId(backend, id), location ?? null);
+    note("shipment advance", { shipment: advanced.id, stage: advanced.stage });
     print(json, advanced, [`${advanced.id} is at stage ${advanced.stage}/${lastStage}: ${advanced.status}`]);
   });
 shipment
@@ -75,6 +77,7 @@ shipment
     const backend = company();
     const found = await findShipmentId(backend, id);
     await setAwb(backend, found, awb);
+    note("shipment set-awb", { shipment: found });
     print(false, null, [`${found} has AWB/BL ${awb}`]);
   });
 
@@ -89,6 +92,7 @@ staff
     const backend = company();
     const found = await findShipmentId(backend, id);
     await verifyDocument(backend, found, name);
+    note("document verify", { shipment: found, document: name });
     print(false, null, [`The ${name} of ${found} is verified`]);
   });
 
@@ -100,9 +104,7 @@ staff
   .argument("<e-mail>", "the account's e-mail address")
   .action(async (email: string) => {
     const removed = await resetSecondFactors(company(), email);
-    process.stderr.write(
-      `${JSON.stringify({ level: "info", time: new Date().toISOString(), event: "staff reset-2fa", email, removed })}\n`,
-    );
+    note("account reset-2fa", { email, removed });
     print(false, null, [`${email} has no second factor any more (${removed} removed)`]);
   });
 
@@ -117,6 +119,12 @@ function company(): Backend {
   const access = settings.backend ?? runningAccess(settings.dataDir);
   if (!access) throw new Error(`No backend is running on ${settings.dataDir}: start the site with npm start first.`);
   return companyBackend(access);
+}
+
+/** One line about an act, on standard error, beside what the command prints. */
+function note(act: string, fields: Record<string, string | number>): void {
+  const line = { time: new Date().toISOString(), level: "info", event: "staff act", act, ...fields };
+  process.stderr.write(`${JSON.stringify(line)}\n`);
 }
 
 function print(json: boolean | undefined, value: unknown, lines: string[]): void {

@@ -13,14 +13,12 @@ import {
   readSettings,
   type Settings,
 } from "../lib/env.server.ts";
+import { logConsole } from "../lib/log.server.ts";
 import { companyBackend } from "../lib/supabase.server.ts";
 import { anUnusedClientId } from "../models/client-id.server.ts";
 import { ensureBuild, frameworkCli } from "./build.ts";
 import { demo, stockDemo } from "./demo.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
-
-/** How long requests in flight may go on after a signal to stop, in milliseconds. */
-const drainTime = 8000;
 
 start(process.argv.includes("--dev")).catch((error: Error) => {
   console.error(error instanceof ConfigurationError ? error.message : error);
@@ -31,18 +29,19 @@ async function start(dev: boolean): Promise<void> {
   const settings = readSettings();
   if (!dev) ensureBuild();
   let embedded: Embedded | null = null;
+  let stopSite: (() => Promise<void>) | null = null;
+  stopOnSignal(async () => {
+    await stopSite?.();
+    await embedded?.stop();
+  });
   if (!settings.backend) {
     embedded = await startEmbedded(settings);
     adoptBackend(embedded.access, embedded.sessionSecret);
   }
   try {
-    const stopSite = dev ? await develop(settings) : await serve(settings);
+    stopSite = dev ? await develop(settings) : await serve(settings);
     if (embedded) await introduce(settings);
     else console.log(`The site is at ${settings.origin}`);
-    stopOnSignal(async () => {
-      await stopSite();
-      await embedded?.stop();
-    });
   } catch (error) {
     await embedded?.stop();
     throw error;
@@ -54,11 +53,13 @@ async function serve(settings: Settings): Promise<() => Promise<void>> {
   const { createSite } = await import("./http.ts");
   const server = await createSite();
   await listen(server, settings);
+  logConsole();
+  process.on("unhandledRejection", (reason) => console.error(reason));
   return () =>
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeIdleConnections();
-      setTimeout(() => server.closeAllConnections(), drainTime).unref();
+      setTimeout(() => server.closeAllConnections(), settings.deadlines.drain).unref();
     });
 }
 

@@ -1,5 +1,5 @@
 /** The embedded backend: @supabase/lite on PGlite with the migrations of this project, as one fetch handler. */
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { App, setExperimental } from "@supabase/lite";
@@ -70,6 +70,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
   ) as unknown as ProjectConfig;
 
+  const finishFirstStart = options.dataDir ? beginFirstStart(options.dataDir) : () => undefined;
   setExperimental("storage", true);
   const connection = new PgliteConnection({
     url: options.dataDir ? path.join(options.dataDir, "database") : undefined,
@@ -129,6 +130,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     }
   }
   await connection.clearSchemaCache();
+  finishFirstStart();
 
   const rules = withGoTrueRules({
     next: (request) => app.fetch(request, { peerAddress: null }),
@@ -149,10 +151,12 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   });
 
   const exclusively = mutex();
+  let closing = false;
   return {
     db,
     fetch: (request) =>
       exclusively(async () => {
+        if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         const { pathname, searchParams } = new URL(request.url);
         if (!/^\/(auth|rest|storage)\/v1\//.test(pathname)) return new Response("Not found", { status: 404 });
         const key = request.headers.get("apikey") ?? searchParams.get("apikey");
@@ -164,8 +168,25 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
         const body = response.body ? await response.arrayBuffer() : null;
         return new Response(body, response);
       }),
-    close: () => exclusively(() => connection.close()),
+    close: () => {
+      closing = true;
+      return exclusively(() => connection.close());
+    },
   };
+}
+
+/**
+ * Marks a database as unfinished until its first start is done; nobody has written to it before. One whose first start
+ * was cut off is removed, as PostgreSQL cannot open half a directory. Returns what takes the mark away.
+ */
+function beginFirstStart(dataDir: string): () => void {
+  const database = path.join(dataDir, "database");
+  const unfinished = `${database}.unfinished`;
+  if (existsSync(unfinished)) rmSync(database, { recursive: true, force: true });
+  if (existsSync(database)) return () => undefined;
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(unfinished, "");
+  return () => rmSync(unfinished);
 }
 
 /** The request with the length of its body in its headers, where the library looks for it. */

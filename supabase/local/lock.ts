@@ -2,6 +2,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { setTimeout } from "node:timers/promises";
 
 export type RunningBackend = { pid: number; url: string | null };
 
@@ -43,12 +44,28 @@ export function lock(dataDir: string) {
   };
 }
 
+/** Takes the data directory like `lock`, and waits up to so many milliseconds for a holder that is just ending. */
+export async function lockWithin(milliseconds: number, dataDir: string) {
+  const patience = Date.now() + milliseconds;
+  for (;;) {
+    try {
+      return lock(dataDir);
+    } catch (error) {
+      if (Date.now() > patience) throw error;
+      await setTimeout(50);
+    }
+  }
+}
+
 /** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
 function take(dataDir: string, draft: string): void {
   if (link(draft, fileIn(dataDir))) return;
   // Whoever links the claim may remove the dead lock; everybody else finds the claim, or a living holder.
   const claim = `${fileIn(dataDir)}.claim`;
-  if (!link(draft, claim)) throw new Error(`The data in ${dataDir} is being taken: remove ${claim} if that is not so.`);
+  if (!link(draft, claim)) {
+    dropDeadClaim(claim);
+    throw new Error(`The data in ${dataDir} is being taken by another start: try again.`);
+  }
   try {
     const holder = runningBackend(dataDir);
     if (holder) throw inUse(dataDir, holder.pid);
@@ -56,6 +73,19 @@ function take(dataDir: string, draft: string): void {
     if (!link(draft, fileIn(dataDir))) throw inUse(dataDir, runningBackend(dataDir)?.pid ?? 0);
   } finally {
     rmSync(claim, { force: true });
+  }
+}
+
+/** Takes away the claim of a process that died with it; one that lives gets it back. */
+function dropDeadClaim(claim: string): void {
+  const taken = `${claim}.${process.pid}`;
+  try {
+    renameSync(claim, taken);
+    if (isBackend((JSON.parse(readFileSync(taken, "utf8")) as RunningBackend).pid)) link(taken, claim);
+  } catch {
+    // Its owner has just removed it.
+  } finally {
+    rmSync(taken, { force: true });
   }
 }
 

@@ -7,7 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { createBackend } from "./backend.ts";
 import { serve } from "./http.ts";
-import { lock } from "./lock.ts";
+import { lockWithin } from "./lock.ts";
 import { outbox, smtp } from "./mail.ts";
 
 export type MainOptions = {
@@ -20,9 +20,16 @@ export type MainOptions = {
   secretKey: string;
   jwtSecret: string;
 };
+/** How long a backend whose site was killed may take to end, before the next one says that it is in the way. */
+const lockPatience = 3000;
+
 export type MainReport = { ready: string } | { failed: string };
 
+/** What to do when the parent is gone; a start that it does not see the end of is left where it is. */
+let close = async (): Promise<void> => process.exit(0);
+
 quietConsole();
+process.on("disconnect", () => close());
 process.once("message", (options: MainOptions) => {
   main(options).catch((error: Error) => {
     report({ failed: error.message });
@@ -32,7 +39,7 @@ process.once("message", (options: MainOptions) => {
 });
 
 async function main(options: MainOptions): Promise<void> {
-  const { publish, release } = lock(options.dataDir);
+  const { publish, release } = await lockWithin(lockPatience, options.dataDir);
   process.once("exit", release);
   const backend = await createBackend({
     ...options,
@@ -53,7 +60,7 @@ async function main(options: MainOptions): Promise<void> {
   report({ ready: url });
 
   let closing = false;
-  const close = async () => {
+  close = async () => {
     if (closing) return;
     closing = true;
     server.close();
@@ -61,8 +68,7 @@ async function main(options: MainOptions): Promise<void> {
     await backend.close();
     process.exit(0);
   };
-  process.on("SIGTERM", close);
-  process.on("disconnect", close);
+  process.on("SIGTERM", () => close());
   // Ctrl-C reaches the whole group: the parent, which drains its own requests first, says when to end.
   process.on("SIGINT", () => undefined);
 }

@@ -21,13 +21,22 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("row-level security is on for every table of the public schema and of storage", async () => {
+test("row-level security is on for every table of public, private and storage", async () => {
   const tables = await query<{ name: string; secured: boolean }>(
     `select relname as name, relrowsecurity as secured
-     from pg_class where relnamespace in ('public'::regnamespace, 'storage'::regnamespace) and relkind in ('r', 'p')`,
+     from pg_class where relnamespace in ('public'::regnamespace, 'private'::regnamespace, 'storage'::regnamespace)
+       and relkind in ('r', 'p')`,
   );
   expect(tables.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(["client_ids", "shipments", "documents", "tracking_events", "objects", "buckets"]),
+    expect.arrayContaining([
+      "client_ids",
+      "shipments",
+      "documents",
+      "tracking_events",
+      "attempts",
+      "objects",
+      "buckets",
+    ]),
   );
   expect(tables.filter(({ secured }) => !secured)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { faults } from "../support/fault-proxy.ts";
+import { faults, meaningless } from "../support/fault-proxy.ts";
 import { mailsTo } from "../support/outbox.ts";
 import { type Browser, expectNothingInternal, password, read, theApp, unavailable } from "../support/routes.ts";
 
@@ -22,32 +22,31 @@ describe("a sign-up is not done, kept, and can be sent again", () => {
     { step: "while the account is made", of: /\/auth\/v1\/signup/ },
     { step: "altogether", of: /./ },
   ];
-  test.each(steps.flatMap((step) => faults.map((fault) => ({ ...step, fault }))))(
-    "when the backend fails $step: $fault",
-    async ({ of, fault, step }) => {
-      const [clientId = ""] = await issueClientIds(app.company, 1);
-      const typed = {
-        clientId,
-        fullName: "Akinyi <Odhiambo>",
-        email: `${step}-${fault}@client.example`.replace(/ /g, "-"),
-      };
-      const form = await browser.open("/signup");
-      app.proxy.fail(fault, of);
-      const page = await read(await browser.press(form, "Create Account", { ...typed, password }));
-      expect([502, 503]).toContain(page.status);
-      expect(page.title).toMatch(/^Error: Sign up/);
-      expect(page.toasts).toEqual([{ title: "Sign-up Failed", description: unavailable, variant: "destructive" }]);
-      for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
-      expect(page.html).not.toContain(password);
-      expectNothingInternal(page);
+  const cases = steps.flatMap((step) => faults.map((fault) => ({ ...step, fault })));
+  const others = meaningless.map((fault) => ({ step: "altogether", of: /./, fault }));
+  test.each([...cases, ...others])("when the backend fails $step: $fault", async ({ of, fault, step }) => {
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const typed = {
+      clientId,
+      fullName: "Akinyi <Odhiambo>",
+      email: `${step}-${fault}@client.example`.replace(/ /g, "-"),
+    };
+    const form = await browser.open("/signup");
+    app.proxy.fail(fault, of);
+    const page = await read(await browser.press(form, "Create Account", { ...typed, password }));
+    expect([502, 503]).toContain(page.status);
+    expect(page.title).toMatch(/^Error: Sign up/);
+    expect(page.toasts).toEqual([{ title: "Sign-up Failed", description: unavailable, variant: "destructive" }]);
+    for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
+    expect(page.html).not.toContain(password);
+    expectNothingInternal(page);
 
-      app.proxy.fail("none");
-      expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(0);
-      const again = await browser.press(page, "Create Account", { password });
-      expect((await browser.follow(again)).toasts[0]?.title).toBe("Account Created!");
-      expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
-    },
-  );
+    app.proxy.fail("none");
+    expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(0);
+    const again = await browser.press(page, "Create Account", { password });
+    expect((await browser.follow(again)).toasts[0]?.title).toBe("Account Created!");
+    expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+  });
 
   test("when its answer was lost; sent again it is the same account, and no second one", async () => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
@@ -64,7 +63,7 @@ describe("a sign-up is not done, kept, and can be sent again", () => {
 });
 
 describe("a login is not done, kept, and can be sent again", () => {
-  test.each(faults)("when the backend fails: %s", async (fault) => {
+  test.each([...faults, ...meaningless])("when the backend fails: %s", async (fault) => {
     const person = app.browser();
     const form = await person.open("/login?next=/portal/new");
     app.proxy.fail(fault);
@@ -84,7 +83,7 @@ describe("a login is not done, kept, and can be sent again", () => {
 });
 
 describe("a confirmation is not done and its button still works", () => {
-  test.each(faults)("when the backend fails: %s", async (fault) => {
+  test.each([...faults, ...meaningless])("when the backend fails: %s", async (fault) => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
     const address = `confirm-${fault}@client.example`.replace(/ /g, "-");
     await browser.post("/signup", { clientId, fullName: "Confirming", email: address, password });
@@ -106,7 +105,7 @@ describe("signing out takes the cookie and says that the backend was not told", 
     { step: "at the sign-out", of: /\/logout/ },
     { step: "altogether", of: /./ },
   ];
-  const failures = [500, 503, "close"] as const;
+  const failures = [500, 503, "close", 409, 422, 429, 502, 504] as const;
   test.each(steps.flatMap((step) => failures.map((fault) => ({ ...step, fault }))))(
     "when it fails $step: $fault",
     async ({ of, fault }) => {

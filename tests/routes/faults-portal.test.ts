@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Fault, faults } from "../support/fault-proxy.ts";
+import { type Fault, faults, meaningless } from "../support/fault-proxy.ts";
 import {
   type Browser,
   expectNothingInternal,
@@ -44,8 +44,10 @@ const readings = [
 ];
 const each = <Step>(steps: Step[]) => steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
 
+const anything = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
+
 describe("the list says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), { step: "anything is asked", of: /./, fault: "hang" as const }])(
+  test.each([...each(readings), ...anything([...meaningless, "hang"])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);
@@ -63,15 +65,18 @@ describe("the list says that it cannot be fetched, and is there again afterwards
 
 describe("a shipment says that it cannot be fetched, and is there again afterwards", () => {
   const detail = { step: "the shipment is read", of: /^GET \/rest\/v1\/shipments.*tracking_events/ };
-  test.each(each([detail, ...readings]))("when the backend fails as $step: $fault", async ({ of, fault }) => {
-    app.proxy.fail(fault, of);
-    const page = await client.open(path);
-    expectFailure(page, "Error fetching shipments");
-    const [again] = page.all("main a").filter((link) => words(link) === "Try again");
-    expect(again?.getAttribute("href")).toBe(path);
-    app.proxy.fail("none");
-    expect((await client.open(path)).h1).toBe("Tea");
-  });
+  test.each([...each([detail, ...readings]), ...anything([...meaningless, "hang"])])(
+    "when the backend fails as $step: $fault",
+    async ({ of, fault }) => {
+      app.proxy.fail(fault, of);
+      const page = await client.open(path);
+      expectFailure(page, "Error fetching shipments");
+      const [again] = page.all("main a").filter((link) => words(link) === "Try again");
+      expect(again?.getAttribute("href")).toBe(path);
+      app.proxy.fail("none");
+      expect((await client.open(path)).h1).toBe("Tea");
+    },
+  );
 });
 
 /** How many shipments have this name. */
@@ -86,20 +91,24 @@ describe("a shipment is not made, its name is kept, and the same form makes one"
     { step: "the shipment is written", of: /^POST \/rest\/v1\/shipments/ },
     { step: "anything is asked", of: /./ },
   ];
-  test.each(each(steps))("when the backend fails as $step: $fault", async ({ of, fault, step }) => {
-    const name = `Beans & <peas>, ${step} ${fault}`;
-    const form = await client.open("/portal/new");
-    app.proxy.fail(fault, of);
-    const page = await read(await client.press(form, "Create Shipment", { name }));
-    expectFailure(page, "Failed to create shipment");
-    expect(page.title).toMatch(/^Error: Create Shipment/);
-    expect(page.value("name")).toBe(name);
-    app.proxy.fail("none");
-    expect(await count(name)).toEqual([]);
-    const again = await client.follow(await client.press(page, "Create Shipment"));
-    expect(again.h1).toBe(name);
-    expect(await count(name)).toEqual([4]);
-  });
+  const others = steps.slice(0, 1).flatMap((step) => meaningless.map((fault) => ({ ...step, fault })));
+  test.each([...each(steps), ...others, ...anything([...meaningless])])(
+    "when the backend fails as $step: $fault",
+    async ({ of, fault, step }) => {
+      const name = `Beans & <peas>, ${step} ${fault}`;
+      const form = await client.open("/portal/new");
+      app.proxy.fail(fault, of);
+      const page = await read(await client.press(form, "Create Shipment", { name }));
+      expectFailure(page, "Failed to create shipment");
+      expect(page.title).toMatch(/^Error: Create Shipment/);
+      expect(page.value("name")).toBe(name);
+      app.proxy.fail("none");
+      expect(await count(name)).toEqual([]);
+      const again = await client.follow(await client.press(page, "Create Shipment"));
+      expect(again.h1).toBe(name);
+      expect(await count(name)).toEqual([4]);
+    },
+  );
 
   test("when only its answer was lost: the same form finds the one that was made", async () => {
     const form = await client.open("/portal/new");
@@ -135,7 +144,8 @@ describe("a file is not taken, its document still waits, and the same form takes
     { step: "the file is stored", of: /\/storage\/v1\/object/, title: "Upload failed" },
     { step: "the document is marked", of: /^PATCH \/rest\/v1\/documents/, title: "Failed to update document status" },
   ];
-  test.each(each(steps))("when the backend fails as $step: $fault", async ({ of, fault, title }) => {
+  const others = steps.flatMap((step) => meaningless.map((fault) => ({ ...step, fault })));
+  test.each([...each(steps), ...others])("when the backend fails as $step: $fault", async ({ of, fault, title }) => {
     const form = await client.open(path);
     app.proxy.fail(fault, of);
     const page = await read(await client.press(form, button, { file: pdf() }));

@@ -181,7 +181,7 @@ describe("a session without the code", () => {
       await half.press(page, "Verify", { code: await authenticator.wrongCode() });
     const paused = await read(await half.press(page, "Verify", { code: await authenticator.freshCode() }));
     expect(paused.status).toBe(429);
-    expect(paused.toasts[0]?.description).toBe("Too many wrong codes. Wait 15 minutes and try again.");
+    expect(paused.toasts[0]?.description).toBe("Too many wrong codes. Try again in 15 minutes.");
   });
 });
 

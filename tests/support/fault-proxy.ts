@@ -10,15 +10,22 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 /** Faults of a backend that is there and fails at once, in each of its ways. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
+/** Statuses that mean something when the backend gives them, and nothing from whatever stands before it. */
+export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
+
 /** A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. */
 export async function faultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
   const calls: string[] = [];
+  const bodies: string[] = [];
 
   const server = createServer((incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
     calls.push(call);
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
     if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
     if (fault === "lost answer") return pass(target, incoming, outgoing, false);
     incoming.resume();
@@ -38,6 +45,8 @@ export async function faultProxy(target: string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** The calls that arrived, as "METHOD /path?query", oldest first. */
     calls,
+    /** The same with the first 10,000 bytes of what was sent. */
+    bodies,
     /** From now on, calls that the pattern fits fail like this; "none" ends it. */
     fail(kind: Fault, of = /./) {
       fault = kind;

@@ -28,7 +28,11 @@ export async function theApp() {
     proxy,
     /** The company's handle, past the proxy: neither its faults nor its record of calls. */
     company: companyBackend({ ...env().backend, url }),
-    browser: () => new Browser((request) => handle(request, new RouterContextProvider())),
+    browser: () =>
+      new Browser((request) => {
+        request.headers.set("X-Client-Address", request.headers.get("X-Forwarded-For") ?? "");
+        return handle(request, new RouterContextProvider());
+      }),
   };
 }
 
@@ -73,6 +77,8 @@ export type Form = Record<string, string | File>;
 /** A browser without script: keeps cookies, sends forms, follows nothing by itself. */
 export class Browser {
   readonly cookies = new Map<string, string>();
+  /** Each browser sits at an address of its own, as the proxy before the site tells it. */
+  address = `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join(".")}`;
   constructor(private readonly handle: (request: Request) => Promise<Response>) {}
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {
@@ -94,6 +100,7 @@ export class Browser {
   async send(request: Request): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     if (cookie) request.headers.set("Cookie", cookie);
+    if (!request.headers.has("X-Forwarded-For")) request.headers.set("X-Forwarded-For", this.address);
     const response = await this.handle(request);
     for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

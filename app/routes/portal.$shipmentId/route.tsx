@@ -31,7 +31,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     return refuseUpload(
       shipment.documents.some((document) => document.id === id) ? String(id) : null,
       "Upload failed",
-      "This file is over 10 MB. Send a smaller one, or in parts.",
+      `${form.message} Send a smaller one, or in parts.`,
       413,
     );
   }

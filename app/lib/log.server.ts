@@ -1,0 +1,55 @@
+/** Log lines: one JSON object a line on standard output, with the id of the request that X-Request-Id tells the client. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createHmac, randomUUID } from "node:crypto";
+import type { MiddlewareFunction } from "react-router";
+import { addressOf } from "./client-address.server.ts";
+import { env } from "./env.server.ts";
+
+/** The server writes an id of its own here for the app, over whatever a request brings under this name. */
+export const requestIdHeader = "X-Request-Id";
+
+type Level = "info" | "warn" | "error";
+type Fields = Record<string, string | number | boolean | null | undefined>;
+
+const ofRequest = new AsyncLocalStorage<{ requestId: string; address: string }>();
+
+/**
+ * Writes one line: `time` (UTC), `level`, `event`, what is known of the request, and `fields`. Nothing that opens
+ * anything goes into fields: no password, token, cookie, code, client ID, file or query string.
+ */
+export function log(level: Level, event: string, fields: Fields = {}): void {
+  console.log(JSON.stringify({ time: new Date().toISOString(), level, event, ...ofRequest.getStore(), ...fields }));
+}
+
+/** Makes a line of what libraries print to the console: its first line, as more may hold what nobody should read. */
+export function logConsole(): void {
+  for (const level of ["warn", "error"] as const) {
+    console[level] = (first: unknown) => {
+      const text = first instanceof Error ? `${first.name}: ${first.message}` : String(first);
+      log(level, "console", { message: text.split("\n")[0]?.slice(0, 200) });
+    };
+  }
+}
+
+/** A line for every request that reaches the app: method, the route's pattern, status and milliseconds. */
+export const logMiddleware: MiddlewareFunction<Response> = ({ request, pattern }, next) => {
+  const requestId = request.headers.get(requestIdHeader) ?? randomUUID();
+  return ofRequest.run({ requestId, address: addressOf(request) }, async () => {
+    const begun = performance.now();
+    const response = await next();
+    const { status } = response;
+    log(status < 500 ? "info" : "error", "request", {
+      method: request.method,
+      route: `/${pattern.replace(/^\//, "")}`,
+      status,
+      ms: Math.round(performance.now() - begun),
+    });
+    if (status === 403) log("warn", "denied", { route: pattern, site: request.headers.get("Sec-Fetch-Site") });
+    return response;
+  });
+};
+
+/** A name for an account in log lines that is always the same and tells nobody the e-mail address. */
+export function pseudonym(email: string): string {
+  return createHmac("sha256", env().sessionSecret).update(email.toLowerCase()).digest("base64url").slice(0, 12);
+}

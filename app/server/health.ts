@@ -1,0 +1,47 @@
+/** GET /healthz: the process answers. GET /readyz: and its backend does too, so the portal works. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { env } from "../lib/env.server.ts";
+
+/** How long one look at the backend may take, and how long its result stands for others who ask, in milliseconds. */
+const lookDeadline = 2000;
+const lookAge = 1000;
+
+let look: Promise<boolean> | null = null;
+
+/** Answers the two addresses; false for every other request. */
+export function answerHealth(request: IncomingMessage, response: ServerResponse): boolean {
+  const path = request.url?.split("?")[0];
+  if ((path !== "/healthz" && path !== "/readyz") || (request.method !== "GET" && request.method !== "HEAD")) {
+    return false;
+  }
+  const end = (ready: boolean, text: string) =>
+    response
+      .writeHead(ready ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" })
+      .end(`${text}\n`);
+  if (path === "/healthz") end(true, "ok");
+  else backendAnswers().then((ready) => end(ready, ready ? "ready" : "the backend does not answer"));
+  return true;
+}
+
+/** Asks the backend once for everybody who asks within a second: these addresses need no session. */
+function backendAnswers(): Promise<boolean> {
+  if (!look) {
+    look = askBackend();
+    look.then(() => setTimeout(() => (look = null), lookAge).unref());
+  }
+  return look;
+}
+
+async function askBackend(): Promise<boolean> {
+  const { url, publishableKey } = env().backend;
+  try {
+    const answer = await fetch(new URL("/auth/v1/settings", url), {
+      headers: { apikey: publishableKey },
+      signal: AbortSignal.timeout(lookDeadline),
+    });
+    await answer.body?.cancel();
+    return answer.status < 500;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+beforeAll(async () => {
+  world = await memoryBackend();
+});
+afterAll(() => world.close());
+
+type Limit = { key: string; most: number; seconds: number };
+
+async function take(...limits: Limit[]) {
+  const { data, error } = await world.company.rpc("take_attempt", { limits });
+  if (error) throw error;
+  return data;
+}
+
+/** How many attempts lie in the table. */
+async function kept(): Promise<number> {
+  const { rows } = await world.backend.db.query<{ kept: number }>("select count(*)::int as kept from private.attempts");
+  return rows[0]?.kept ?? -1;
+}
+
+/** Lets so many seconds pass for what has been counted. */
+const pass = (seconds: number) =>
+  world.backend.db.query("update private.attempts set counts_until = counts_until - make_interval(secs => $1)", [
+    seconds,
+  ]);
+
+test("as many as the limit get through, of fifty that ask at once", async () => {
+  const limit = { key: "fifty", most: 5, seconds: 60 };
+  const answers = await Promise.all(Array.from({ length: 50 }, () => take(limit)));
+  expect(answers.filter((answer) => "attempt" in answer)).toHaveLength(5);
+  for (const answer of answers.filter((one) => "refused" in one)) {
+    expect(answer).toEqual({ refused: "fifty", wait: 60 });
+  }
+});
+
+test("an attempt counts for its time, counted from itself, and no longer", async () => {
+  const limit = { key: "sliding", most: 2, seconds: 100 };
+  await take(limit);
+  await pass(40);
+  await take(limit);
+  expect(await take(limit)).toEqual({ refused: "sliding", wait: 60 });
+  await pass(60);
+  expect(await take(limit)).toHaveProperty("attempt");
+  expect(await take(limit)).toEqual({ refused: "sliding", wait: 40 });
+});
+
+test("of two limits the one that is reached counts none of the other, and names the longer wait", async () => {
+  const short = { key: "short", most: 1, seconds: 30 };
+  const long = { key: "long", most: 2, seconds: 90 };
+  await take(short, long);
+  expect(await take(short, long)).toEqual({ refused: "short", wait: 30 });
+  expect(await take(long)).toHaveProperty("attempt");
+  expect(await take(short, long)).toEqual({ refused: "long", wait: 90 });
+});
+
+test("a released attempt makes room in all of its limits", async () => {
+  const limits = [
+    { key: "one", most: 1, seconds: 60 },
+    { key: "other", most: 1, seconds: 60 },
+  ];
+  const taken = await take(...limits);
+  if (!("attempt" in taken)) throw new Error("nothing was taken");
+  expect(await take(...limits)).toHaveProperty("refused");
+  await world.company.rpc("release_attempt", { attempt: taken.attempt });
+  expect(await take(...limits)).toHaveProperty("attempt");
+});
+
+test("the table keeps only what still counts, however much is asked", async () => {
+  await pass(1000);
+  await take({ key: "clean", most: 1, seconds: 60 });
+  expect(await kept()).toBe(1);
+  for (let asked = 0; asked < 30; asked += 1) await take({ key: "many", most: 3, seconds: 60 });
+  expect(await kept()).toBe(4);
+});
+
+describe("clients and visitors", () => {
+  const handles = async (): Promise<SupabaseClient[]> => {
+    const { handle } = await world.newClient(`${Math.random().toString(36).slice(2)}@client.example`);
+    return [world.anonymous(), handle];
+  };
+
+  test("cannot count, nor take back what was counted", async () => {
+    const taken = await take({ key: "theirs", most: 1, seconds: 60 });
+    for (const handle of await handles()) {
+      const counted = await handle.rpc("take_attempt", { limits: [{ key: "mine", most: 9, seconds: 60 }] });
+      expect(counted.error?.code).toBe("42501");
+      const released = await handle.rpc("release_attempt", "attempt" in taken ? taken : {});
+      expect(released.error?.code).toBe("42501");
+    }
+    expect(await take({ key: "theirs", most: 1, seconds: 60 })).toHaveProperty("refused");
+  });
+
+  test("cannot reach the table, and neither can the company through the API", async () => {
+    for (const handle of [...(await handles()), world.company as SupabaseClient]) {
+      for (const table of ["attempts", "private.attempts"]) {
+        expect((await handle.from(table).select("*")).error, table).not.toBeNull();
+      }
+      expect((await handle.schema("private").from("attempts").select("*")).error).not.toBeNull();
+    }
+  });
+});

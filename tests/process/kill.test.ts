@@ -1,0 +1,120 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { companyBackend } from "../../app/lib/supabase.server.ts";
+import { runningAccess } from "../../app/server/embedded.ts";
+import { type Browser, pdf } from "../support/routes.ts";
+import { aPlace, demo, kill, type SiteProcess } from "../support/site-process.ts";
+
+/** How long a restart may take until its first answer, in milliseconds. */
+const promised = 5000;
+const rounds = 20;
+
+let place: Awaited<ReturnType<typeof aPlace>>;
+let site: SiteProcess;
+beforeAll(async () => {
+  place = await aPlace({ WRITES_PER_MINUTE: "100000" });
+  site = place.start();
+  await site.answers();
+});
+afterAll(() => place.leave());
+
+/** What was answered with success: names of shipments, and documents by shipment with the size of their file. */
+const acknowledged = { shipments: new Set<string>(), uploads: new Map<string, number>() };
+
+function company() {
+  const access = runningAccess(place.dataDir);
+  if (!access) throw new Error("No backend runs");
+  return companyBackend(access);
+}
+
+/** Creates and uploads until the site is gone. */
+async function write(browser: Browser, path: string, round: number): Promise<void> {
+  const uploading = async (button: string, size: number) => {
+    const page = await browser.open(path);
+    const answer = await browser.press(page, button, { file: pdf("file.pdf", size) });
+    if (answer.status === 303) acknowledged.uploads.set(`${path}|${button}`, size);
+  };
+  const creating = async () => {
+    for (let next = 0; ; next += 1) {
+      const name = `Round ${round}, ${next}`;
+      const answer = await browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+      if (answer.status === 303) acknowledged.shipments.add(name);
+    }
+  };
+  const ends = (job: Promise<void>) => job.catch(() => undefined);
+  await Promise.all([
+    ends(creating()),
+    ends(uploading("Upload the Bill of Lading", 3_000_000 + round)),
+    ends(uploading("Upload the Packing List", 20_000 + round)),
+  ]);
+}
+
+test(`${rounds} times killed while clients create and upload, it is back in five seconds and nothing is lost`, async () => {
+  for (let round = 0; round < rounds; round += 1) {
+    const browser = place.browser();
+    await browser.post("/login", demo);
+    const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
+    acknowledged.shipments.add(`Upload ${round}`);
+    const writing = write(browser, made.headers.get("Location") ?? "", round);
+    await setTimeout(20 + Math.random() * 250);
+
+    // By turns: both at once, the site alone, whose backend then ends by itself, and the backend before the site.
+    const backend = place.backendPid() ?? 0;
+    if (round % 3 !== 1) kill(backend);
+    await site.end("SIGKILL");
+    await writing;
+    site = place.start();
+    expect(await site.answers(), `round ${round}`).toBeLessThan(promised);
+  }
+
+  const { data, error } = await company()
+    .from("shipments")
+    .select("id, name, documents (name, uploaded, storage_path)")
+    .like("name", "% %")
+    .limit(1000);
+  if (error) throw error;
+  const names = new Set(data.map(({ name }) => name));
+  expect(acknowledged.shipments.size).toBeGreaterThan(rounds);
+  expect([...acknowledged.shipments].filter((name) => !names.has(name))).toEqual([]);
+  expect(data.filter(({ documents }) => documents.length !== 4)).toEqual([]);
+
+  const uploaded = data.flatMap(({ id, documents }) => documents.map((document) => ({ id, ...document })));
+  const sizes = new Map<string, number>();
+  for (const { id, name, storage_path } of uploaded.filter((document) => document.uploaded)) {
+    const file = await company()
+      .storage.from("documents")
+      .download(storage_path ?? "");
+    expect(file.error, `${name} of ${id}`).toBeNull();
+    sizes.set(`/portal/${id}|Upload the ${name}`, file.data?.size ?? -1);
+  }
+  expect(acknowledged.uploads.size).toBeGreaterThan(0);
+  for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
+});
+
+test("a backend that is killed alone comes back under the site, which says so meanwhile", async () => {
+  const browser = place.browser();
+  await browser.post("/login", demo);
+  kill(place.backendPid() ?? 0);
+  const during = await browser.get("/portal");
+  expect([200, 503]).toContain(during.status);
+  expect((await browser.get("/")).status).toBe(200);
+  await expect.poll(async () => (await browser.get("/portal")).status, { timeout: promised }).toBe(200);
+  expect(site.lines.map(({ event }) => event)).toContain("backend ended");
+});
+
+test.each([0, 1])(
+  "a first start that is killed half-way leaves nothing that stops the next (%i)",
+  async (early) => {
+    const other = await aPlace({}, "new");
+    const first = other.start();
+    await setTimeout(900 + early * 600);
+    await first.end("SIGKILL");
+    const second = other.start();
+    await second.answers();
+    const browser = other.browser();
+    expect((await browser.post("/login", demo)).headers.get("Location")).toBe("/portal");
+    await second.end("SIGTERM");
+    await other.leave();
+  },
+  60_000,
+);

@@ -1,0 +1,125 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pdf, read } from "../support/routes.ts";
+import { aPlace, demo } from "../support/site-process.ts";
+
+let place: Awaited<ReturnType<typeof aPlace>>;
+beforeAll(async () => {
+  place = await aPlace();
+});
+afterAll(() => place.leave());
+
+/** What a start prints that fails, and its exit code. */
+async function failed(environment: Record<string, string>) {
+  const site = place.start(environment);
+  const code = await site.exit();
+  return { code, printed: site.output.trim().split("\n") };
+}
+
+describe("a wrong configuration is one line that names the variable, exit code 1, and prints no secret", () => {
+  const secret = "s3cr3t-0f-th3-t3sts";
+  const hosted = {
+    SUPABASE_URL: "https://abc.supabase.example",
+    SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
+    SUPABASE_SECRET_KEY: `sb_${secret}`,
+    SESSION_SECRET: `${secret}${"x".repeat(32)}`,
+  };
+  test.each([
+    ["PORT", { PORT: "99999999" }],
+    ["APP_ORIGIN", { APP_ORIGIN: "http://portal.example", NODE_ENV: "production" }],
+    ["SUPABASE_SECRET_KEY", { ...hosted, SUPABASE_SECRET_KEY: "" }],
+    ["SESSION_SECRET", { ...hosted, SESSION_SECRET: secret }],
+    ["SMTP_URL", { SMTP_URL: `http://user:${secret}@mail.example` }],
+    ["TRUSTED_PROXIES", { TRUSTED_PROXIES: `10.0.0.0/99, ${secret}` }],
+    ["WRITES_PER_MINUTE", { WRITES_PER_MINUTE: "-1" }],
+    ["DRAIN_SECONDS", { DRAIN_SECONDS: secret }],
+  ])("%s", async (name, environment: Record<string, string>) => {
+    const { code, printed } = await failed(environment);
+    expect(code).toBe(1);
+    expect(printed).toHaveLength(1);
+    expect(printed[0]).toContain(name);
+    expect(printed[0]).not.toContain(secret);
+  });
+});
+
+test("a port that is taken, for the site or its backend, is one line that names the variable", async () => {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  const taken = String((holder.address() as { port: number }).port);
+  for (const name of ["PORT", "BACKEND_PORT"]) {
+    const { code, printed } = await failed({ [name]: taken });
+    expect(code, name).toBe(1);
+    expect(printed, name).toEqual([`Port ${taken} is taken: set ${name} to another one.`]);
+    expect(place.backendPid(), name).toBeNull();
+  }
+  holder.close();
+});
+
+test("of two starts on one folder the second says who has it, and the first goes on", async () => {
+  const first = place.start();
+  await first.answers();
+  const elsewhere = await aPlace({ DATA_DIR: place.dataDir });
+  const second = elsewhere.start();
+  expect(await second.exit()).toBe(1);
+  expect(second.output.trim()).toMatch(/^The data in .+ is in use by process \d+: end that one first\.$/);
+  expect((await place.browser().post("/login", demo)).status).toBe(303);
+  expect((await first.end("SIGTERM")).code).toBe(0);
+  await elsewhere.leave();
+});
+
+test("with the backend dead every public page is there, /healthz too, and /readyz and the login say so", async () => {
+  // A backend elsewhere, at an address where nobody answers: nothing starts it again.
+  const site = place.start({
+    SUPABASE_URL: `http://127.0.0.1:${place.backendPort}`,
+    SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
+    SUPABASE_SECRET_KEY: "sb_secret_x",
+    SESSION_SECRET: "x".repeat(48),
+  });
+  const get = (address: string) => fetch(`http://127.0.0.1:${place.port}${address}`);
+  await expect
+    .poll(
+      () =>
+        get("/healthz").then(
+          (answer) => answer.status,
+          () => 0,
+        ),
+      { timeout: 30_000 },
+    )
+    .toBe(200);
+  const map = await (await get("/sitemap.xml")).text();
+  const pages = [...map.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map(([, address]) => address || "/");
+  expect(pages.length).toBeGreaterThan(15);
+  for (const page of [...pages, "/login", "/signup"]) expect((await get(page)).status, page).toBe(200);
+  const ready = await get("/readyz");
+  expect(ready.status).toBe(503);
+  expect(await ready.text()).toBe("the backend does not answer\n");
+  const browser = place.browser();
+  expect((await browser.post("/login", demo)).status).toBe(503);
+  expect((await site.end("SIGTERM")).code).toBe(0);
+});
+
+test("a disk that takes no more fails uploads with their toast, keeps what is there, and goes on when it takes again", async () => {
+  // A folder that nothing can be written into stands for the full disk, also for a superuser: it is a file.
+  const objects = path.join(place.dataDir, "objects");
+  mkdirSync(objects, { recursive: true });
+  const site = place.start();
+  await site.answers();
+  const browser = place.browser();
+  await browser.post("/login", demo);
+  const made = await browser.post("/portal/new", { name: "Full", requestId: crypto.randomUUID() });
+  const address = made.headers.get("Location") ?? "";
+  renameSync(objects, `${objects}.away`);
+  writeFileSync(objects, "");
+  const button = "Upload the Packing List";
+  const full = await read(await browser.press(await browser.open(address), button, { file: pdf() }));
+  expect([502, 503]).toContain(full.status);
+  expect(full.toasts.at(-1)?.title).toBe("Upload failed");
+  expect(full.text).toContain("Packing List Not uploaded");
+  rmSync(objects);
+  renameSync(`${objects}.away`, objects);
+  const done = await browser.follow(await browser.press(full, button, { file: pdf() }));
+  expect(done.text).toContain("Packing List Uploaded, we check it next");
+  expect((await site.end("SIGTERM")).code).toBe(0);
+});

@@ -1,0 +1,275 @@
+import process from "node:process";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { Authenticator } from "../support/authenticator.ts";
+import { type Browser, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let email: string;
+beforeAll(async () => {
+  process.env.WRITES_PER_MINUTE = "6";
+  // As many as can be tried here; that it is 100 unless set is a test of the settings.
+  process.env.LOGINS_PER_ACCOUNT = "12";
+  app = await theApp();
+  email = await app.browser().signUpAndIn("Limited");
+});
+afterEach(() => app.proxy.fail("none"));
+afterAll(() => app.proxy.close());
+
+const wrong = "not the password";
+const newcomer = () => `nobody-${Math.random().toString(36).slice(2)}@client.example`;
+const at = (address: string): Browser => Object.assign(app.browser(), { address });
+const logIn = (browser: Browser, email: string, typed = wrong) => browser.post("/login", { email, password: typed });
+const status = async (answer: Promise<Response>) => (await answer).status;
+const checksOf = (calls: string[]) => calls.filter((call) => call.includes("grant_type=password"));
+
+/** That a page is the same form again: 429, when to come back in seconds, its toast, and nobody keeps it. */
+function expectLimit(page: Page, title: string, words: RegExp, most: number) {
+  expect(page.status).toBe(429);
+  expect(page.title).toMatch(/^Error: /);
+  const wait = Number(page.headers.get("Retry-After"));
+  expect(wait).toBeGreaterThan(most * 0.8);
+  expect(wait).toBeLessThanOrEqual(most);
+  expect(page.toasts.at(-1)).toEqual({ title, description: expect.stringMatching(words), variant: "destructive" });
+  expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+}
+
+describe("logins that fail", () => {
+  test("are five per e-mail and address in 15 minutes; then the form says when to come back", async () => {
+    const person = await app.browser().signUpAndIn("Five");
+    const browser = app.browser();
+    for (let failed = 0; failed < 5; failed += 1) expect(await status(logIn(browser, person))).toBe(400);
+    const form = await browser.open("/login");
+    const calls = await app.proxy.during(async () => {
+      const page = await read(await browser.press(form, "Log in", { email: person, password }));
+      expectLimit(page, "Login Failed", /^Too many attempts to log in\. Try again in 15 minutes\.$/, 900);
+      expect(page.value("email")).toBe(person);
+      expect(page.html).not.toContain(password);
+    });
+    expect(checksOf(calls)).toEqual([]);
+    expect(await status(logIn(app.browser(), person, password))).toBe(303);
+  });
+
+  test("look the same for an address that has an account and one that has none", async () => {
+    const pages = [];
+    for (const person of [await app.browser().signUpAndIn("Known"), newcomer()]) {
+      const browser = app.browser();
+      for (let failed = 0; failed < 5; failed += 1) await logIn(browser, person);
+      pages.push(await read(await logIn(browser, person)));
+    }
+    expect(pages.map((page) => page.status)).toEqual([429, 429]);
+    expect(pages[0]?.text).toBe(pages[1]?.text);
+  });
+
+  test("are five also when fifty come at once, and the others do not reach the backend", async () => {
+    const browser = app.browser();
+    const person = newcomer();
+    const calls = await app.proxy.during(async () => {
+      const statuses = await Promise.all(Array.from({ length: 50 }, () => status(logIn(browser, person))));
+      expect(statuses.filter((one) => one === 400)).toHaveLength(5);
+      expect(statuses.filter((one) => one === 429)).toHaveLength(45);
+    });
+    expect(checksOf(calls)).toHaveLength(5);
+  });
+
+  test("are twenty per address, whoever is tried", async () => {
+    const browser = app.browser();
+    const statuses = await Promise.all(Array.from({ length: 30 }, () => status(logIn(browser, newcomer()))));
+    expect(statuses.filter((one) => one === 400)).toHaveLength(20);
+    expect(await status(logIn(browser, email, password))).toBe(429);
+  });
+
+  test("are twenty per line of IPv6, which has many addresses", async () => {
+    const line = `2001:db8:${Math.floor(Math.random() * 65536).toString(16)}:7`;
+    const statuses = await Promise.all(
+      Array.from({ length: 25 }, (_, host) => status(logIn(at(`${line}::${host + 1}`), newcomer()))),
+    );
+    expect(statuses.filter((one) => one === 400)).toHaveLength(20);
+  });
+
+  test("are limited per account in an hour, wherever they come from and however the address is written", async () => {
+    const person = newcomer();
+    for (let failed = 0; failed < 12; failed += 1) {
+      expect(await status(logIn(app.browser(), failed % 2 ? person.toUpperCase() : person))).toBe(400);
+    }
+    const page = await read(await logIn(app.browser(), person));
+    expectLimit(page, "Login Failed", /Try again in \d+ minutes\.$/, 3600);
+  });
+});
+
+describe("what is no failure does not count:", () => {
+  test("logins that are right, before and after four that fail", async () => {
+    const browser = app.browser();
+    for (let right = 0; right < 7; right += 1) expect(await status(logIn(browser, email, password))).toBe(303);
+    for (let failed = 0; failed < 4; failed += 1) await logIn(browser, email);
+    for (let right = 0; right < 7; right += 1) expect(await status(logIn(browser, email, password))).toBe(303);
+    expect(await status(logIn(browser, email))).toBe(400);
+    expect(await status(logIn(browser, email, password))).toBe(429);
+  });
+
+  test("logins that the backend did not answer", async () => {
+    const browser = app.browser();
+    app.proxy.fail(500, /\/auth\/v1\/token/);
+    for (let failed = 0; failed < 7; failed += 1) expect(await status(logIn(browser, email, password))).toBe(503);
+    app.proxy.fail("none");
+    expect(await status(logIn(browser, email, password))).toBe(303);
+  });
+
+  test("a limit that cannot be asked lets nobody through", async () => {
+    app.proxy.fail(500, /take_attempt/);
+    const calls = await app.proxy.during(async () => {
+      const page = await read(await logIn(app.browser(), email, password));
+      expect(page.status).toBe(503);
+      expect(page.toasts[0]?.title).toBe("Sign in Failed");
+    });
+    expect(checksOf(calls)).toEqual([]);
+  });
+});
+
+test("unknown client IDs are ten per address in an hour, right ones as many as there are", async () => {
+  const browser = app.browser();
+  const [first = "", second = ""] = await issueClientIds(app.company, 2);
+  const signUp = (clientId: string) =>
+    browser.post("/signup", { clientId, fullName: "Guessing", email: newcomer(), password });
+  expect(await status(signUp(first))).toBe(303);
+  for (let guess = 0; guess < 10; guess += 1) expect(await status(signUp(`AAAA-AAAA-AAAA-000${guess}`))).toBe(400);
+  const page = await read(await signUp(second));
+  expectLimit(page, "Sign up Failed", /^Too many Client IDs that are not known\. Try again in 60 minutes\.$/, 3600);
+  expect(page.value("clientId")).toBe(second);
+  expect(page.value("fullName")).toBe("Guessing");
+  expect(
+    await status(app.browser().post("/signup", { clientId: second, fullName: "R", email: newcomer(), password })),
+  ).toBe(303);
+});
+
+describe("codes of a second factor", () => {
+  /** A client with a second factor, and a browser of theirs that has given the password and not the code. */
+  async function halfWay(name: string) {
+    const browser = app.browser();
+    const email = await browser.signUpAndIn(name);
+    const page = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
+    const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+    const authenticator = Authenticator.fromUri(link?.getAttribute("href") ?? "");
+    await browser.press(page, "Enable 2FA", { code: await authenticator.freshCode() });
+    const half = app.browser();
+    expect((await half.post("/login", { email, password })).headers.get("Location")).toBe("/login/verify");
+    return { half, email, authenticator };
+  }
+  const give = (browser: Browser, code: string) => browser.post("/login/verify", { code });
+  const verifications = (calls: string[]) => calls.filter((call) => call.endsWith("/verify"));
+
+  test("may be wrong five times in 15 minutes, from wherever, and the backend sees no sixth", async () => {
+    const { half, email, authenticator } = await halfWay("Guessed");
+    const code = await authenticator.wrongCode();
+    for (let failed = 0; failed < 5; failed += 1) expect(await status(give(half, code))).toBe(400);
+    const other = app.browser();
+    await other.post("/login", { email, password });
+    const fresh = await authenticator.freshCode();
+    const calls = await app.proxy.during(async () => {
+      const page = await read(await give(other, fresh));
+      expectLimit(page, "Verification failed", /^Too many wrong codes\. Try again in 15 minutes\.$/, 900);
+    });
+    expect(verifications(calls)).toEqual([]);
+  });
+
+  test("work once, also when fifty come at once with the same one", async () => {
+    const { half, email, authenticator } = await halfWay("Twice");
+    const browsers = [half];
+    for (let more = 1; more < 4; more += 1) {
+      browsers.push(app.browser());
+      await browsers[more]?.post("/login", { email, password });
+    }
+    const code = await authenticator.freshCode();
+    const calls = await app.proxy.during(async () => {
+      const all = Array.from({ length: 50 }, (_, index) => give(browsers[index % 4] ?? half, code));
+      const flashes = (await Promise.all(all)).flatMap((answer) => answer.headers.getSetCookie());
+      expect(flashes.filter((cookie) => cookie.startsWith("flash="))).toHaveLength(1);
+    });
+    expect(verifications(calls)).toHaveLength(1);
+  });
+
+  test("that the backend could not look at may come again", async () => {
+    const { half, authenticator } = await halfWay("Again");
+    const code = await authenticator.freshCode();
+    for (let failed = 0; failed < 6; failed += 1) {
+      app.proxy.fail(500, /\/verify$/);
+      expect(await status(give(half, code))).toBe(503);
+      app.proxy.fail("none");
+      // What was taken is given back beside the answer: the next form waits for it, as a person does.
+      await expect
+        .poll(() => app.proxy.calls.filter((call) => call.includes("release_attempt")).length)
+        .toBeGreaterThan(0);
+    }
+    await expect.poll(() => status(give(half, code))).toBe(303);
+  });
+});
+
+describe("a client's writes are so many in a minute", () => {
+  test("then the form comes back with what was typed, the pages still open, and others are not held up", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Busy");
+    const path = await browser.createShipment("First");
+    for (let made = 1; made < 6; made += 1) await browser.createShipment(`Shipment ${made}`);
+    const form = await browser.open("/portal/new");
+    const calls = await app.proxy.during(async () => {
+      const page = await read(await browser.press(form, "Create Shipment", { name: "One too many" }));
+      const words = /^Too many changes in one minute\. Try again in \d+ seconds?\.$/;
+      expectLimit(page, "Failed to create shipment", words, 60);
+      expect(page.value("name")).toBe("One too many");
+      expect(page.value("requestId")).toBe(form.value("requestId"));
+    });
+    expect(calls.filter((call) => call.startsWith("POST /rest/v1/shipments"))).toEqual([]);
+
+    const shipment = await browser.open(path);
+    expect(shipment.status).toBe(200);
+    const upload = await read(await browser.press(shipment, "Upload the Packing List", { file: pdf() }));
+    expect(upload.status).toBe(429);
+    expect(upload.toasts.at(-1)).toMatchObject({ title: "Upload failed", description: /^Too many changes/ });
+    const setup = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
+    expect(setup.status).toBe(429);
+    expect(setup.toasts.at(-1)?.title).toBe("Error setting up 2FA");
+    expect(Number(setup.headers.get("Retry-After"))).toBeGreaterThan(0);
+
+    const other = app.browser();
+    await other.signUpAndIn("Calm");
+    expect(await other.createShipment("Not held up")).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
+    expect(await status(browser.post("/portal/sign-out", {}))).toBe(303);
+    expect(browser.cookies.has("session")).toBe(false);
+  });
+
+  test("also when fifty come at once", async () => {
+    const browser = app.browser();
+    const email = await browser.signUpAndIn("Flood");
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => browser.post("/portal/new", { name: "Flood", requestId: crypto.randomUUID() })),
+    );
+    expect(answers.filter((answer) => answer.status === 303)).toHaveLength(6);
+    expect(answers.filter((answer) => answer.status === 429)).toHaveLength(44);
+    const { data } = await app.company.from("shipments").select("id").eq("name", "Flood");
+    expect(data, email).toHaveLength(6);
+  });
+
+  test("and reading is not counted, nor asked about", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Reader");
+    const path = await browser.createShipment("Read");
+    const calls = await app.proxy.during(async () => {
+      for (const page of ["/portal", path, "/portal/new", "/portal/2fa", "/login", "/"]) {
+        expect(await status(browser.get(page))).toBe(200);
+      }
+    });
+    expect(calls.filter((call) => call.includes("attempt"))).toEqual([]);
+  });
+});
+
+test("no e-mail address and no network address is written down for a limit", async () => {
+  const browser = at("203.0.113.77");
+  const person = newcomer();
+  const before = app.proxy.bodies.length;
+  await logIn(browser, person);
+  const sent = app.proxy.bodies.slice(before).filter((body) => body.includes("take_attempt"));
+  expect(sent).toHaveLength(1);
+  expect(sent.join()).toMatch(/"key":"[\w-]{43}"/);
+  for (const secret of [person, person.split("@")[0] ?? "", "203.0.113", "login"])
+    expect(sent.join()).not.toContain(secret);
+});

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { buffer } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
+import { runningBackend } from "../../supabase/local/lock.ts";
+import { freePort } from "./ports.ts";
+import { Browser, origin } from "./routes.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const running = new Set<ChildProcess>();
+
+/** The client of supabase/seed.sql. */
+export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+
+/** A place for the processes of one test file: two ports, a data directory, and the starts on it. */
+export async function aPlace(
+  environment: Record<string, string> = {},
+  data: "started before" | "new" = "started before",
+) {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "process-"));
+  if (data === "started before") cpSync(process.env.STARTED_DATA ?? "", dataDir, { recursive: true });
+  const port = await freePort();
+  const backendPort = await freePort();
+  return {
+    dataDir,
+    port,
+    backendPort,
+    /** `npm start` as its own process, with more in its environment; not waited for. */
+    start: (more: Record<string, string> = {}) =>
+      new SiteProcess(port, {
+        PORT: String(port),
+        BACKEND_PORT: String(backendPort),
+        DATA_DIR: dataDir,
+        APP_ORIGIN: origin,
+        ...environment,
+        ...more,
+      }),
+    /** A browser of the site, at an address of its own. */
+    browser: () => browserOf(port),
+    /** What comes back for these bytes over one connection, until the server closes it. */
+    async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
+      const socket = connect(port, "127.0.0.1");
+      for (const part of bytes) socket.write(part);
+      return (await buffer(socket)).toString("latin1");
+    },
+    /** A connection to do with as one likes. */
+    socket: (): Socket => connect(port, "127.0.0.1"),
+    /** The process of the backend, or null. */
+    backendPid: () => runningBackend(dataDir)?.pid ?? null,
+    /** Kills what was started here and still lives, and removes the data. */
+    async leave() {
+      const backend = runningBackend(dataDir)?.pid;
+      for (const child of running) child.kill("SIGKILL");
+      await Promise.all([...running].map((child) => once(child, "exit")));
+      if (backend) kill(backend);
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Ends a process at once, if it is there. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** One `npm start`, and everything that it and its backend print. */
+export class SiteProcess {
+  output = "";
+  readonly #begun = performance.now();
+  readonly child: ChildProcess;
+
+  constructor(
+    readonly port: number,
+    environment: Record<string, string>,
+  ) {
+    const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
+    this.child = spawn(process.execPath, ["--import", "tsx", "app/server/start.ts"], {
+      cwd: root,
+      env: { ...inherited, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    running.add(this.child);
+    this.child.once("exit", () => running.delete(this.child));
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        this.output += text;
+      });
+    }
+  }
+
+  /** Waits for the first answer of the portal's login. Returns the milliseconds since the start. */
+  async answers(): Promise<number> {
+    for (;;) {
+      if (this.ended) throw new Error(`The site ended before it answered:\n${this.output}`);
+      const answer = await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null);
+      if (answer?.ok) return performance.now() - this.#begun;
+      await setTimeout(20);
+    }
+  }
+
+  get ended(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Sends a signal and waits for the end: the exit code, or the signal that ended it, and the milliseconds it took. */
+  async end(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
+    if (this.ended) return { code: await this.exit(), ms: 0 };
+    const sent = performance.now();
+    this.child.kill(signal);
+    return { code: await this.exit(), ms: performance.now() - sent };
+  }
+
+  /** Waits for the end and the last of the output. */
+  async exit(): Promise<number | string | null> {
+    if (!this.ended) await once(this.child, "close");
+    return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  /** The lines that are JSON. */
+  get lines(): Record<string, unknown>[] {
+    return this.output
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+  }
+}
+
+function browserOf(port: number): Browser {
+  return new Browser(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+    return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  });
+}
