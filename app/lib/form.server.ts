@@ -6,9 +6,8 @@ import {
   parseMultipartRequest,
 } from "@remix-run/multipart-parser";
 import { data } from "react-router";
+import { maxFileSize } from "./file-size.ts";
 
-/** The largest document, in bytes: 10 MiB, as the storage bucket has it. */
-export const maxFileSize = 10 * 1024 * 1024;
 const maxFormSize = 64 * 1024;
 
 /** A file over the limit. `form` is what came before it; the file's content was not kept. */
