@@ -25,9 +25,9 @@ export default defineConfig<SiteOptions>({
       args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
     },
   },
-  // Each journey is written once and runs twice; what only script can do is in with-script.spec.ts.
+  // Each journey is written once and runs twice, except for what only script can do.
   projects: [
-    { name: "without script", use: { javaScriptEnabled: false }, testIgnore: "with-script.spec.ts" },
+    { name: "without script", use: { javaScriptEnabled: false }, testIgnore: /(with-script|upload|tabs)\.spec\.ts/ },
     { name: "with script", use: { javaScriptEnabled: true } },
   ],
   webServer: {

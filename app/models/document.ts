@@ -69,3 +69,11 @@ export function fileProblem({ name, size }: { name: string; size: number }): str
   if (!FILE_TYPES[extensionOf(name)]) return `We take ${acceptedKinds}. Choose a file of one of these kinds.`;
   return null;
 }
+
+/** Photos over this many bytes are made smaller before they are sent, where script runs. */
+const largePhoto = 2 * 1024 * 1024;
+
+/** Whether a file is a photo that is worth making smaller, and of a kind every browser can read. */
+export function isLargePhoto({ name, size }: { name: string; size: number }): boolean {
+  return size > largePhoto && ["jpg", "jpeg", "png", "webp"].includes(extensionOf(name));
+}

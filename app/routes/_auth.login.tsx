@@ -1,5 +1,6 @@
 import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
+import { useEffect } from "react";
 import { Form, Link, redirect } from "react-router";
 import type { z } from "zod";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
@@ -11,6 +12,7 @@ import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
+import { tellOtherTabs } from "~/lib/signed-out";
 import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
 import { asksForCode, signIn } from "~/models/account.server";
@@ -52,6 +54,7 @@ export const meta: Route.MetaFunction = () => [
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm<z.input<typeof Login>>("login", actionData);
+  useEffect(tellOtherTabs);
   return (
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>

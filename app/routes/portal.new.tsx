@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { getFormProps } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
-import { Form, redirect } from "react-router";
+import { Form, redirect, useOutletContext } from "react-router";
 import type { z } from "zod";
 import { Dialog } from "~/components/dialog";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { useDraft } from "~/components/portal/draft";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
@@ -15,6 +16,7 @@ import { refusalOfThrown } from "~/lib/refusal.server";
 import { clientOrRefusal } from "~/lib/session.server";
 import { CreateShipment, createShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.new";
+import type { Overview } from "./portal";
 
 export function loader() {
   return { requestId: randomUUID() };
@@ -46,7 +48,9 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
+  const { person } = useOutletContext<Overview>();
   const [form, fields] = useActionForm<z.input<typeof CreateShipment>>("create-shipment", actionData, loaderData);
+  useDraft(form.id, person);
   // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
   const requestId = fields.requestId.value ?? loaderData.requestId;
   return (

@@ -10,6 +10,8 @@ export { expect };
 export type SiteOptions = {
   /** The data directory of the site under test. */
   dataDir: string;
+  /** Errors that a test brings about on purpose, such as a lost connection. */
+  expectedErrors: RegExp | null;
 };
 
 export type Staff = (...args: string[]) => Promise<string>;
@@ -23,13 +25,16 @@ const expectedStatus = /status of (400|404|413|503)/;
 
 export const test = base.extend<SiteOptions & { staff: Staff; client: Client; signedIn: Client }>({
   dataDir: ["", { option: true }],
+  expectedErrors: [null, { option: true }],
 
   // Errors on the console, uncaught ones, and refused content fail the test they happen in.
-  page: async ({ page }, use) => {
+  page: async ({ page, expectedErrors }, use) => {
     const errors: string[] = [];
     page.on("console", (message) => {
       const { url } = message.location();
-      if (message.type() === "error" && !expectedStatus.test(message.text())) errors.push(`${url}: ${message.text()}`);
+      const text = message.text();
+      if (message.type() !== "error" || expectedStatus.test(text) || expectedErrors?.test(text)) return;
+      errors.push(`${url}: ${text}`);
     });
     page.on("pageerror", (error) => errors.push(error.message));
     await use(page);
@@ -89,7 +94,7 @@ export async function signUp(page: Page, client: Client, clientId: string): Prom
   await expect(toast(page, "Account Created!")).toBeVisible();
 }
 
-export async function logIn(page: Page, client: Client): Promise<void> {
+export async function logIn(page: Page, client: Pick<Client, "email" | "password">): Promise<void> {
   await page.goto("/login");
   await page.getByLabel("Email").fill(client.email);
   await page.getByLabel("Password", { exact: true }).fill(client.password);

@@ -37,10 +37,11 @@ async function theShipment(context: Route.LoaderArgs["context"], id: string) {
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
   const { shipment, step } = loaderData;
+  const problems = problemsOf(actionData, shipment.documents);
   return (
     <>
-      <Title refused={actionData !== undefined}>{shipment.name}</Title>
-      <Problems toast={actionData?.toast} problems={problemsOf(actionData, shipment.documents)} />
+      <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
+      <Problems toast={actionData?.toast} problems={problems} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
         All shipments
       </Link>
