@@ -4,7 +4,7 @@ import { transliterate } from "transliteration";
 import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
-import { acceptedKinds, extensionOf, FILE_TYPES } from "./document.ts";
+import { extensionOf, FILE_TYPES, fileProblem } from "./document.ts";
 
 /**
  * A file name that is safe in a path: letters of any script become a-z, everything else a dash, at most 80 characters.
@@ -58,10 +58,10 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
  * or of a kind we do not take.
  */
 export async function mediaTypeOf(fileName: string, content: Uint8Array): Promise<{ type: string } | Refusal> {
-  if (content.length === 0) return { reason: "This file is empty. Choose another one.", status: 400 };
+  const problem = fileProblem({ name: fileName, size: content.length });
+  if (problem) return { reason: problem, status: 400 };
   const extension = extensionOf(fileName);
-  const type = FILE_TYPES[extension];
-  if (!type) return { reason: `We take ${acceptedKinds}. Choose a file of one of these kinds.`, status: 400 };
+  const type = FILE_TYPES[extension] ?? "";
   const allowed = signatures[extension];
   const fits = allowed
     ? allowed.includes((await fileTypeFromBuffer(content))?.mime ?? "")

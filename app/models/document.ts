@@ -1,4 +1,6 @@
 /** Documents of a shipment: which there are and which files they take. Goes to the browser: no library. */
+import { maxFileSize } from "../lib/file-size.ts";
+
 /** The documents every shipment begins with, in the order they are shown. The database adds them. */
 export const DEFAULT_DOCUMENTS = [
   "Commercial Invoice",
@@ -55,4 +57,23 @@ export const acceptedKinds = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Exc
 /** The extension of a file name in lower case, without the dot; "" without one. */
 export function extensionOf(fileName: string): string {
   return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
+}
+
+/** What is said of a file over the limit. */
+export const tooLarge = "This file is over 10 MB. Send a smaller one, or in parts.";
+
+/** Why a file is not taken, as far as its name and its size in bytes tell; null when they are fine. */
+export function fileProblem({ name, size }: { name: string; size: number }): string | null {
+  if (size === 0) return "This file is empty. Choose another one.";
+  if (size > maxFileSize) return tooLarge;
+  if (!FILE_TYPES[extensionOf(name)]) return `We take ${acceptedKinds}. Choose a file of one of these kinds.`;
+  return null;
+}
+
+/** Photos over this many bytes are made smaller before they are sent, where script runs. */
+const largePhoto = 2 * 1024 * 1024;
+
+/** Whether a file is a photo that is worth making smaller, and of a kind every browser can read. */
+export function isLargePhoto({ name, size }: { name: string; size: number }): boolean {
+  return size > largePhoto && ["jpg", "jpeg", "png", "webp"].includes(extensionOf(name));
 }

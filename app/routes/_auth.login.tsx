@@ -1,4 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
+import { useEffect } from "react";
 import { Form, Link, redirect } from "react-router";
 import { answerAtOnce } from "~/components/flash";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
@@ -11,6 +12,7 @@ import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { limitsOf } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
+import { tellOtherTabs } from "~/lib/signed-out";
 import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
 import { asksForCode, signIn } from "~/models/account.server";
@@ -54,6 +56,7 @@ export const meta: Route.MetaFunction = () => [
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm("login", actionData, ["email", "password"]);
+  useEffect(tellOtherTabs);
   return (
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { parseWithZod } from "@conform-to/zod/v4";
-import { Form, redirect } from "react-router";
+import { Form, redirect, useOutletContext } from "react-router";
 import { CloseLink, Dialog } from "~/components/dialog";
 import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { useDraft } from "~/components/portal/draft";
 import { Title } from "~/components/title";
 import { buttonLook } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
@@ -13,6 +14,7 @@ import { refusalOfThrown } from "~/lib/refusal.server";
 import { clientOrRefusal } from "~/lib/session.server";
 import { CreateShipment, createShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.new";
+import type { Overview } from "./portal";
 
 export function loader() {
   return { requestId: randomUUID() };
@@ -44,7 +46,9 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
+  const { person } = useOutletContext<Overview>();
   const [form, fields] = useActionForm("create-shipment", actionData, ["name"]);
+  useDraft(form.id, person);
   // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
   const sent = actionData?.result?.initialValue?.requestId;
   const requestId = typeof sent === "string" ? sent : loaderData.requestId;

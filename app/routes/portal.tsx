@@ -1,6 +1,7 @@
 import { data, Link, NavLink, Outlet, useMatch } from "react-router";
 import { opensOver } from "~/components/dialog";
 import { Flash } from "~/components/flash";
+import { useSessionWatch } from "~/components/portal/session-watch";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
@@ -17,18 +18,22 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   const page = pageAsked(url);
   const opened = (params as { shipmentId?: string }).shipmentId;
   const list = "reason" in client ? client : await listShipments(client, page, opened);
-  const who = "reason" in client ? "" : client.fullName || client.email;
+  const [who, person] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);
-    return data({ who, toast, remind: false, shipments: [], page: 1, hasOlder: false }, { status: list.status });
+    return data(
+      { who, person, toast, remind: false, shipments: [], page: 1, hasOlder: false },
+      { status: list.status },
+    );
   }
   const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request);
   const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
-  return data({ who, toast: null, remind, ...list }, { headers });
+  return data({ who, person, toast: null, remind, ...list }, { headers });
 }
 
 export default function Portal({ loaderData }: Route.ComponentProps) {
-  const { toast, remind, shipments, page, hasOlder } = loaderData;
+  useSessionWatch(loaderData.person);
+  const { who, person, toast, remind, shipments, page, hasOlder } = loaderData;
   const onList = useMatch("/portal") !== null;
   return (
     <div className="grid gap-8 lg:grid-cols-[22rem_1fr]">
@@ -72,9 +77,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         </p>
       </section>
       <div className={onList ? "row-start-1 lg:row-auto" : ""}>
-        <Outlet
-          context={{ who: loaderData.who, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview}
-        />
+        <Outlet context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
       </div>
     </div>
   );
@@ -89,8 +92,8 @@ const reminder: Toast = {
   duration: 10_000,
 };
 
-/** What the pages inside the portal know of the list beside them. */
-export type Overview = { who: string; isEmpty: boolean };
+/** What the pages inside the portal know of the person, `person` being the account's id, and of the list beside them. */
+export type Overview = { who: string; person: string; isEmpty: boolean };
 
 function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: number }) {
   return (

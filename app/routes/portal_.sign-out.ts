@@ -2,6 +2,7 @@ import { redirect } from "react-router";
 import { failure } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { sessionRemoval } from "~/lib/session.server";
+import { signedOut } from "~/lib/signed-out";
 import { backendOf, isShared } from "~/lib/supabase.server";
 import { signOut } from "~/models/account.server";
 import type { Route } from "./+types/portal_.sign-out";
@@ -19,6 +20,17 @@ export async function action({ request, context }: Route.ActionArgs) {
   // Back after signing out on a shared computer shows nothing.
   if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache"');
   return response;
+}
+
+/** With script, this tab forgets what it keeps once the session is over, and the login tells the others. */
+export async function clientAction({ serverAction }: Route.ClientActionArgs) {
+  try {
+    return await serverAction();
+  } catch (answer) {
+    // The way to the login; anything else is a broken line, and the session lives.
+    if (answer instanceof Response) signedOut();
+    throw answer;
+  }
 }
 
 export function loader() {

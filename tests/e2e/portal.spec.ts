@@ -184,6 +184,17 @@ test("a stranger's shipment looks like one that does not exist", async ({ page, 
   expect(new Set(pages).size).toBe(1);
 });
 
+test("Back after signing out shows nothing of the portal", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  const id = await createShipment(page, "Tea to Juba");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page).toHaveURL(/\/login$/);
+  await page.goBack();
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Client Login");
+  expect(await page.content()).not.toContain("Tea to Juba");
+});
+
 test("the theme is dark at first, can be light, and stays so on the next page", async ({ page }) => {
   await page.goto("/login");
   await expect(page.locator("html")).toHaveClass("dark");

@@ -27,6 +27,7 @@ const targets = [
   { name: "the confirmation", path: () => "/auth/confirm" },
   { name: "the create form", path: () => "/portal/new" },
   { name: "the upload", path: () => shipment },
+  { name: "an upload that a script watches", path: () => `${shipment}/documents` },
   { name: "the sign-out", path: () => "/portal/sign-out" },
   { name: "a payment", path: () => `${shipment}/payments` },
   { name: "the theme", path: () => "/resources/theme" },

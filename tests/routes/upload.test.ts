@@ -278,3 +278,118 @@ describe("a document", () => {
     expect(await invoice()).toMatchObject(notUploaded);
   });
 });
+
+describe("an upload that a script watches", () => {
+  const json = { Accept: "application/json" };
+  const stored = { title: "Commercial Invoice uploaded", description: "We check it next.", variant: "default" };
+  const refused = (description: unknown) => ({ title: "Upload failed", description, variant: "destructive" });
+
+  /** Posts a file to the address for scripts, or nothing in its place. */
+  async function watch(file: File | null, headers: Record<string, string> = json, from = client, to = path) {
+    const form = new FormData();
+    form.append("document", (await invoice()).id);
+    if (file) form.append("file", file);
+    return from.post(`${to}/documents`, form, headers);
+  }
+
+  test("is stored as from the page, answered with the toast as data, and leaves no toast for the next page", async () => {
+    const answer = await watch(pdf("March.pdf", 3000));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("Content-Type")).toMatch(/^application\/json/);
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(await answer.json()).toEqual({ toast: stored });
+    expect((await invoice()).uploaded).toBe(true);
+    expect(await files()).toEqual(["commercial-invoice-march.pdf"]);
+    expect((await client.open(path)).toasts).toEqual([]);
+  });
+
+  test("goes back to the shipment with the toast when it was a browser's own form", async () => {
+    const answer = await watch(pdf(), { Accept: "text/html" });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("Location")).toBe(path);
+    expect(await answer.text()).toBe("");
+    expect((await client.follow(answer)).toasts).toEqual([stored]);
+  });
+
+  test("that is refused shows a browser its reason on the page of the shipment", async () => {
+    const answer = await watch(new File([], "empty.pdf"), {});
+    expect((await client.follow(answer)).toasts).toEqual([refused("This file is empty. Choose another one.")]);
+    expect(await invoice()).toMatchObject(notUploaded);
+  });
+
+  test.each<{ what: string; file: File | null; status: number; toast: object }>([
+    {
+      what: "an empty file",
+      file: new File([], "a.pdf"),
+      status: 400,
+      toast: refused("This file is empty. Choose another one."),
+    },
+    {
+      what: "a PNG that says it is a PDF",
+      file: new File([png], "a.pdf"),
+      status: 400,
+      toast: refused("The content of this file is not what its ending .pdf says. Choose another one."),
+    },
+    {
+      what: "a file over 10 MB",
+      file: pdf("a.pdf", 10 * 1024 * 1024 + 1),
+      status: 413,
+      toast: refused("This file is over 10 MB. Send a smaller one, or in parts."),
+    },
+    { what: "no file", file: null, status: 400, toast: { title: "No file selected.", variant: "destructive" } },
+  ])("of $what is refused in the words of the page, and nothing is kept", async ({ file, status, toast }) => {
+    const answer = await watch(file);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toEqual({ toast });
+    expect(await invoice()).toMatchObject(notUploaded);
+    expect(await files()).toEqual([]);
+  });
+
+  test("of a document that has its file is 409", async () => {
+    await watch(pdf("first.pdf"));
+    const answer = await watch(pdf("second.pdf"));
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toEqual({ toast: refused("This document has been uploaded already.") });
+    expect(await files()).toEqual(["commercial-invoice-first.pdf"]);
+  });
+
+  test("is the same 404 for a stranger and for a shipment that does not exist, and nothing is written", async () => {
+    const stranger = app.browser();
+    await stranger.signUpAndIn("Stranger");
+    for (const to of [path, "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"]) {
+      const answer = await watch(pdf(), json, stranger, to);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toEqual({ toast: refused("There is no such shipment.") });
+      expect((await stranger.follow(await watch(pdf(), {}, stranger, to))).status).toBe(404);
+    }
+    expect(await invoice()).toMatchObject(notUploaded);
+    expect(await files()).toEqual([]);
+  });
+
+  test("of somebody who is signed out goes to the login, and on to the shipment after it", async () => {
+    const visitor = app.browser();
+    for (const headers of [json, {}]) {
+      const answer = await watch(pdf(), headers, visitor);
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(`${path}/documents`)}`);
+    }
+    expect((await client.get(`${path}/documents`)).headers.get("Location")).toBe(path);
+    expect(await files()).toEqual([]);
+  });
+
+  test("that the backend does not take says so, and the same form succeeds when it does", async () => {
+    app.proxy.fail(503, /^POST .*storage/);
+    const answer = await watch(pdf());
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({ toast: refused(expect.stringMatching("Our records do not answer")) });
+    app.proxy.fail("none");
+    expect((await watch(pdf())).status).toBe(200);
+  });
+
+  test("while nobody can tell who sends it is a message, not a page", async () => {
+    app.proxy.fail(503);
+    const answer = await client.post(`${path}/documents`, new FormData(), json).finally(() => app.proxy.fail("none"));
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({ toast: refused(expect.stringMatching("Our records do not answer")) });
+  });
+});

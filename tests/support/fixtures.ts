@@ -12,6 +12,8 @@ export type SiteOptions = {
   dataDir: string;
   /** Whether the test breaks the line on purpose. */
   lineBreaks: boolean;
+  /** Errors that a test brings about on purpose, such as a lost connection. */
+  expectedErrors: RegExp | null;
 };
 
 export type Staff = (...args: string[]) => Promise<string>;
@@ -27,14 +29,17 @@ const brokenLine = /net::ERR_/;
 export const test = base.extend<SiteOptions & { staff: Staff; client: Client; signedIn: Client }>({
   dataDir: ["", { option: true }],
   lineBreaks: [false, { option: true }],
+  expectedErrors: [null, { option: true }],
 
   // Errors on the console, uncaught ones, and refused content fail the test they happen in.
-  page: async ({ page, lineBreaks }, use) => {
+  page: async ({ page, lineBreaks, expectedErrors }, use) => {
     const errors: string[] = [];
     page.on("console", (message) => {
       const { url } = message.location();
-      const isExpected = expectedStatus.test(message.text()) || (lineBreaks && brokenLine.test(message.text()));
-      if (message.type() === "error" && !isExpected) errors.push(`${url}: ${message.text()}`);
+      const text = message.text();
+      const isExpected =
+        expectedStatus.test(text) || (lineBreaks && brokenLine.test(text)) || expectedErrors?.test(text);
+      if (message.type() === "error" && !isExpected) errors.push(`${url}: ${text}`);
     });
     page.on("pageerror", (error) => errors.push(error.message));
     await use(page);
@@ -99,7 +104,7 @@ export async function signUp(page: Page, client: Client, clientId: string): Prom
   await expect(toast(page, "Account Created!")).toBeVisible();
 }
 
-export async function logIn(page: Page, client: Client): Promise<void> {
+export async function logIn(page: Page, client: Pick<Client, "email" | "password">): Promise<void> {
   await page.goto("/login");
   await page.getByLabel("Email").fill(client.email);
   await page.getByLabel("Password", { exact: true }).fill(client.password);

@@ -1,9 +1,11 @@
 import { BadgeCheck, CircleAlert, FileCheck } from "lucide-react";
-import { Form } from "react-router";
-import { fileButtonLook, inputLook, SubmitButton } from "~/components/form";
+import { useEffect, useRef } from "react";
 import { Card } from "~/components/ui/card";
 import type { Toast } from "~/lib/flash";
-import { acceptedFiles, acceptedKinds, type DocumentState, documentState } from "~/models/document";
+import { acceptedKinds, type DocumentState, documentState } from "~/models/document";
+import { useDrop, useNoStrayDrops } from "./drop";
+import { AskBeforeLeaving } from "./leaving";
+import { UploadForm } from "./upload";
 
 /** What the upload action answers when it took no file: for which document, when that is known, and why. */
 export type UploadRefused = { document: string | null; toast: Toast };
@@ -21,8 +23,10 @@ const marks: Record<DocumentState, { icon: typeof BadgeCheck; text: string; colo
 
 /** Each document with its state, and an upload form while its file is awaited. */
 export function Documents({ documents, refused }: { documents: Document[]; refused: UploadRefused | undefined }) {
+  useNoStrayDrops();
   return (
     <Card title="Documents">
+      <AskBeforeLeaving />
       <ul className="divide-y divide-line">
         {documents.map((document) => (
           <DocumentRow
@@ -32,7 +36,10 @@ export function Documents({ documents, refused }: { documents: Document[]; refus
           />
         ))}
       </ul>
-      <p className="border-t border-line px-4 py-3 text-sm text-quiet">Up to 10 MB each: {acceptedKinds}.</p>
+      <p className="border-t border-line px-4 py-3 text-sm text-quiet">
+        Up to 10 MB each: {acceptedKinds}.
+        <span className="hidden scripted:pointer-fine:inline"> A file can also be dropped on its row.</span>
+      </p>
     </Card>
   );
 }
@@ -40,44 +47,30 @@ export function Documents({ documents, refused }: { documents: Document[]; refus
 function DocumentRow({ document, refused }: { document: Document; refused: UploadRefused | undefined }) {
   const state = documentState(document);
   const { icon: Mark, text, colour } = marks[state];
-  const id = fileFieldId(document.id);
+  const field = useRef<HTMLInputElement>(null);
+  const name = useRef<HTMLParagraphElement>(null);
+  const { isOver, handlers } = useDrop(field);
+  const before = useRef(state);
+  useEffect(() => {
+    // The form that had the focus is gone: reading goes on where the document is named.
+    if (before.current !== state && window.document.activeElement === window.document.body) name.current?.focus();
+    before.current = state;
+  }, [state]);
   return (
-    <li className="px-4 py-3">
+    <li
+      className={`px-4 py-3 outline-2 -outline-offset-4 outline-action ${isOver ? "outline-dashed" : "outline-none"}`}
+      {...handlers}
+    >
       <div className="flex items-center gap-3">
         <Mark aria-hidden className={`size-5 shrink-0 ${colour}`} />
         <div>
-          <p className="font-semibold">{document.name}</p>
+          <p ref={name} tabIndex={-1} className="font-semibold">
+            {document.name}
+          </p>
           <p className={`text-sm ${colour}`}>{text}</p>
         </div>
       </div>
-      {state === "missing" && (
-        <Form method="post" encType="multipart/form-data" noValidate className="mt-3">
-          <input type="hidden" name="document" value={document.id} />
-          <label htmlFor={id} className="sr-only">
-            File for the {document.name}
-          </label>
-          {refused && (
-            <p id={`${id}-error`} className="mb-1 text-sm font-semibold text-failure">
-              {refused.toast.description ?? refused.toast.title}
-            </p>
-          )}
-          <div className="flex flex-wrap gap-2">
-            <input
-              id={id}
-              name="file"
-              type="file"
-              accept={acceptedFiles}
-              aria-invalid={refused ? true : undefined}
-              aria-describedby={refused ? `${id}-error` : undefined}
-              className={`${inputLook} ${fileButtonLook} flex-1 basis-52`}
-            />
-            <SubmitButton look="plain" pending="Uploading…">
-              Upload
-              <span className="sr-only"> the {document.name}</span>
-            </SubmitButton>
-          </div>
-        </Form>
-      )}
+      {state === "missing" && <UploadForm document={document} refused={refused} field={field} />}
     </li>
   );
 }

@@ -2,18 +2,15 @@ import { data, Link } from "react-router";
 import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
-import { failure } from "~/lib/answer.server";
 import { stages } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
-import { FileTooLarge, readUpload } from "~/lib/form.server";
-import { refusalOfThrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
-import { uploadDocument } from "~/models/document.server";
 import { pageAsked, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
 import { Documents, fileFieldId, type UploadRefused } from "./documents";
 import { Payments } from "./payments";
+import { receiveFile } from "./receive.server";
 import { Tracking } from "./tracking";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
@@ -25,36 +22,9 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
 export async function action({ request, context, params }: Route.ActionArgs) {
   const client = requireClient(context);
   const shipment = await theShipment(context, params.shipmentId);
-  const form = await readUpload(request).catch((error: Error) => error);
-  if (form instanceof FileTooLarge) {
-    const id = form.form.get("document");
-    return refuseUpload(
-      shipment.documents.some((document) => document.id === id) ? String(id) : null,
-      "Upload failed",
-      `${form.message} Send a smaller one, or in parts.`,
-      413,
-    );
-  }
-  if (!(form instanceof FormData)) throw form;
-
-  const document = shipment.documents.find(({ id }) => id === form.get("document"));
-  const file = form.get("file");
-  if (!document) return refuseUpload(null, "Upload failed", "Choose the document that the file belongs to.", 400);
-  if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
-    return refuseUpload(document.id, "No file selected.", undefined, 400);
-  }
-  const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch(
-    (error: unknown) => ({
-      ...refusalOfThrown(error),
-      title: "Upload failed",
-    }),
-  );
-  if (failed) return refuseUpload(document.id, failed.title, failed.reason, failed.status);
-  return redirectWithFlash(context, `/portal/${shipment.id}`, {
-    title: `${document.name} uploaded`,
-    description: "We check it next.",
-    variant: "default",
-  });
+  const { document, toast, status } = await receiveFile(client, shipment, request);
+  if (status !== 200) return data({ document, toast } satisfies UploadRefused, { status });
+  return redirectWithFlash(context, `/portal/${shipment.id}`, toast);
 }
 
 /** The shipment of this page, or the 404 that a stranger's and an unknown one share. */
@@ -65,16 +35,13 @@ async function theShipment(context: Route.LoaderArgs["context"], id: string, pag
   return shipment;
 }
 
-function refuseUpload(document: string | null, title: string, reason: string | undefined, status: number) {
-  return data({ document, toast: failure(title, reason) } satisfies UploadRefused, { status });
-}
-
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
   const { shipment, step } = loaderData;
+  const problems = problemsOf(actionData, shipment.documents);
   return (
     <>
-      <Title refused={actionData !== undefined}>{shipment.name}</Title>
-      <Problems toast={actionData?.toast} problems={problemsOf(actionData, shipment.documents)} />
+      <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
+      <Problems toast={actionData?.toast} problems={problems} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
         All shipments
       </Link>

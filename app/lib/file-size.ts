@@ -1,0 +1,10 @@
+/** How large a file may be, and how its size is said. */
+
+/** The largest file, in bytes: 10 MiB, as the storage bucket has it. */
+export const maxFileSize = 10 * 1024 * 1024;
+
+/** A number of bytes in words: "412 KB", "1.2 MB". A KB has 1024 bytes here, as in the limit above. */
+export function inWords(bytes: number): string {
+  const kilobytes = Math.ceil(bytes / 1024);
+  return kilobytes < 1000 ? `${kilobytes} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}

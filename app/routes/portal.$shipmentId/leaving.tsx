@@ -1,0 +1,66 @@
+import { useEffect, useLayoutEffect, useRef } from "react";
+import { useBlocker } from "react-router";
+import { Button } from "~/components/ui/button";
+import { cancelAll, isSending, useIsSending } from "./uploads";
+
+/** Asks before a page is left whose upload would stop with it: in words of ours here, in the browser's when it is closed. */
+export function AskBeforeLeaving() {
+  const sending = useIsSending();
+  const blocker = useBlocker(({ currentLocation: here, nextLocation: next }) => {
+    // Forms that come straight back stop nothing.
+    const comesBack = next.pathname.startsWith(here.pathname) || next.pathname === "/resources/theme";
+    return isSending() && !comesBack;
+  });
+  useEffect(() => {
+    if (!sending) return;
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isSending()) event.preventDefault();
+    };
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [sending]);
+  const isOver = blocker.state === "blocked" && !sending;
+  useEffect(() => {
+    // The upload ended meanwhile: the page shows how.
+    if (isOver) blocker.reset?.();
+  }, [isOver, blocker]);
+  if (blocker.state !== "blocked") return null;
+  const leave = () => {
+    cancelAll();
+    blocker.proceed();
+  };
+  return <Question onStay={blocker.reset} onLeave={leave} />;
+}
+
+function Question({ onStay, onLeave }: { onStay: () => void; onLeave: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="leaving"
+      onCancel={(event) => {
+        event.preventDefault();
+        onStay();
+      }}
+      className="m-auto w-[min(28rem,calc(100vw-2rem))] rounded-label border border-line bg-raised p-4 text-ink shadow-float backdrop:bg-sunken/90 sm:p-6"
+    >
+      <h2 id="leaving" className="text-lg">
+        Stop the upload and leave?
+      </h2>
+      <p className="mt-2 mb-6">A file is still on its way. It is not stored if you leave this page now.</p>
+      <div className="flex flex-wrap gap-3">
+        <Button type="button" look="action" onClick={onStay}>
+          Stay here
+        </Button>
+        <Button type="button" onClick={onLeave}>
+          Stop and leave
+        </Button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,147 @@
+import { type FormEvent, type RefObject, useEffect, useRef } from "react";
+import { Form, useLocation, useNavigate, useRevalidator } from "react-router";
+import { showToast } from "~/components/flash";
+import { fileButtonLook, inputLook, SubmitButton } from "~/components/form";
+import { inWords } from "~/lib/file-size";
+import { acceptedFiles } from "~/models/document";
+import { fileFieldId, type UploadRefused } from "./documents";
+import { holding } from "./drop";
+import { Sending } from "./sending";
+import { cancelAll, choose, chooseOriginal, forget, send, type Upload, useUpload } from "./uploads";
+
+/**
+ * The form of a document whose file is awaited. It posts to the page; with script the file is sent beside the page, so
+ * that it can be watched, cancelled and sent again.
+ */
+export function UploadForm(props: {
+  document: { id: string; name: string };
+  refused: UploadRefused | undefined;
+  field: RefObject<HTMLInputElement | null>;
+}) {
+  const { document, refused, field } = props;
+  const upload = useUpload(document.id);
+  const button = useRef<HTMLButtonElement>(null);
+  const isOnItsWay = upload !== null && upload.sent !== null;
+  const start = useSend(document.id);
+  useFieldOf(document.id, upload, field);
+  useFocusAfter(isOnItsWay, button);
+
+  const submit = (event: FormEvent) => {
+    // Without a file the page answers.
+    if (!upload) return;
+    event.preventDefault();
+    void start();
+  };
+  const refusal = refused && (refused.toast.description ?? refused.toast.title);
+  const problem = upload ? upload.problem : refusal;
+  const id = fileFieldId(document.id);
+  return (
+    <>
+      <Form
+        method="post"
+        encType="multipart/form-data"
+        noValidate
+        className="mt-3"
+        hidden={isOnItsWay}
+        onSubmit={submit}
+      >
+        <input type="hidden" name="document" value={document.id} />
+        <label htmlFor={id} className="sr-only">
+          File for the {document.name}
+        </label>
+        {problem && (
+          <p id={`${id}-error`} className="mb-1 text-sm font-semibold text-failure">
+            {problem}
+          </p>
+        )}
+        <div className="flex flex-wrap gap-2">
+          <input
+            ref={field}
+            id={id}
+            name="file"
+            type="file"
+            accept={acceptedFiles}
+            aria-invalid={problem ? true : undefined}
+            aria-describedby={problem ? `${id}-error` : undefined}
+            className={`${inputLook} ${fileButtonLook} flex-1 basis-52`}
+            onChange={({ currentTarget: { files } }) =>
+              files?.[0] ? choose(document.id, files[0]) : forget(document.id)
+            }
+          />
+          <SubmitButton ref={button} look="plain" pending="Uploading…" sending={upload ? isOnItsWay : undefined}>
+            {upload?.problem ? "Try again" : "Upload"}
+            <span className="sr-only">
+              {" "}
+              {upload?.problem ? "with" : ""} the {document.name}
+            </span>
+          </SubmitButton>
+        </div>
+        {upload && <Photo id={document.id} upload={upload} />}
+      </Form>
+      {isOnItsWay && <Sending id={document.id} name={document.name} upload={upload} />}
+    </>
+  );
+}
+
+/** What is sent of a large photo, and the choice between both. */
+function Photo({ id, upload }: { id: string; upload: Upload }) {
+  const { chosen, smaller, isShrinking, asChosen } = upload;
+  if (isShrinking) return <p className="mt-2 text-sm text-quiet">{inWords(chosen.size)} photo, being made smaller…</p>;
+  if (!smaller) return null;
+  return (
+    <div className="mt-2 flex flex-wrap items-center gap-x-6 text-sm text-quiet">
+      <p role="status">
+        {inWords(chosen.size)} photo, {inWords(smaller.size)} after shrinking
+      </p>
+      <label className="flex min-h-11 cursor-pointer items-center gap-3">
+        <input
+          type="checkbox"
+          checked={asChosen}
+          onChange={(event) => chooseOriginal(id, event.currentTarget.checked)}
+          className="size-6 shrink-0"
+        />
+        Send the original
+      </label>
+    </div>
+  );
+}
+
+/** Sends the file of a document and does what the answer asks for. */
+function useSend(id: string): () => Promise<void> {
+  const { pathname, search } = useLocation();
+  const { revalidate } = useRevalidator();
+  const navigate = useNavigate();
+  return async () => {
+    const answer = await send(id, `${pathname}/documents`);
+    if (answer?.kind === "ended") {
+      cancelAll();
+      await navigate(`${answer.login}?next=${encodeURIComponent(pathname + search)}`);
+    } else if (answer?.kind === "stored") {
+      showToast(answer.toast);
+      await revalidate();
+      forget(id);
+    } else if (answer?.kind === "refused" && answer.status === 409) {
+      // The document has its file: from another tab, or by an attempt whose answer was lost.
+      await revalidate();
+    }
+  };
+}
+
+/** Keeps the native field and the chosen file the same: one picked before script ran, and one kept over a login. */
+function useFieldOf(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    const input = field.current;
+    const [picked] = input?.files ?? [];
+    if (picked) choose(id, picked);
+    else if (input && upload) input.files = holding(upload.chosen).files;
+  }, []);
+}
+
+/** Puts the focus on the button again when the sending, which had it, is over. */
+function useFocusAfter(isOnItsWay: boolean, button: RefObject<HTMLButtonElement | null>): void {
+  const was = useRef(false);
+  useEffect(() => {
+    if (was.current && !isOnItsWay && document.activeElement === document.body) button.current?.focus();
+    was.current = isOnItsWay;
+  }, [isOnItsWay, button]);
+}

@@ -1,0 +1,160 @@
+/**
+ * The files a person has chosen, by the id of their document. They are kept beside the page, not in it: a file outlives
+ * the login that a session's end asks for, and one upload does not end when another one refreshes the page.
+ */
+import { useSyncExternalStore } from "react";
+import { showToast } from "~/components/flash";
+import type { Toast } from "~/lib/flash";
+import { atSignOut } from "~/lib/signed-out";
+import { fileProblem, isLargePhoto } from "~/models/document";
+import { type Answer, post } from "./post";
+
+export type Upload = {
+  /** The file as it was chosen. */
+  chosen: File;
+  /** The same photo in fewer bytes, when it was worth it. */
+  smaller: File | null;
+  isShrinking: boolean;
+  /** Whether the person wants the photo sent as it was chosen. */
+  asChosen: boolean;
+  /** Bytes sent so far; null while it is not on its way. */
+  sent: number | null;
+  /** Why it was not taken or cannot be. */
+  problem: string | null;
+};
+
+const uploads = new Map<string, Upload>();
+const listeners = new Set<() => void>();
+/** What is under way for a document: the photo that is made smaller, and the end of its sending. */
+const shrinks = new Map<string, Promise<void>>();
+const cancels = new Map<string, AbortController>();
+
+atSignOut(() => {
+  for (const id of uploads.keys()) forget(id);
+});
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function changed(): void {
+  for (const listener of listeners) listener();
+}
+
+/** Changes an upload; one that is gone stays gone. */
+function change(id: string, part: Partial<Upload>): void {
+  const upload = uploads.get(id);
+  if (!upload) return;
+  uploads.set(id, { ...upload, ...part });
+  changed();
+}
+
+/** The file chosen for a document, or null. */
+export function useUpload(id: string): Upload | null {
+  return useSyncExternalStore(
+    subscribe,
+    () => uploads.get(id) ?? null,
+    () => null,
+  );
+}
+
+/** Whether any file is on its way. */
+export function useIsSending(): boolean {
+  return useSyncExternalStore(subscribe, isSending, () => false);
+}
+
+export function isSending(): boolean {
+  return cancels.size > 0;
+}
+
+/** The file that is sent. */
+export function fileOf({ chosen, smaller, asChosen }: Upload): File {
+  return asChosen || !smaller ? chosen : smaller;
+}
+
+/** Takes the file chosen for a document; a large photo is made smaller meanwhile. Says at once what cannot be sent. */
+export function choose(id: string, chosen: File): void {
+  if (uploads.get(id)?.chosen === chosen) return;
+  forget(id);
+  const isShrinking = isLargePhoto(chosen);
+  uploads.set(id, { chosen, smaller: null, isShrinking, asChosen: false, sent: null, problem: null });
+  changed();
+  if (isShrinking) shrinks.set(id, shrink(id, chosen));
+  else judge(id);
+}
+
+/** Sends the photo as it was chosen, or made smaller. */
+export function chooseOriginal(id: string, asChosen: boolean): void {
+  change(id, { asChosen, problem: null });
+  judge(id);
+}
+
+async function shrink(id: string, photo: File): Promise<void> {
+  // Without the code for it, or with a photo the browser cannot read, the photo is sent as it is.
+  const smaller = await import("./shrink").then(({ shrunk }) => shrunk(photo)).catch(() => null);
+  if (uploads.get(id)?.chosen !== photo) return;
+  change(id, { smaller, isShrinking: false });
+  judge(id);
+}
+
+/** Whether a file can be sent as far as the browser can tell; the person hears why not. */
+function judge(id: string): boolean {
+  const upload = uploads.get(id);
+  const problem = upload ? fileProblem(fileOf(upload)) : null;
+  if (problem) refuse(id, { title: "Upload failed", description: problem, variant: "destructive" });
+  return !problem;
+}
+
+function refuse(id: string, toast: Toast): void {
+  change(id, { sent: null, problem: toast.description ?? toast.title });
+  showToast(toast);
+}
+
+/** Sends the file of a document to an address, once at a time. Null when nothing came of it here. */
+export async function send(id: string, address: string): Promise<Answer | null> {
+  if (cancels.has(id)) return null;
+  const cancel = new AbortController();
+  cancels.set(id, cancel);
+  change(id, { sent: 0, problem: null });
+  const answer = await run(id, address, cancel.signal);
+  if (cancels.get(id) === cancel) cancels.delete(id);
+  changed();
+  if (cancel.signal.aborted) return null;
+  if (answer?.kind === "lost") {
+    const description = "The connection was lost. Your file is still here. Try again.";
+    refuse(id, { title: "Upload failed", description, variant: "destructive" });
+  }
+  if (answer?.kind === "refused") refuse(id, answer.toast);
+  if (answer?.kind === "ended") change(id, { sent: null, problem: "You were signed out before this file was taken." });
+  return answer;
+}
+
+async function run(id: string, address: string, signal: AbortSignal): Promise<Answer | null> {
+  await shrinks.get(id);
+  const upload = uploads.get(id);
+  if (!upload || signal.aborted || !judge(id)) return null;
+  const form = new FormData();
+  form.append("document", id);
+  form.append("file", fileOf(upload));
+  return post(address, form, signal, (sent) => change(id, { sent: Math.min(sent, fileOf(upload).size) }));
+}
+
+/** Stops sending; the file is kept. */
+export function cancel(id: string): void {
+  cancels.get(id)?.abort();
+  cancels.delete(id);
+  change(id, { sent: null });
+}
+
+/** Stops everything that is on its way. */
+export function cancelAll(): void {
+  for (const id of [...cancels.keys()]) cancel(id);
+}
+
+/** Lets go of the file of a document, and stops sending it. */
+export function forget(id: string): void {
+  cancel(id);
+  shrinks.delete(id);
+  if (uploads.delete(id)) changed();
+}

@@ -1,0 +1,186 @@
+import type { Page } from "@playwright/test";
+import { demo } from "../../app/server/demo.ts";
+import { type Client, createShipment, expect, logIn, test, toast } from "../support/fixtures.ts";
+
+/** Gives e-mail and password to the login that is open. */
+async function enter(page: Page, client: Pick<Client, "email" | "password">): Promise<void> {
+  await page.getByLabel("Email").fill(client.email);
+  await page.getByLabel("Password", { exact: true }).fill(client.password);
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
+}
+
+/** Says to a page that it is in sight again. */
+const seen = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+
+/** What a page keeps in its tab. */
+const keptBy = (page: Page) => page.evaluate(() => JSON.stringify(sessionStorage));
+
+/** Opens a page and waits for its script. */
+async function open(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.waitForLoadState("networkidle");
+}
+
+const nameField = (page: Page) => page.getByLabel("Name of the shipment");
+const signOut = (page: Page) => page.getByRole("button", { name: "Sign out" });
+
+/** The requests of a page for its session. */
+function asksOf(page: Page): string[] {
+  const asks: string[] = [];
+  page.on("request", (request) => request.url().endsWith("/portal/session") && asks.push(request.url()));
+  return asks;
+}
+
+test("signing out in one tab empties the others: on screen, in memory, and in what they kept", async ({
+  page,
+  context,
+}) => {
+  await logIn(page, demo);
+  const id = await createShipment(page, "Tea to Juba");
+  const other = await context.newPage();
+  await open(other, "/portal/new");
+  await nameField(other).fill("A secret cargo");
+  expect(await keptBy(other)).toContain("A secret cargo");
+  const third = await context.newPage();
+  await open(third, `/portal/${id}`);
+  for (const tab of [other, third]) await tab.evaluate(() => Object.assign(window, { same: true }));
+
+  await signOut(page).click();
+  await expect(toast(page, "You are signed out")).toBeVisible();
+  for (const tab of [other, third]) {
+    await expect(tab).toHaveURL(/\/login$/);
+    await expect(tab.getByRole("heading", { level: 1 })).toHaveText("Client Login");
+    expect(await tab.evaluate(() => "same" in window)).toBe(false);
+    expect(await tab.content()).not.toContain("Tea to Juba");
+  }
+  expect(await keptBy(other)).not.toContain("A secret cargo");
+});
+
+test("a tab that signs out without a word is found out when the others come into sight", async ({ page, context }) => {
+  await logIn(page, demo);
+  await page.clock.install();
+  const id = await createShipment(page, "Tea to Juba");
+  await page.waitForLoadState("networkidle");
+  await page.evaluate(() => Object.assign(window, { same: true }));
+  await context.request.post("/portal/sign-out", { form: {} });
+  await page.clock.fastForward(31_000);
+  await seen(page);
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Client Login");
+  expect(await page.evaluate(() => "same" in window)).toBe(false);
+});
+
+test("coming into sight asks once, not again within 30 s, and leaves what is typed alone", async ({ page }) => {
+  await logIn(page, demo);
+  await page.clock.install();
+  await open(page, "/portal/new");
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+  await nameField(page).fill("Half a na");
+  await seen(page);
+  await page.clock.fastForward(29_000);
+  await seen(page);
+  await page.waitForTimeout(200);
+  expect(requests).toEqual([]);
+  await page.clock.fastForward(2000);
+  const answered = page.waitForResponse("**/portal/session");
+  await seen(page);
+  await seen(page);
+  expect((await answered).status()).toBe(204);
+  await page.clock.fastForward(29_000);
+  await seen(page);
+  expect(requests).toEqual(["/portal/session"]);
+  await expect(nameField(page)).toHaveValue("Half a na");
+  await page.clock.fastForward(2000);
+  await seen(page);
+  await expect.poll(() => requests).toEqual(["/portal/session", "/portal/session"]);
+});
+
+test("without an answer about its session a page stays as it is", async ({ page }) => {
+  await logIn(page, demo);
+  await page.clock.install();
+  await open(page, "/portal/new");
+  const asks = asksOf(page);
+  await page.route("**/portal/session", (route) => route.fulfill({ status: 503, body: "" }));
+  await nameField(page).fill("Half a name");
+  await page.clock.fastForward(31_000);
+  await seen(page);
+  await expect.poll(() => asks.length).toBe(1);
+  await expect(nameField(page)).toHaveValue("Half a name");
+});
+
+test("a page restored from the browser's memory is hidden until its session is known to live", async ({
+  page,
+  context,
+}) => {
+  await logIn(page, demo);
+  const id = await createShipment(page, "Tea to Juba");
+  await page.waitForLoadState("networkidle");
+  const restore = () =>
+    page.evaluate(() => {
+      dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+      return document.body.checkVisibility();
+    });
+  expect(await restore()).toBe(false);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await context.clearCookies({ name: "session" });
+  expect(await restore()).toBe(false);
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
+});
+
+test("a session that ends while a form is filled leads back to the form with what was typed", async ({
+  page,
+  context,
+}) => {
+  await logIn(page, demo);
+  await page.getByRole("link", { name: "Create Shipment" }).click();
+  await nameField(page).fill("Tiles, Mombasa to Goma");
+  await context.clearCookies({ name: "session" });
+  await page.getByRole("button", { name: "Create Shipment" }).click();
+  await expect(page).toHaveURL("/login?next=%2Fportal%2Fnew");
+  await enter(page, demo);
+  await expect(page).toHaveURL(/\/portal\/new$/);
+  await expect(nameField(page)).toHaveValue("Tiles, Mombasa to Goma");
+  await page.getByRole("button", { name: "Create Shipment" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Tiles, Mombasa to Goma");
+  await page.goto("/portal/new");
+  await expect(nameField(page)).toHaveValue("");
+});
+
+test("a draft goes when its form is cancelled, and when the person signs out", async ({ page }) => {
+  await logIn(page, demo);
+  await open(page, "/portal/new");
+  await nameField(page).fill("Not after all");
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await expect(page).toHaveURL(/\/portal$/);
+  await open(page, "/portal/new");
+  await expect(nameField(page)).toHaveValue("");
+
+  await nameField(page).fill("Not for this computer");
+  await open(page, "/portal");
+  expect(await keptBy(page)).toContain("Not for this computer");
+  await signOut(page).click();
+  await expect(page).toHaveURL(/\/login$/);
+  expect(await keptBy(page)).not.toContain("Not for this computer");
+  await logIn(page, demo);
+  await open(page, "/portal/new");
+  await expect(nameField(page)).toHaveValue("");
+});
+
+test("another person who signs in here does not see the draft, on the page or in the browser", async ({
+  page,
+  context,
+  client,
+}) => {
+  await logIn(page, demo);
+  await open(page, "/portal/new");
+  await nameField(page).fill("A secret cargo");
+  await context.clearCookies({ name: "session" });
+  await page.getByRole("button", { name: "Create Shipment" }).click();
+  await expect(page).toHaveURL("/login?next=%2Fportal%2Fnew");
+  expect(await keptBy(page)).toContain("A secret cargo");
+  await enter(page, client);
+  await expect(page).toHaveURL(/\/portal\/new$/);
+  await expect(nameField(page)).toHaveValue("");
+  expect(await keptBy(page)).not.toContain("A secret cargo");
+});

@@ -1,0 +1,36 @@
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A proxy for a browser's way to a site that can be cut, in the middle of what is under way, and mended again. */
+export async function breakingLine(site: string) {
+  let isCut = false;
+  const { hostname, port } = new URL(site);
+  const server = createServer((incoming, outgoing) => {
+    if (isCut) return incoming.socket.destroy();
+    const path = incoming.url?.replace(site, "");
+    const onward = request({ hostname, port, path, method: incoming.method, headers: incoming.headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.once("error", () => outgoing.destroy());
+    incoming.once("close", () => incoming.complete || onward.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut() {
+      isCut = true;
+      server.closeAllConnections();
+    },
+    mend() {
+      isCut = false;
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export type BreakingLine = Awaited<ReturnType<typeof breakingLine>>;
