@@ -1,0 +1,282 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/fixtures.ts";
+import { holdingProxy } from "../support/holding-proxy.ts";
+
+const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
+const header = (page: Page) => page.locator("header").first();
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
+}
+
+test.beforeEach(() => test.slow());
+
+const clear = "rgba(0, 0, 0, 0)";
+
+test.describe("the bar", () => {
+  test("is transparent at first, solid after 50 px, and stays in view", async ({ page }) => {
+    await open(page, "/");
+    await expect(header(page)).toHaveCSS("background-color", clear);
+    const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
+    await scroll(51);
+    await expect(header(page)).not.toHaveCSS("background-color", clear);
+    await scroll(50);
+    await expect(header(page)).toHaveCSS("background-color", clear);
+    await scroll(2000);
+    await expect(header(page)).toBeInViewport({ ratio: 1 });
+    await expect(header(page)).not.toHaveCSS("background-color", clear);
+  });
+
+  test("lies as one plane over a page that opens further down", async ({ page }) => {
+    await open(page, "/services#transporters");
+    await expect(header(page)).not.toHaveCSS("background-color", clear);
+  });
+
+  for (const width of [320, 375]) {
+    test(`has room for its buttons on a phone of ${width} px, signed in too`, async ({ page, signedIn }) => {
+      expect(signedIn.email).toContain("@");
+      await page.setViewportSize({ width, height: 640 });
+      await open(page, "/portal");
+      const overflow = await page.locator("html").evaluate((html) => html.scrollWidth);
+      expect(overflow).toBeLessThanOrEqual(width);
+      for (const target of await header(page).locator("a, summary, button").locator("visible=true").all()) {
+        const box = await target.boundingBox();
+        expect(box?.height, (await target.textContent()) ?? "").toBeGreaterThanOrEqual(44);
+        expect(box?.width, (await target.textContent()) ?? "").toBeGreaterThanOrEqual(44);
+        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+      }
+      expect((await header(page).boundingBox())?.height).toBeLessThan(80);
+    });
+  }
+});
+
+for (const { name, width } of [
+  { name: "Resources", width: 1280 },
+  { name: "Menu", width: 390 },
+]) {
+  test.describe(`'${name}' in the bar`, () => {
+    test.use({ viewport: { width, height: 800 } });
+    const summary = (page: Page) => page.locator("header summary:visible", { hasText: name });
+    const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
+
+    test("closes on Escape, which gives the focus back", async ({ page }) => {
+      await open(page, "/login");
+      await summary(page).press("Enter");
+      await expect(faq(page)).toBeVisible();
+      await faq(page).focus();
+      await page.keyboard.press("Escape");
+      await expect(faq(page)).toHaveCount(0);
+      await expect(summary(page)).toBeFocused();
+    });
+
+    test("closes when the focus leaves it", async ({ page }) => {
+      await open(page, "/login");
+      await summary(page).press("Enter");
+      await faq(page).focus();
+      await page.keyboard.press("Tab");
+      await expect(faq(page)).toBeVisible();
+      await page.getByLabel("Email").focus();
+      await expect(faq(page)).toHaveCount(0);
+    });
+
+    test("opens and closes under a finger, and by a touch outside", async ({ browser }) => {
+      const page = await browser.newPage({ hasTouch: true, viewport: { width, height: 800 } });
+      await open(page, "/login");
+      await summary(page).tap();
+      await expect(faq(page)).toBeVisible();
+      await summary(page).tap();
+      await expect(faq(page)).toHaveCount(0);
+      await summary(page).tap();
+      await expect(faq(page)).toBeVisible();
+      await page.touchscreen.tap(20, 700);
+      await expect(faq(page)).toHaveCount(0);
+      await page.close();
+    });
+  });
+}
+
+test("the Resources list opens under the mouse and closes after it, unless a click keeps it open", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page, "/login");
+  const summary = page.locator("header summary", { hasText: "Resources" });
+  const faq = header(page).getByRole("link", { name: "FAQ" });
+  await summary.hover();
+  await expect(faq).toBeVisible();
+  await faq.hover();
+  await expect(faq).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(faq).toBeHidden();
+  await page.mouse.move(600, 600);
+  await summary.hover();
+  await expect(faq).toBeVisible();
+  await page.mouse.move(600, 600);
+  await expect(faq).toBeHidden();
+  await summary.click();
+  await expect(faq).toBeVisible();
+  await page.mouse.move(600, 600);
+  await expect(faq).toBeVisible();
+  await page.mouse.click(600, 700);
+  await expect(faq).toBeHidden();
+});
+
+test.describe("the splash", () => {
+  const splash = (page: Page) => page.locator(".splash");
+  const tagline = "Built on Trust, Driven by Speed.";
+
+  test("stands with the tagline while the page is on its way, and goes when content is there", async ({
+    page,
+    baseURL,
+  }) => {
+    const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
+    await page.goto(proxy.url, { waitUntil: "commit" });
+    await expect(splash(page)).toBeVisible();
+    await expect(splash(page)).toHaveText(tagline);
+    await expect(splash(page)).toHaveCSS("position", "fixed");
+    await expect(splash(page)).toBeInViewport({ ratio: 1 });
+    proxy.release();
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(splash(page)).toBeHidden();
+    await proxy.close();
+  });
+
+  test("is never over content that is there already, however long the rest takes", async ({ page, baseURL }) => {
+    const proxy = await holdingProxy(baseURL ?? "", "</h1>");
+    await page.goto(proxy.url, { waitUntil: "commit" });
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(splash(page)).toBeHidden();
+    await proxy.close();
+  });
+
+  test("goes after 3000 ms whatever comes", async ({ page, baseURL }) => {
+    const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
+    await page.goto(proxy.url, { waitUntil: "commit" });
+    await expect(splash(page)).toHaveCSS("position", "fixed");
+    await expect(splash(page)).toBeVisible();
+    const at = (time: number) =>
+      splash(page).evaluate((splash, time) => {
+        const [animation] = splash.getAnimations();
+        if (!animation) throw new Error("nothing ends the splash");
+        animation.pause();
+        animation.currentTime = time;
+      }, time);
+    await at(2999);
+    await expect(splash(page)).toBeVisible();
+    await at(3000);
+    await expect(splash(page)).toBeHidden();
+    await expect(header(page)).toBeVisible();
+    await proxy.close();
+  });
+
+  test("is absent where script is off and where less motion is asked for", async ({ browser, baseURL }) => {
+    for (const options of [{ javaScriptEnabled: false }, { reducedMotion: "reduce" as const }]) {
+      const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
+      const page = await browser.newPage(options);
+      await page.goto(proxy.url, { waitUntil: "commit" });
+      await expect(header(page)).toBeVisible();
+      await expect(splash(page)).toBeHidden();
+      await proxy.close();
+      await page.close();
+    }
+  });
+});
+
+test.describe("the streaks", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  test("are fifty, come once the page has loaded, lie behind it and are not printed", async ({ page }) => {
+    let loaded = false;
+    let early = false;
+    page.on("load", () => {
+      loaded = true;
+    });
+    page.on("request", (request) => {
+      if (/\/all-/.test(request.url()) && !loaded) early = true;
+    });
+    await open(page, "/");
+    const streaks = page.locator(".traffic i");
+    await expect(streaks).toHaveCount(50);
+    expect(early).toBe(false);
+    const properties = await page.evaluate(() => [
+      ...new Set(
+        document
+          .getAnimations()
+          .filter((animation) => (animation as CSSAnimation).animationName === "pass")
+          .flatMap(({ effect }) => (effect as KeyframeEffect).getKeyframes())
+          .flatMap((frame) => Object.keys(frame)),
+      ),
+    ]);
+    expect(properties.sort()).toEqual(["composite", "computedOffset", "easing", "offset", "transform"]);
+    // Whatever is pressed, no streak is: at every point of the page something else lies on top.
+    const onTop = await page.evaluate(() =>
+      Array.from({ length: 400 }, (_, index) =>
+        document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),
+      ).filter((element) => element?.closest(".traffic")),
+    );
+    expect(onTop).toHaveLength(0);
+    await expect(page.locator(".traffic")).toHaveCSS("z-index", "-1");
+    await page.emulateMedia({ media: "print" });
+    await expect(page.locator(".traffic")).toBeHidden();
+  });
+
+  test("leave body text its contrast of 7:1 in both themes", async ({ page }) => {
+    for (const theme of ["dark", "light"]) {
+      await open(page, "/about");
+      if (theme === "light") await page.getByRole("button", { name: "Use the light theme" }).click();
+      await expect(page.locator("html")).toHaveClass(theme);
+      const streak = page.locator(".traffic i").first();
+      await expect(streak).toBeAttached();
+      const contrasts = await streak.evaluate((streak) => {
+        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        if (!canvas) throw new Error("no canvas");
+        const tokens = getComputedStyle(document.documentElement);
+        const paint = (colour: string, alpha = 1) => {
+          canvas.globalAlpha = alpha;
+          canvas.fillStyle = colour;
+          canvas.fillRect(0, 0, 1, 1);
+          return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+        };
+        const light = (colour: number[]) => {
+          const [red = 0, green = 0, blue = 0] = colour
+            .map((value) => value / 255)
+            .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+          return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+        };
+        const { backgroundImage, opacity } = getComputedStyle(streak);
+        const brightest = backgroundImage.match(/(rgb|color|oklab)[^()]*\([^()]*\)(?=\)$)/)?.[0];
+        if (!brightest) throw new Error(backgroundImage);
+        paint(tokens.backgroundColor);
+        const under = light(paint(brightest, Number(opacity)));
+        return ["--color-ink", "--color-quiet"].map((token) => {
+          const text = light(paint(tokens.getPropertyValue(token)));
+          return (Math.max(text, under) + 0.05) / (Math.min(text, under) + 0.05);
+        });
+      });
+      for (const contrast of contrasts) expect(contrast, theme).toBeGreaterThanOrEqual(7);
+    }
+  });
+
+  test("are not drawn for people who save data", async ({ page }) => {
+    await page.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { saveData: true } }));
+    await open(page, "/");
+    await expect(page.locator(".traffic")).toHaveCount(0);
+  });
+});
+
+test.describe("without script", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the bar is solid, everything is in view and no button is there that could do nothing", async ({ page }) => {
+    await page.goto("/");
+    await expect(header(page)).not.toHaveCSS("background-color", clear);
+    for (const client of await page.locator("#testimonials li").all()) {
+      await client.scrollIntoViewIfNeeded();
+      await expect(client).toBeInViewport({ ratio: 1 });
+    }
+    await page.goto("/about");
+    const partners = page.getByRole("region", { name: "Marks of our partners" }).getByRole("listitem");
+    await expect(partners).toHaveCount(13);
+    for (const partner of await partners.all()) await expect(partner).toBeVisible();
+    await expect(page.getByRole("button", { name: /pause|next|previous|scene/i })).toHaveCount(0);
+  });
+});
