@@ -2,10 +2,10 @@ import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
 // Every other part of the page is out of reach while a dialog is open, toasts too, unless they stand in it.
-let open: readonly HTMLElement[] = [];
+let open: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
-function setOpen(next: readonly HTMLElement[]): void {
+function setOpen(next: readonly HTMLDialogElement[]): void {
   open = next;
   for (const listener of listeners) listener();
 }
@@ -43,10 +43,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
     growFrom(element, opener);
     setModal(true);
     setOpen([...open, element]);
-    return () => {
-      element.close();
-      setOpen(open.filter((one) => one !== element));
-    };
+    return () => shut(element);
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
@@ -72,6 +69,11 @@ export function Dialog(props: { label: string; back: string; className: string; 
   );
 }
 
+function shut(element: HTMLDialogElement): void {
+  element.close();
+  setOpen(open.filter((one) => one !== element));
+}
+
 /** How to leave: back where the dialog was opened from, so that Back does not open it again; else on to `back`. */
 export function useClose(back: string): () => void {
   const navigate = useNavigate();
@@ -79,6 +81,9 @@ export function useClose(back: string): () => void {
   // Asked once: a refused form drops the state of its address.
   const [opened] = useState((state as { over?: unknown } | null)?.over === true);
   return () => {
+    // The page below may have to come first: nobody waits for a dialog to go.
+    const dialog = open.at(-1);
+    if (dialog) shut(dialog);
     if (opened) navigate(-1);
     else navigate(back, { replace: true, preventScrollReset: true });
   };

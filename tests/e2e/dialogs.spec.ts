@@ -125,6 +125,23 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     });
   }
 
+  await test.step("nobody waits for the server until it is gone", async () => {
+    await page.keyboard.press("Enter");
+    await expect(name).toBeVisible();
+    const answers: (() => void)[] = [];
+    await page.route("**/*.data*", async (route) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      await route.continue();
+    });
+    await pressEscape(page);
+    await expect(name).toBeHidden();
+    await expect.poll(() => answers.length).toBeGreaterThan(0);
+    await page.unroute("**/*.data*");
+    for (const answer of answers) answer();
+    await expect(page).toHaveURL(/\/portal$/);
+    await expect(opener).toBeFocused();
+  });
+
   await test.step("a refused name is answered in place", async () => {
     await page.keyboard.press("Enter");
     await expect(name).toBeVisible();
