@@ -34,17 +34,24 @@ export function Dialog(props: { label: string; back: string; className: string; 
   const dialog = useRef<HTMLDialogElement>(null);
   const [modal, setModal] = useState(false);
   const close = useClose(back);
+  const { key } = useLocation();
   useLayoutEffect(() => {
     const element = dialog.current;
-    if (!element) return;
+    element?.close();
+    return () => {
+      if (element) shut(element);
+    };
+  }, []);
+  // Whoever comes back before it is gone finds it open again.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element || element.open) return;
     const opener = document.activeElement;
-    element.close();
     element.showModal();
     growFrom(element, opener);
     setModal(true);
     setOpen([...open, element]);
-    return () => shut(element);
-  }, []);
+  }, [key]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
     <dialog

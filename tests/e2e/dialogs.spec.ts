@@ -137,7 +137,10 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     await expect(name).toBeHidden();
     await expect.poll(() => answers.length).toBeGreaterThan(0);
     await page.unroute("**/*.data*");
+    await opener.press("Enter");
     for (const answer of answers) answer();
+    await expect(name).toBeVisible();
+    await pressEscape(page);
     await expect(page).toHaveURL(/\/portal$/);
     await expect(opener).toBeFocused();
   });
