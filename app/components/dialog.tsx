@@ -2,10 +2,10 @@ import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
 // Every other part of the page is out of reach while a dialog is open, toasts too, unless they stand in it.
-let open: readonly HTMLElement[] = [];
+let open: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
-function setOpen(next: readonly HTMLElement[]): void {
+function setOpen(next: readonly HTMLDialogElement[]): void {
   open = next;
   for (const listener of listeners) listener();
 }
@@ -34,20 +34,24 @@ export function Dialog(props: { label: string; back: string; className: string; 
   const dialog = useRef<HTMLDialogElement>(null);
   const [modal, setModal] = useState(false);
   const close = useClose(back);
+  const { key } = useLocation();
   useLayoutEffect(() => {
     const element = dialog.current;
-    if (!element) return;
+    element?.close();
+    return () => {
+      if (element) shut(element);
+    };
+  }, []);
+  // Whoever comes back before it is gone finds it open again.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element || element.open) return;
     const opener = document.activeElement;
-    element.close();
     element.showModal();
     growFrom(element, opener);
     setModal(true);
     setOpen([...open, element]);
-    return () => {
-      element.close();
-      setOpen(open.filter((one) => one !== element));
-    };
-  }, []);
+  }, [key]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
     <dialog
@@ -72,6 +76,11 @@ export function Dialog(props: { label: string; back: string; className: string; 
   );
 }
 
+function shut(element: HTMLDialogElement): void {
+  element.close();
+  setOpen(open.filter((one) => one !== element));
+}
+
 /** How to leave: back where the dialog was opened from, so that Back does not open it again; else on to `back`. */
 export function useClose(back: string): () => void {
   const navigate = useNavigate();
@@ -79,6 +88,9 @@ export function useClose(back: string): () => void {
   // Asked once: a refused form drops the state of its address.
   const [opened] = useState((state as { over?: unknown } | null)?.over === true);
   return () => {
+    // The page below may have to come first: nobody waits for a dialog to go.
+    const dialog = open.at(-1);
+    if (dialog) shut(dialog);
     if (opened) navigate(-1);
     else navigate(back, { replace: true, preventScrollReset: true });
   };

@@ -4,6 +4,7 @@ import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useRef
 import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { Flash } from "./flash";
+import { useTypedText } from "./typed";
 import { Button } from "./ui/button";
 
 /**
@@ -161,9 +162,11 @@ export function SelectField({
 
 /** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
 export function TextField({ field, label, hint, mandatory = false }: ChoiceProps & { mandatory?: boolean }) {
+  const typed = useTypedText(field.id);
   return (
     <Labelled field={field} label={label} hint={hint}>
       <textarea
+        ref={typed}
         id={field.id}
         name={field.name}
         defaultValue={field.value}

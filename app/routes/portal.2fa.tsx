@@ -158,7 +158,7 @@ function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined 
         </li>
         <li>Enter the code that the app shows now.</li>
       </ol>
-      <Form method="post" id={form.id} noValidate>
+      <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="factorId" value={setup.factorId} />
         <input type="hidden" name="secret" value={setup.secret} />
         <CodeField field={fields.code} />

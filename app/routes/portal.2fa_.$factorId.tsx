@@ -67,7 +67,7 @@ export default function RemoveFactorPage({ actionData, loaderData }: Route.Compo
       <p className="mb-6 text-quiet">
         {loaderData.name} will no longer open your account. Enter a code of it to show that it is you.
       </p>
-      <Form method="post" id={form.id} noValidate>
+      <Form method="post" replace id={form.id} noValidate>
         <CodeField field={fields.code} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Removing…">Remove</SubmitButton>

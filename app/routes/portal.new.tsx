@@ -57,7 +57,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
       <Title refused={actionData !== undefined}>Create Shipment</Title>
       <Refusal refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
-      <Form method="post" id={form.id} noValidate>
+      <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="requestId" value={requestId} />
         <Field
           field={fields.name}

@@ -65,7 +65,10 @@ test("the contact form, from empty to a mail that is ready", async ({ page }) =>
   });
 });
 
-test("a quote, asked for over the page one is reading, leads to a mail and back to the page", async ({ page }) => {
+test("a quote, asked for over the page one is reading, leads to a mail and back to the page", async ({
+  page,
+  javaScriptEnabled,
+}) => {
   await page.goto("/about");
   await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
   const dialog = page.getByRole("dialog", { name: "Get a Quote" });
@@ -87,13 +90,17 @@ test("a quote, asked for over the page one is reading, leads to a mail and back 
 
   await page.getByLabel("Phone").fill("+254 711 222 333");
   await page.getByRole("button", { name: "Prepare the mail" }).click();
-  await expect(toast(page, "Opening Email Client...")).toBeVisible();
-  await expect(toast(page, "Please complete sending the quote request from your email app.")).toBeVisible();
-  await expect(page.getByRole("link", { name: "Open in your mail application" })).toHaveAttribute(
-    "href",
-    /subject=[^&]*Sea%20%26%20Air%20Freight[^&]*Baraka%20Mwangi/,
+  await expect(toast(page, "Opening Email Client...")).toContainText(
+    "Please complete sending the quote request from your email app.",
   );
-  await page.getByRole("link", { name: "Back to where you were" }).click();
+  // With script the mail opens by itself and the form makes way.
+  if (!javaScriptEnabled) {
+    await expect(page.getByRole("link", { name: "Open in your mail application" })).toHaveAttribute(
+      "href",
+      /subject=[^&]*Sea%20%26%20Air%20Freight[^&]*Baraka%20Mwangi/,
+    );
+    await page.getByRole("link", { name: "Back to where you were" }).click();
+  }
   await expect(page).toHaveURL(/\/about$/);
   await expect(dialog).toHaveCount(0);
 });

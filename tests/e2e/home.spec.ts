@@ -47,7 +47,10 @@ for (const { from, region } of [
   }
 }
 
-test("a quote request is refused until it is complete, keeps the answers, and becomes a mail", async ({ page }) => {
+test("a quote request is refused until it is complete, keeps the answers, and becomes a mail", async ({
+  page,
+  javaScriptEnabled,
+}) => {
   const typed = { name: "Zawadi O'Brien", email: "zawadi@client.example", phone: "+254 711 222 333" };
   const message = "2 × 40' HC, Mombasa to Kigali & back\nby 12 March — كم؟";
 
@@ -58,7 +61,8 @@ test("a quote request is refused until it is complete, keeps the answers, and be
     await page.getByLabel("Email").fill("zawadi at client");
     await page.getByLabel("Message").fill(message);
     await page.getByRole("button", { name: "Prepare the mail" }).click();
-    await expect(page).toHaveTitle(/^Error: /);
+    // With script the form is answered where it stands, over the page, which keeps its title.
+    if (!javaScriptEnabled) await expect(page).toHaveTitle(/^Error: /);
     for (const problem of [
       "Enter an e-mail address in the form name@example.com.",
       "Enter your phone number.",
@@ -77,9 +81,14 @@ test("a quote request is refused until it is complete, keeps the answers, and be
     await page.getByLabel("Phone").fill(typed.phone);
     await page.getByLabel("Service").selectOption("Door-to-Door Logistics");
     await page.getByRole("button", { name: "Prepare the mail" }).click();
-    await expect(toast(page, "Opening Email Client...")).toBeVisible();
-    await expect(toast(page, "Please complete sending the quote request from your email app.")).toBeVisible();
+    await expect(toast(page, "Opening Email Client...")).toContainText(
+      "Please complete sending the quote request from your email app.",
+    );
     await expect(page).not.toHaveTitle(/^Error: /);
+    if (javaScriptEnabled) {
+      await page.getByRole("main").getByRole("link", { name: "Get a Quote" }).click();
+      await page.getByText("No mail opened for your last request?").click();
+    }
     const mail = await readyMail(page);
     expect(mail.to).toBe("nairobi@mizigo.example");
     expect(mail.subject).toContain("Door-to-Door Logistics");

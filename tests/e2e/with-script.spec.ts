@@ -1,5 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
-import { createShipment, expect, test } from "../support/fixtures.ts";
+import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
+import { catchViolations } from "../support/page-watch.ts";
 
 test("the password can be shown and hidden", async ({ page }) => {
   await page.goto("/login");
@@ -60,5 +61,20 @@ test("text at twice its size fits the narrowest phones and the widest pages", as
     });
     const width = await page.locator("html").evaluate((html) => html.scrollWidth);
     expect(width, path).toBeLessThanOrEqual(640);
+  }
+});
+
+test("every page comes alive without a word on the console and without refused content", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  const words: string[] = [];
+  page.on("console", (message) => words.push(`${message.type()}: ${message.text()} at ${message.location().url}`));
+  await catchViolations(page);
+  const id = await createShipment(page, "Tea");
+  const portal = ["/portal", "/portal/new", "/portal/2fa", `/portal/${id}`, `/portal/${id}?quote`];
+  for (const path of [...publicPages.slice(0, -1), "/resources/quote", ...portal]) {
+    await page.goto(path);
+    await scriptReady(page);
+    expect(await page.evaluate(() => window.violations), path).toEqual([]);
+    expect(words, path).toEqual([]);
   }
 });

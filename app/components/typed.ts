@@ -1,0 +1,27 @@
+import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+
+const never = () => () => {};
+
+/**
+ * For the `ref` of the textarea with this id. When script arrives, React puts the text of the server's page back into
+ * a textarea, alone among the fields; this keeps what a person typed there meanwhile.
+ */
+export function useTypedText(id: string) {
+  const isHydrating = useSyncExternalStore(
+    never,
+    () => false,
+    () => true,
+  );
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [typed] = useState(() => (isHydrating ? textOf(id) : null));
+  useLayoutEffect(() => {
+    if (field.current && typed !== null) field.current.value = typed;
+  }, [typed]);
+  return field;
+}
+
+function textOf(id: string): string | null {
+  if (typeof document === "undefined") return null;
+  const field = document.getElementById(id);
+  return field instanceof HTMLTextAreaElement ? field.value : null;
+}

@@ -1,0 +1,140 @@
+import type { Page } from "@playwright/test";
+import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { holdForms } from "../support/page-watch.ts";
+
+const main = (page: Page) => page.locator("main");
+const place = (page: Page) => page.evaluate(() => Math.round(scrollY));
+const stored = (page: Page, key: string) => page.evaluate((name) => localStorage.getItem(name), key);
+
+test("a new page begins at its top with the focus at its content; Back returns to the pressed link", async ({
+  page,
+}) => {
+  await page.goto("/services");
+  await scriptReady(page);
+  const link = main(page).getByRole("link", { name: "Request Consultation" });
+  await link.scrollIntoViewIfNeeded();
+  const before = await place(page);
+  expect(before).toBeGreaterThan(100);
+  await link.click();
+  await expect(page).toHaveURL(/\/contact$/);
+  await expect(main(page)).toBeFocused();
+  expect(await place(page)).toBe(0);
+  await page.goBack();
+  await expect(page).toHaveURL(/\/services$/);
+  await expect(link).toBeFocused();
+  await expect.poll(() => place(page)).toBe(before);
+});
+
+test("the theme turns before the server answered, and local storage hears of it", async ({ page }) => {
+  await page.addInitScript(() => localStorage.setItem("theme", "light"));
+  await page.goto("/about");
+  await scriptReady(page);
+  await expect(page.locator("html"), "dark at first, whatever was stored").toHaveClass("dark");
+  await expect.poll(() => stored(page, "theme")).toBe("dark");
+  const { release, sent } = await holdForms(page);
+  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await expect(page.locator("html")).toHaveClass("light");
+  await expect.poll(() => stored(page, "theme")).toBe("light");
+  expect(sent()).toBe(1);
+  await release();
+  await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
+  await expect(page).toHaveURL(/\/about$/);
+});
+
+test("local storage has a copy of the cookie settings, which counts where no cookie is", async ({ page, context }) => {
+  await page.goto("/cookie-settings");
+  await scriptReady(page);
+  await page.getByLabel("Functional").uncheck();
+  await page.getByLabel("Marketing & Targeting").check();
+  await page.getByRole("button", { name: "Save My Preferences" }).click();
+  await expect(toast(page, "Preferences Saved!")).toBeVisible();
+  await expect
+    .poll(async () => JSON.parse((await stored(page, "cookieSettings")) ?? "null"))
+    .toEqual({ performance: true, functional: false, marketing: true });
+
+  await context.clearCookies();
+  await page.reload();
+  await expect(page.getByLabel("Performance & Analytics")).toBeChecked();
+  await expect(page.getByLabel("Functional")).not.toBeChecked();
+  await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+});
+
+test("what is only announced is answered without asking the server", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  const asked: string[] = [];
+  const press = async (button: string, words: string) => {
+    await scriptReady(page);
+    await page.waitForLoadState("networkidle");
+    asked.length = 0;
+    await page.getByRole("button", { name: button }).click();
+    await expect(toast(page, words)).toBeVisible();
+    expect(asked, button).toEqual([]);
+  };
+  page.on("request", (request) => asked.push(request.url()));
+  await createShipment(page, "Tea");
+  await press("Pay Agent Fee", "Action: Pay Agent Fee");
+  await page.goto("/");
+  await press("Humanitarian Aid", "Humanitarian Aid Clicked");
+  await page.context().clearCookies();
+  await page.goto("/login");
+  await press("Forgot password?", "Feature coming soon!");
+});
+
+for (const { motion, runs } of [
+  { motion: "no-preference", runs: true },
+  { motion: "reduce", runs: false },
+] as const) {
+  test(`pages ${runs ? "are blended into one another" : "change at once"} with motion '${motion}'`, async ({
+    page,
+  }) => {
+    await page.emulateMedia({ reducedMotion: motion });
+    await page.addInitScript(() => {
+      const start = document.startViewTransition.bind(document);
+      document.startViewTransition = (update) => {
+        const transition = start(update);
+        const note = () => {
+          const animations = document.getAnimations().filter(({ effect }) => {
+            const pseudo = effect instanceof KeyframeEffect ? effect.pseudoElement : null;
+            return pseudo?.startsWith("::view-transition");
+          });
+          document.documentElement.dataset.blended = String(animations.length > 0);
+        };
+        transition.ready.then(note, () => {});
+        return transition;
+      };
+    });
+    await page.goto("/");
+    await scriptReady(page);
+    await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
+    await expect(page).toHaveURL(/\/about$/);
+    await expect(page.locator("html")).toHaveAttribute("data-blended", String(runs));
+  });
+}
+
+test("leaving a page that is still on its way is no error", async ({ page }) => {
+  // The end of an answer comes late, and so does the page that it is for.
+  await page.addInitScript(() => {
+    const real = window.fetch;
+    window.fetch = async (input, init) => {
+      const answer = await real(input, init);
+      const words = await answer.clone().arrayBuffer();
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new Uint8Array(words));
+          init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason));
+        },
+      });
+      document.documentElement.dataset.answered = "";
+      return new Response(body, { status: answer.status, headers: answer.headers });
+    };
+  });
+  await page.goto("/");
+  await scriptReady(page);
+  const link = (name: string) => page.locator("header").getByRole("link", { name, exact: true });
+  await page.route("**/assets/_site.services*.js", () => {});
+  await link("Services").click();
+  await expect(page.locator("html")).toHaveAttribute("data-answered");
+  await link("About").click();
+  await expect(page).toHaveURL(/\/about$/);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+});

@@ -1,0 +1,194 @@
+import type { Page } from "@playwright/test";
+import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { holdScripts } from "../support/page-watch.ts";
+
+// Whatever becomes of the scripts and of the line, a form is finished and nothing that was typed is lost.
+test.use({ lineBreaks: true });
+
+const contact = {
+  "Full Name": "Amina Wanjiru",
+  Email: "amina@client.example",
+  Subject: "Tea",
+  Message: "When?\nWhere?",
+};
+const quote = { "Full Name": "Zawadi", Email: "zawadi@client.example", Phone: "+254 711", Message: "Two pallets" };
+
+async function fill(page: Page, fields: Record<string, string>) {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
+}
+
+async function expectTyped(page: Page, fields: Record<string, string>) {
+  for (const [label, value] of Object.entries(fields)) {
+    await expect(page.getByLabel(label, { exact: true })).toHaveValue(value);
+  }
+}
+
+const prepare = (page: Page) => page.getByRole("button", { name: "Prepare the mail" });
+
+test.describe("scripts that never arrive", () => {
+  test.beforeEach(({ page }) => page.route("**/assets/*.js", (route) => route.abort()));
+
+  test("stop nobody from writing to us", async ({ page }) => {
+    await test.step("contact", async () => {
+      await page.goto("/contact");
+      await fill(page, contact);
+      await prepare(page).click();
+      await expect(toast(page, "Opening Email Client...")).toBeVisible();
+      await expect(page.getByRole("link", { name: "Open in your mail application" })).toBeVisible();
+    });
+
+    await test.step("quote", async () => {
+      await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
+      await fill(page, { ...quote, Phone: "" });
+      await prepare(page).click();
+      await expectTyped(page, { ...quote, Phone: "" });
+      await fill(page, quote);
+      await page.getByLabel("Service").selectOption("Imports");
+      await prepare(page).click();
+      await expect(toast(page, "Opening Email Client...")).toBeVisible();
+    });
+
+    await test.step("cookie settings", async () => {
+      await page.goto("/cookie-settings");
+      await page.getByLabel("Functional").uncheck();
+      await page.getByRole("button", { name: "Save My Preferences" }).click();
+      await expect(toast(page, "Preferences Saved!")).toBeVisible();
+      await expect(page.getByLabel("Functional")).not.toBeChecked();
+    });
+  });
+
+  test("stop nobody from an account and a shipment", async ({ page, signedIn }) => {
+    await createShipment(page, "Coffee machines");
+    await expect(page.getByText("Stage 1/10")).toBeVisible();
+    expect(signedIn.email).toContain("@");
+  });
+});
+
+test("scripts that arrive after the first words were typed take none of them", async ({ page }) => {
+  const release = await holdScripts(page);
+  const late = async (path: string, type: () => Promise<void>, check: () => Promise<void>) => {
+    await page.goto(path, { waitUntil: "commit" });
+    await type();
+    await check();
+  };
+
+  await test.step("after the first press, into the page that answers it", async () => {
+    await page.goto("/contact", { waitUntil: "commit" });
+    await fill(page, { ...contact, Subject: "" });
+    await prepare(page).click();
+    await expect(page.getByRole("region", { name: "There is a problem" })).toBeVisible();
+    await fill(page, { Subject: "Tea", Message: "Another message" });
+    await release();
+    await scriptReady(page);
+    await expectTyped(page, { ...contact, Message: "Another message" });
+    await prepare(page).click();
+    await expect(toast(page, "Opening Email Client...")).toBeVisible();
+    await expect(page.getByLabel("No mail application on this device?")).toHaveValue(/Subject: Tea\n\nAnother message/);
+  });
+
+  await test.step("in every kind of field", async () => {
+    const again = await holdScripts(page);
+    await late(
+      "/about?quote",
+      async () => {
+        await fill(page, quote);
+        await page.getByLabel("Service").selectOption("Imports");
+      },
+      async () => {
+        await again();
+        await scriptReady(page);
+        await expectTyped(page, quote);
+        await expect(page.getByLabel("Service")).toHaveValue("Imports");
+      },
+    );
+  });
+
+  await test.step("in boxes", async () => {
+    const again = await holdScripts(page);
+    await late(
+      "/cookie-settings",
+      async () => {
+        await page.getByLabel("Functional").uncheck();
+        await page.getByLabel("Marketing & Targeting").check();
+      },
+      async () => {
+        await again();
+        await scriptReady(page);
+        await expect(page.getByLabel("Functional")).not.toBeChecked();
+        await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+      },
+    );
+  });
+
+  await test.step("on the way to an account", async () => {
+    const again = await holdScripts(page);
+    const typed = { "Client ID": "ABCD", "Full Name": "Neema", Email: "neema@client.example", Password: "at dusk" };
+    await late(
+      "/signup",
+      () => fill(page, typed),
+      async () => {
+        await again();
+        await scriptReady(page);
+        await expectTyped(page, typed);
+      },
+    );
+  });
+});
+
+test("a line that breaks under a form leaves the page and what was typed; the next press succeeds", async ({
+  page,
+  context,
+}) => {
+  await page.goto("/contact");
+  await scriptReady(page);
+
+  await test.step("a form of a page", async () => {
+    await fill(page, contact);
+    await context.setOffline(true);
+    await prepare(page).click();
+    await expect(toast(page, "No answer")).toBeVisible();
+    await expectTyped(page, contact);
+    await context.setOffline(false);
+    await prepare(page).click();
+    await expect(page.getByRole("region", { name: "Your mail is ready to send" })).toBeVisible();
+  });
+
+  await test.step("the quote over a page", async () => {
+    await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
+    const dialog = page.getByRole("dialog", { name: "Get a Quote" });
+    await expect(dialog).toBeVisible();
+    await page.waitForLoadState("networkidle");
+    await dialog.getByLabel("Full Name").fill("Zawadi");
+    await context.setOffline(true);
+    await prepare(page).last().click();
+    await expect(toast(page, "No answer")).toBeVisible();
+    await expect(dialog.getByLabel("Full Name")).toHaveValue("Zawadi");
+    await context.setOffline(false);
+    await prepare(page).last().click();
+    await expect(dialog.getByRole("region", { name: "There is a problem" })).toBeVisible();
+    await expect(dialog.getByLabel("Full Name")).toHaveValue("Zawadi");
+  });
+});
+
+test("a line that breaks under a page says so, and trying again brings the page", async ({ page }) => {
+  await page.goto("/about");
+  await scriptReady(page);
+  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
+  await page.waitForLoadState("networkidle");
+  await page.route("**/*.data*", (route) => route.abort());
+  await page.locator("header").getByRole("link", { name: "Services", exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("The connection was lost");
+  await expect(page).toHaveTitle(/^The connection was lost/);
+  await expect(page.locator("html")).toHaveClass("light");
+  await expect(page.getByRole("contentinfo")).toBeVisible();
+
+  const again = page.getByRole("link", { name: "Try again" });
+  await again.click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("The connection was lost");
+  await page.unroute("**/*.data*");
+  await again.click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Our Logistics Expertise");
+  await page.goBack();
+  await expect(page).toHaveURL(/\/about$/);
+});
