@@ -44,7 +44,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
       )}
       <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block"}>
         {toast && <Flash toast={toast} />}
-        <div className="mb-4 flex items-center justify-between gap-4">
+        <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           {onList ? (
             <h1 id="shipments-title" className="text-lg">
               My Shipments

@@ -150,20 +150,23 @@ test("a feed opens in a new tab, which learns neither the page nor its window", 
   await expect(page).toHaveURL(/\/resources\/feeds$/);
 });
 
-test("the five scenes of the story are a row to swipe on a phone, and all in view on a wide screen", async ({
-  page,
-}) => {
+test("the five scenes of the story are a row to swipe on a phone", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/about");
-  const scenes = page.locator("figure").getByRole("img");
+  const scenes = page.locator("figure svg");
   await expect(scenes).toHaveCount(5);
   await scenes.first().hover();
   await expect(scenes.last()).not.toBeInViewport();
   await page.mouse.wheel(3000, 0);
   await expect(scenes.last()).toBeInViewport({ ratio: 0.9 });
   await expect(scenes.first()).not.toBeInViewport();
+});
 
+test("without script the five scenes are all in view on a wide screen", async ({ page, javaScriptEnabled }) => {
+  test.skip(javaScriptEnabled);
   await page.setViewportSize({ width: 1280, height: 1400 });
+  await page.goto("/about");
+  const scenes = page.locator("figure").getByRole("img");
   await scenes.first().scrollIntoViewIfNeeded();
   for (const scene of await scenes.all()) await expect(scene).toBeInViewport({ ratio: 0.9 });
 });

@@ -42,6 +42,8 @@ for (const theme of ["dark", "light"] as const) {
     const found: string[] = [];
     for (const path of [...publicPages, "/portal", "/portal/new", "/portal/2fa", `/portal/${id}`]) {
       await page.goto(path);
+      // The last of what script adds to every page.
+      await expect(page.getByRole("button", { name: "Pause all motion" })).toBeVisible({ timeout: 15_000 });
       const { violations } = await new AxeBuilder({ page })
         .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
         .analyze();

@@ -22,7 +22,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
   const { key } = useLocation();
   return (
     <Bar>
-      <div className="mx-auto flex max-w-6xl items-center gap-1 px-4 py-2 @md:gap-4">
+      <div className="mx-auto flex max-w-6xl items-center px-4 py-2 @md:gap-4">
         <Link to="/" viewTransition className="flex min-h-11 min-w-11 items-center gap-3 font-semibold no-underline">
           <RouteMark className="h-7 w-9 shrink-0" />
           <span className={`leading-tight ${signedIn ? "@max-md:sr-only" : ""}`}>{name}</span>
@@ -53,7 +53,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
           </Disclosure>
           <NavItem to={client.to}>{client.name}</NavItem>
         </nav>
-        <div className="ml-auto flex items-center md:ml-0 @md:gap-1">
+        <div className="ml-auto flex items-center gap-0.5 md:ml-0 @md:gap-1">
           <MotionSwitch />
           <ThemeToggle theme={theme} />
           {signedIn && <SignOut />}
