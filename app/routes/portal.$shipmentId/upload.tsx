@@ -2,7 +2,7 @@ import { type FormEvent, type RefObject, useEffect, useRef } from "react";
 import { Form, useLocation, useNavigate, useRevalidator } from "react-router";
 import { showToast } from "~/components/flash";
 import { fileButtonLook, inputLook, SubmitButton } from "~/components/form";
-import { inWords } from "~/lib/file-size";
+import { inWords, maxFileSize } from "~/lib/file-size";
 import { acceptedFiles } from "~/models/document";
 import { fileFieldId, type UploadRefused } from "./documents";
 import { holding } from "./drop";
@@ -34,6 +34,7 @@ export function UploadForm(props: {
   };
   const refusal = refused && (refused.toast.description ?? refused.toast.title);
   const problem = upload ? upload.problem : refusal;
+  const retries = upload?.problem && upload.canRetry;
   const id = fileFieldId(document.id);
   return (
     <>
@@ -69,10 +70,9 @@ export function UploadForm(props: {
             }
           />
           <SubmitButton ref={button} look="plain" pending="Uploading…" sending={upload ? isOnItsWay : undefined}>
-            {upload?.problem ? "Try again" : "Upload"}
+            {retries ? "Try again" : "Upload"}
             <span className="sr-only">
-              {" "}
-              {upload?.problem ? "with" : ""} the {document.name}
+              {retries && " with"} the {document.name}
             </span>
           </SubmitButton>
         </div>
@@ -93,15 +93,17 @@ function Photo({ id, upload }: { id: string; upload: Upload }) {
       <p role="status">
         {inWords(chosen.size)} photo, {inWords(smaller.size)} after shrinking
       </p>
-      <label className="flex min-h-11 cursor-pointer items-center gap-3">
-        <input
-          type="checkbox"
-          checked={asChosen}
-          onChange={(event) => chooseOriginal(id, event.currentTarget.checked)}
-          className="size-6 shrink-0"
-        />
-        Send the original
-      </label>
+      {chosen.size <= maxFileSize && (
+        <label className="flex min-h-11 cursor-pointer items-center gap-3">
+          <input
+            type="checkbox"
+            checked={asChosen}
+            onChange={(event) => chooseOriginal(id, event.currentTarget.checked)}
+            className="size-6 shrink-0"
+          />
+          Send the original
+        </label>
+      )}
     </div>
   );
 }

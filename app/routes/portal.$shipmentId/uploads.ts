@@ -21,6 +21,8 @@ export type Upload = {
   sent: number | null;
   /** Why it was not taken or cannot be. */
   problem: string | null;
+  /** Whether the same file may be taken another time. */
+  canRetry: boolean;
 };
 
 const uploads = new Map<string, Upload>();
@@ -78,7 +80,8 @@ export function choose(id: string, chosen: File): void {
   if (uploads.get(id)?.chosen === chosen) return;
   forget(id);
   const isShrinking = isLargePhoto(chosen);
-  uploads.set(id, { chosen, smaller: null, isShrinking, asChosen: false, sent: null, problem: null });
+  const asChosen = false;
+  uploads.set(id, { chosen, smaller: null, isShrinking, asChosen, sent: null, problem: null, canRetry: false });
   changed();
   if (isShrinking) shrinks.set(id, shrink(id, chosen));
   else judge(id);
@@ -102,12 +105,12 @@ async function shrink(id: string, photo: File): Promise<void> {
 function judge(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? fileProblem(fileOf(upload)) : null;
-  if (problem) refuse(id, { title: "Upload failed", description: problem, variant: "destructive" });
+  if (problem) refuse(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
   return !problem;
 }
 
-function refuse(id: string, toast: Toast): void {
-  change(id, { sent: null, problem: toast.description ?? toast.title });
+function refuse(id: string, toast: Toast, canRetry: boolean): void {
+  change(id, { sent: null, problem: toast.description ?? toast.title, canRetry });
   showToast(toast);
 }
 
@@ -123,10 +126,12 @@ export async function send(id: string, address: string): Promise<Answer | null> 
   if (cancel.signal.aborted) return null;
   if (answer?.kind === "lost") {
     const description = "The connection was lost. Your file is still here. Try again.";
-    refuse(id, { title: "Upload failed", description, variant: "destructive" });
+    refuse(id, { title: "Upload failed", description, variant: "destructive" }, true);
   }
-  if (answer?.kind === "refused") refuse(id, answer.toast);
-  if (answer?.kind === "ended") change(id, { sent: null, problem: "You were signed out before this file was taken." });
+  if (answer?.kind === "refused") refuse(id, answer.toast, answer.status >= 500);
+  if (answer?.kind === "ended") {
+    change(id, { sent: null, problem: "You were signed out before this file was taken.", canRetry: true });
+  }
   return answer;
 }
 
