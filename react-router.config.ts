@@ -1,7 +1,10 @@
+import path from "node:path";
 import type { Config } from "@react-router/dev/config";
+import { compressFolder } from "./app/server/files.ts";
 
 export default {
   ssr: true,
+  buildEnd: () => compressFolder(path.join(import.meta.dirname, "build/client")),
   routeDiscovery: { mode: "initial" },
   // The gate (app/lib/gate.server.ts) judges where a form comes from, for every route and from APP_ORIGIN; the
   // framework's own check would answer 400 before it.

@@ -22,8 +22,11 @@ export function useTopDialog(): HTMLElement | null {
   );
 }
 
-/** The state of a link that opens a dialog over the page it stands on: closing goes back instead of on. */
-export const opensOver = { over: true };
+/**
+ * What a link has that opens a dialog over the page it stands on: closing goes back instead of on. Always an entry of
+ * its own, also while the same dialog is on its way out.
+ */
+export const opensOver = { state: { over: true }, replace: false } as const;
 
 /**
  * The content of an address that is opened over a page: in the page as the server sends it, a modal dialog once script

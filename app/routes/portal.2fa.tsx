@@ -110,7 +110,7 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
                 <span className="block font-semibold">{factor.name}</span>
                 <span className="text-sm text-quiet">Added {eastAfricaTime(factor.created)}</span>
               </span>
-              <ButtonLink to={`/portal/2fa/${factor.id}`} state={opensOver}>
+              <ButtonLink to={`/portal/2fa/${factor.id}`} {...opensOver}>
                 Remove<span className="sr-only"> {factor.name}</span>
               </ButtonLink>
             </li>

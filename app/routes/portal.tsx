@@ -54,12 +54,12 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
               My Shipments
             </h2>
           )}
-          <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" state={opensOver}>
+          <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...opensOver}>
             Create Shipment
           </ButtonLink>
         </div>
         <p className="-mt-2 mb-2">
-          <Link to="/portal/2fa" state={opensOver} className="inline-flex min-h-11 items-center text-sm underline">
+          <Link to="/portal/2fa" {...opensOver} className="inline-flex min-h-11 items-center text-sm underline">
             Manage 2FA
           </Link>
         </p>

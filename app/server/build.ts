@@ -4,7 +4,6 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { environmentForChild } from "../lib/env.server.ts";
-import { compressFolder } from "./files.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const sources = ["app", "content", "public", "package-lock.json", "react-router.config.ts", "vite.config.ts"];
@@ -12,12 +11,15 @@ const sources = ["app", "content", "public", "package-lock.json", "react-router.
 export const serverBuild = path.join(root, "build/server/index.js");
 export const clientBuild = path.join(root, "build/client");
 
+/** What a build writes last: without it one was cut off. */
+const lastWritten = path.join(clientBuild, "manifest.webmanifest.br");
+
 /** The command-line program of the framework, run by this Node. */
 export const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
 /** Builds the site unless the build is newer than every source. Throws when the build fails. */
 export function ensureBuild(): void {
-  if (newest(sources.map((source) => path.join(root, source))) <= timeOf(serverBuild)) return;
+  if (newest(sources.map((source) => path.join(root, source))) <= timeOf(lastWritten)) return;
   console.log("Building the site …");
   const { status, stdout, stderr } = spawnSync(process.execPath, [frameworkCli, "build"], {
     cwd: root,
@@ -25,7 +27,6 @@ export function ensureBuild(): void {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`The build failed.\n${stdout}\n${stderr}`);
-  compressFolder(clientBuild);
 }
 
 /** The time of the newest file in these files and folders, in milliseconds. */

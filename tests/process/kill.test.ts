@@ -94,7 +94,7 @@ test(`${rounds} times killed while clients create and upload, it is back in five
 test("a backend that is killed alone comes back under the site, which says so meanwhile", async () => {
   const browser = place.browser();
   await browser.post("/login", demo);
-  kill(place.backendPid() ?? 0);
+  kill(place.backendPid());
   const during = await browser.get("/portal");
   expect([200, 503]).toContain(during.status);
   expect((await browser.get("/")).status).toBe(200);

@@ -81,7 +81,7 @@ test("the journeys leave lines about what was done, each JSON, and no secret in 
   }
   marked("a damaged cookie", "m4rked-damage");
   for (let guess = 0; guess < 7; guess += 1) await browser.post("/login", { email, password: "m4rked-wr0ng" });
-  kill(place.backendPid() ?? 0);
+  kill(place.backendPid());
   await browser.post("/signup", { clientId: client_id, fullName, email, password });
 
   const lines = (site.output + issued.stderr).split("\n").filter((line) => line.trim() !== "");

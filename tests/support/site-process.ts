@@ -64,7 +64,9 @@ export async function aPlace(
 }
 
 /** Ends a process at once, if it is there. */
-export function kill(pid: number): void {
+export function kill(pid: number | null): void {
+  // 0 would be this process and all its kin.
+  if (!pid) return;
   try {
     process.kill(pid, "SIGKILL");
   } catch {

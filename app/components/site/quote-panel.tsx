@@ -13,7 +13,7 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   const rest = withoutQuote(search);
   return {
     to: `${pathname}${rest ? `${rest}&` : "?"}quote`,
-    state: opensOver,
+    ...opensOver,
     preventScrollReset: true,
   };
 }
