@@ -137,15 +137,13 @@ test("a lost connection is said, and the same file is sent again and stored once
 test("an answer that was lost on its way back stores the file once, and the row finds out", async ({
   page,
   dataDir,
+  way,
 }) => {
-  await page.route("**/documents", async (route) => {
-    await route.fetch();
-    await route.abort("internetdisconnected");
-  });
+  way.loseAnswers();
   await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 9000));
   await upload(page, "Bill of Lading").click();
   await expect(again(page, "Bill of Lading")).toBeVisible();
-  await page.unrouteAll();
+  way.mend();
   await again(page, "Bill of Lading").click();
   await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
   expect(await stored(dataDir)).toEqual(["bill-of-lading-bill.pdf"]);

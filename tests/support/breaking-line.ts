@@ -4,11 +4,13 @@ import type { AddressInfo } from "node:net";
 /** A proxy for a browser's way to a site that can be cut, in the middle of what is under way, and mended again. */
 export async function breakingLine(site: string) {
   let isCut = false;
+  let losesAnswers = false;
   const { hostname, port } = new URL(site);
   const server = createServer((incoming, outgoing) => {
     if (isCut) return incoming.socket.destroy();
     const path = incoming.url?.replace(site, "");
     const onward = request({ hostname, port, path, method: incoming.method, headers: incoming.headers }, (answer) => {
+      if (losesAnswers && incoming.method === "POST") return outgoing.destroy();
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
     });
@@ -23,8 +25,13 @@ export async function breakingLine(site: string) {
       isCut = true;
       server.closeAllConnections();
     },
+    /** What is posted arrives; nobody hears what came of it. */
+    loseAnswers() {
+      losesAnswers = true;
+    },
     mend() {
       isCut = false;
+      losesAnswers = false;
     },
     close() {
       server.closeAllConnections();
