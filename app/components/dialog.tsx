@@ -24,9 +24,9 @@ export function useTopDialog(): HTMLElement | null {
 
 /**
  * What a link has that opens a dialog over the page it stands on: closing goes back instead of on. Always an entry of
- * its own, also while the same dialog is on its way out.
+ * its own, also while the same dialog is on its way out; the page below stays, and takes presses at once.
  */
-export const opensOver = { state: { over: true }, replace: false } as const;
+export const opensOver = { state: { over: true }, replace: false, viewTransition: false } as const;
 
 /**
  * The content of an address that is opened over a page: in the page as the server sends it, a modal dialog once script
