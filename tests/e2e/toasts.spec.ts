@@ -168,13 +168,13 @@ test("the reminder of 2FA waits for the toast in view, and stays for ten seconds
   await expect(reminder).toHaveCount(0);
   // Some of the first toast's time has gone by already.
   await expect(async () => {
-    await page.clock.runFor(200);
+    await page.clock.runFor(500);
     await expect(reminder).toBeVisible({ timeout: 100 });
-  }).toPass();
+  }).toPass({ intervals: [50] });
   await expect(toast(page)).toHaveCount(1);
-  await page.clock.runFor(9300);
+  await page.clock.runFor(9000);
   await expect(reminder).toHaveAttribute("data-state", "open");
-  await page.clock.runFor(1000);
+  await page.clock.runFor(1500);
   await expect(toast(page)).toHaveCount(0);
 });
 
