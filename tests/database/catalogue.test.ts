@@ -62,8 +62,9 @@ test("visitors cannot look into the schema private", async () => {
   expect(row?.may).toBe(false);
 });
 
-test("clients may execute only what the policies call", async () => {
+test("clients may execute only their page and what the policies call", async () => {
   expect(await executableBy("authenticated")).toEqual([
+    "portal_page(integer,uuid)",
     "private.assurance_suffices()",
     "private.document_awaits(text)",
     "private.document_slug(text)",

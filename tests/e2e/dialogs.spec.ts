@@ -194,6 +194,9 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     await manage.getByRole("button", { name: "Enable 2FA" }).click();
     await expect(toast(page, "2FA Enabled!")).toBeVisible();
     await expect(manage).toHaveCount(0);
+    // While it is there, Escape is the toast's.
+    await toast(page).getByRole("button", { name: "Close" }).click();
+    await expect(toast(page)).toHaveCount(0);
   });
 
   await test.step("open the list of authenticators and the removal of one, and come back step by step", async () => {

@@ -104,6 +104,7 @@ test("a toast ends by Escape, by its button and by a swipe to the right, and F8 
 
   await test.step("a swipe of 40 px brings it back, one of 60 px ends it", async () => {
     await show();
+    await toast(page).evaluate((element) => Promise.all(element.getAnimations().map(({ finished }) => finished)));
     const box = await toast(page).boundingBox();
     await swipe(40);
     await expect(toast(page)).toHaveAttribute("data-state", "open");
