@@ -44,7 +44,7 @@ export function showToast(toast: Toast, { printed = false, spoken = false } = {}
 }
 
 /** Shows a toast once the one in view is gone. */
-export function showToastNext(toast: Toast): void {
+function showToastNext(toast: Toast): void {
   if (toasts.current) set({ waiting: toast });
   else showToast(toast);
 }

@@ -230,7 +230,7 @@ function described(field: FormField, hint: string | undefined) {
 }
 
 /** The words of the summary, beside their field. */
-export function FieldError({ field }: { field: FormField }) {
+function FieldError({ field }: { field: FormField }) {
   if (!field.errors) return null;
   return (
     <p id={field.errorId} className="text-sm font-semibold text-failure">

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
  * Calls back once the page has loaded and the browser has nothing better to do: what comes then takes nothing from
  * the line while the page itself is on its way. Returns how to call it off.
  */
-export function whenIdle(callback: () => void): () => void {
+function whenIdle(callback: () => void): () => void {
   let off = () => {};
   const ask = () => {
     if ("requestIdleCallback" in window) {

@@ -88,7 +88,7 @@ export type Settings = {
 };
 
 /** How much is taken: attempts (see limits.server.ts) and bytes. */
-export type Limits = {
+type Limits = {
   loginsPerEmail: number;
   loginsPerAddress: number;
   loginsPerAccount: number;

@@ -120,7 +120,7 @@ function hashed(parts: string[]): string {
 }
 
 /** "40 seconds", "12 minutes": rounded up, so that trying again then is not too early. */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   if (seconds < 90) return seconds === 1 ? "1 second" : `${seconds} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }

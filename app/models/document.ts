@@ -60,7 +60,7 @@ export function extensionOf(fileName: string): string {
 }
 
 /** What is said of a file over the limit. */
-export const tooLarge = "This file is over 10 MB. Send a smaller one, or in parts.";
+const tooLarge = "This file is over 10 MB. Send a smaller one, or in parts.";
 
 /** Why a file is not taken, as far as its name and its size in bytes tell; null when they are fine. */
 export function fileProblem({ name, size }: { name: string; size: number }): string | null {

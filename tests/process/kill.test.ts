@@ -56,7 +56,7 @@ test(`${rounds} times killed while clients create and upload, it is back in five
     const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
     acknowledged.shipments.add(`Upload ${round}`);
     const writing = write(browser, made.headers.get("Location") ?? "", round);
-    await setTimeout(20 + Math.random() * 250);
+    await setTimeout(20 + Math.random() * 800);
 
     // By turns: both at once, the site alone, whose backend then ends by itself, and the backend before the site.
     const backend = place.backendPid() ?? 0;

@@ -20,7 +20,7 @@ export function ensureBrowser(): string {
   const found = findBrowser();
   if (found) return found;
   console.log("No browser found: installing one …");
-  const cli = path.resolve(import.meta.dirname, "../../node_modules/playwright/cli.js");
+  const cli = path.resolve(import.meta.dirname, "../../node_modules/@playwright/test/cli.js");
   spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
   const own = findBrowser();
   if (own) return own;

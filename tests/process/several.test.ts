@@ -1,0 +1,103 @@
+import process from "node:process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { companyBackend } from "../../app/lib/supabase.server.ts";
+import { runningAccess } from "../../app/server/embedded.ts";
+import { origin } from "../support/routes.ts";
+import { severalProcesses } from "../support/several-processes.ts";
+import { aPlace, demo } from "../support/site-process.ts";
+
+let place: Awaited<ReturnType<typeof aPlace>>;
+let site: Awaited<ReturnType<typeof severalProcesses>>;
+beforeAll(async () => {
+  place = await aPlace();
+  const environment = { APP_ORIGIN: origin, TRUSTED_PROXIES: "127.0.0.1", WRITES_PER_MINUTE: "100000" };
+  site = await severalProcesses(3, { ...place, environment });
+});
+afterAll(async () => {
+  await site.close();
+  await place.leave();
+});
+
+async function shipmentsCalled(pattern: string) {
+  const access = runningAccess(place.dataDir);
+  if (!access) throw new Error("No backend runs");
+  const { data, error } = await companyBackend(access).from("shipments").select("name").like("name", pattern);
+  if (error) throw error;
+  return data.map(({ name }) => name);
+}
+
+test("what one process writes into a browser, the others read: session, toast, theme", async () => {
+  const client = place.browser();
+  const before = [...site.given];
+  expect((await client.post("/login", demo)).headers.get("Location")).toBe("/portal");
+  const welcome = await client.open("/portal");
+  expect(welcome.toasts.map(({ title }) => title)).toContain("Login Successful");
+  await client.post("/resources/theme", { theme: "light" });
+  for (let turn = 0; turn < 3; turn += 1) {
+    const page = await client.open("/portal");
+    expect(page.status).toBe(200);
+    expect(page.all("html")[0]?.getAttribute("class")).toBe("light");
+  }
+  expect(site.given.map((count, at) => count - (before[at] ?? 0)).every((count) => count >= 2)).toBe(true);
+});
+
+test("all have the same pages for everybody, under the same marks", async () => {
+  const services = (...headers: string[]) =>
+    place.raw(["GET /services HTTP/1.1", "Host: x", "Connection: close", ...headers, "\r\n"].join("\r\n"));
+  const marks = [];
+  for (let turn = 0; turn < 3; turn += 1) marks.push(/etag: (.*)/i.exec(await services())?.[1]);
+  expect(new Set(marks)).toEqual(new Set([expect.stringMatching(/^"/)]));
+  for (let turn = 0; turn < 3; turn += 1) {
+    expect(await services(`If-None-Match: ${marks[0]}`)).toMatch(/^HTTP\/1.1 304/);
+  }
+});
+
+test("a limit is one limit for all of them, also when fifty come at once", async () => {
+  const client = place.browser();
+  const wrong = { email: "nobody@client.example", password: "not the password" };
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async () => (await client.post("/login", wrong)).status),
+  );
+  expect(statuses.filter((status) => status === 400)).toHaveLength(5);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(45);
+});
+
+test("ten equal forms to create a shipment make one, whichever process gets them", async () => {
+  const client = place.browser();
+  await client.post("/login", demo);
+  const form = { name: "Once only", requestId: crypto.randomUUID() };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => client.post("/portal/new", form)));
+  expect(new Set(answers.map(({ headers }) => headers.get("Location"))).size).toBe(1);
+  expect(await shipmentsCalled("Once only")).toHaveLength(1);
+});
+
+test("one is killed under load: what was answered is kept, and the others go on", async () => {
+  const acknowledged: string[] = [];
+  let failedAfter = 0;
+  let over = false;
+  let killed = false;
+  const writing = Array.from({ length: 3 }, async (_, writer) => {
+    const client = place.browser();
+    await client.post("/login", demo);
+    for (let next = 0; !over; next += 1) {
+      const name = `Load ${writer}, ${next}`;
+      const wasKilled = killed;
+      const answer = await client.post("/portal/new", { name, requestId: crypto.randomUUID() });
+      if (answer.status === 303) acknowledged.push(name);
+      else if (wasKilled) failedAfter += 1;
+    }
+  });
+  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(10);
+  const victim = site.processes[1]?.pid;
+  if (!victim) throw new Error("no process to kill");
+  process.kill(victim, "SIGKILL");
+  await expect.poll(() => site.processes[1]?.signalCode, { interval: 5 }).toBe("SIGKILL");
+  killed = true;
+  const sofar = acknowledged.length;
+  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(sofar + 10);
+  over = true;
+  await Promise.all(writing);
+  expect(failedAfter).toBe(0);
+  const kept = new Set(await shipmentsCalled("Load %"));
+  expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
+});

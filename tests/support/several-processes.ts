@@ -1,0 +1,111 @@
+/**
+ * Several processes of the site on one backend, behind a proxy that sends each request to the next of them. The journeys
+ * run against it (playwright.config.ts starts this file), so that no process may know something the others do not.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import path from "node:path";
+import process from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { runningBackend } from "../../supabase/local/lock.ts";
+import { freePort } from "./ports.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+export type Place = { port: number; backendPort: number; dataDir: string; environment?: Record<string, string> };
+
+/**
+ * Starts `count` processes and the proxy on `port`, and waits until all of them answer. The first starts the embedded
+ * backend; to the others it is a backend like any, known by its address and keys.
+ */
+export async function severalProcesses(count: number, { port, backendPort, dataDir, environment = {} }: Place) {
+  const common = { APP_ORIGIN: `http://127.0.0.1:${port}`, ...environment, DATA_DIR: dataDir };
+  const first = await start({ ...common, BACKEND_PORT: String(backendPort) });
+  const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
+  const backend = {
+    SUPABASE_URL: runningBackend(dataDir)?.url ?? "",
+    SUPABASE_PUBLISHABLE_KEY: keys.publishableKey ?? "",
+    SUPABASE_SECRET_KEY: keys.secretKey ?? "",
+    SESSION_SECRET: keys.sessionSecret ?? "",
+  };
+  const others = await Promise.all(Array.from({ length: count - 1 }, () => start({ ...common, ...backend })));
+  const processes = [first, ...others];
+  const proxy = roundRobin(processes);
+  proxy.server.listen(port, "127.0.0.1");
+  await once(proxy.server, "listening");
+  return {
+    processes: processes.map(({ child }) => child),
+    /** How many requests each process was given. */
+    given: proxy.given,
+    async close() {
+      proxy.server.closeAllConnections();
+      proxy.server.close();
+      // The backend ends with the first, so that one goes last.
+      for (const { child } of processes.reverse()) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        const ended = once(child, "exit");
+        child.kill("SIGTERM");
+        await ended;
+      }
+    },
+  };
+}
+
+type Running = { child: ChildProcess; port: number };
+
+async function start(environment: Record<string, string>): Promise<Running> {
+  const port = await freePort();
+  const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
+  const child = spawn(process.execPath, ["--import", "tsx", "app/server/start.ts"], {
+    cwd: root,
+    env: { ...inherited, ...environment, PORT: String(port) },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  for (;;) {
+    if (child.exitCode !== null) throw new Error("A process of the site ended before it answered.");
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+    if (answer?.ok) return { child, port };
+    await setTimeout(50);
+  }
+}
+
+/** A plain reverse proxy: one request to one process, the next to the next; a process that is gone gets no more. */
+function roundRobin(processes: Running[]) {
+  const given = processes.map(() => 0);
+  let turn = 0;
+  const next = () => {
+    for (let tried = 0; tried < processes.length; tried += 1) {
+      const at = turn++ % processes.length;
+      const { child, port } = processes[at] as Running;
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      given[at] = (given[at] ?? 0) + 1;
+      return port;
+    }
+    return null;
+  };
+  const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const port = next();
+    if (!port) return outgoing.writeHead(502).end();
+    const { method, url } = incoming;
+    // A connection for each request: one that is kept may be closed by the process just as it is used again.
+    const headers = { ...incoming.headers, connection: "close" };
+    const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
+      const { connection: _, ...received } = answer.headers;
+      outgoing.writeHead(answer.statusCode ?? 502, received);
+      answer.pipe(outgoing);
+      answer.once("error", () => outgoing.destroy());
+    });
+    onward.once("error", () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
+    outgoing.once("close", () => outgoing.writableFinished || onward.destroy());
+    incoming.pipe(onward);
+  });
+  return { server, given };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { PORT, BACKEND_PORT, DATA_DIR = "" } = process.env;
+  const site = await severalProcesses(3, { port: Number(PORT), backendPort: Number(BACKEND_PORT), dataDir: DATA_DIR });
+  process.once("SIGTERM", () => site.close().then(() => process.exit(0)));
+}
