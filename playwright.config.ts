@@ -49,9 +49,10 @@ export default defineConfig<SiteOptions>({
     { name: "with script", use: { javaScriptEnabled: true } },
   ],
   webServer: {
-    command: "npm start",
+    // Three processes, of which each request meets the next: the site keeps nothing in one of them.
+    command: "node --import tsx tests/support/several-processes.ts",
     url: `http://127.0.0.1:${port}/`,
-    env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" },
+    env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir },
     timeout: 120_000,
     gracefulShutdown: { signal: "SIGTERM", timeout: 15_000 },
     stdout: "ignore",

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { samplePdf } from "../../app/server/demo.ts";
-import { createShipment, expect, logIn, newClientId, signUp, test, toast } from "../support/fixtures.ts";
+import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";
 
 test("from an invitation to an uploaded document, advanced by staff, to the sign-out", async ({
@@ -18,7 +18,8 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
   await test.step("sign up with a client ID", async () => {
     await page.goto("/");
     await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
-    await signUp(page, client, await newClientId(staff));
+    const [issued] = JSON.parse(await staff("client-id", "new", "--json")) as { client_id: string }[];
+    await signUp(page, client, issued?.client_id ?? "");
     await expect(page).toHaveURL(/\/login$/);
     await expect(
       toast(page, "Please check your email to verify your account. You'll be prompted to set up 2FA on first login."),
