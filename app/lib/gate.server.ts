@@ -13,8 +13,18 @@ export const answerMiddleware: MiddlewareFunction<Response> = async ({ request }
     headers.set("Cache-Control", "private, no-store");
   }
   if (status === 405) headers.set("Allow", "GET, HEAD, POST");
-  return response;
+  return request.headers.get("Accept")?.includes("text/html") ? readable(response) : response;
 };
+
+/** An address without a page refuses with a sentence as JSON: to a person it goes without the quotes. */
+async function readable(response: Response): Promise<Response> {
+  const { headers, status } = response;
+  if (status < 400 || !headers.get("Content-Type")?.startsWith("application/json")) return response;
+  const said: unknown = await response.clone().json();
+  if (typeof said !== "string") return response;
+  headers.set("Content-Type", "text/plain; charset=utf-8");
+  return new Response(`${said}\n`, { status, headers });
+}
 
 /**
  * Refuses forms that come from another site: 403. Methods no page answers: 405. Bodies that are not forms: 415.

@@ -1,8 +1,5 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pdf, read } from "../support/routes.ts";
 import { aPlace, demo } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
@@ -97,29 +94,5 @@ test("with the backend dead every public page is there, /healthz too, and /ready
   expect(await ready.text()).toBe("the backend does not answer\n");
   const browser = place.browser();
   expect((await browser.post("/login", demo)).status).toBe(503);
-  expect((await site.end("SIGTERM")).code).toBe(0);
-});
-
-test("a disk that takes no more fails uploads with their toast, keeps what is there, and goes on when it takes again", async () => {
-  // A folder that nothing can be written into stands for the full disk, also for a superuser: it is a file.
-  const objects = path.join(place.dataDir, "objects");
-  mkdirSync(objects, { recursive: true });
-  const site = place.start();
-  await site.answers();
-  const browser = place.browser();
-  await browser.post("/login", demo);
-  const made = await browser.post("/portal/new", { name: "Full", requestId: crypto.randomUUID() });
-  const address = made.headers.get("Location") ?? "";
-  renameSync(objects, `${objects}.away`);
-  writeFileSync(objects, "");
-  const button = "Upload the Packing List";
-  const full = await read(await browser.press(await browser.open(address), button, { file: pdf() }));
-  expect([502, 503]).toContain(full.status);
-  expect(full.toasts.at(-1)?.title).toBe("Upload failed");
-  expect(full.text).toContain("Packing List Not uploaded");
-  rmSync(objects);
-  renameSync(`${objects}.away`, objects);
-  const done = await browser.follow(await browser.press(full, button, { file: pdf() }));
-  expect(done.text).toContain("Packing List Uploaded, we check it next");
   expect((await site.end("SIGTERM")).code).toBe(0);
 });

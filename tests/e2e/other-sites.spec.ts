@@ -1,0 +1,70 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "@playwright/test";
+import { createShipment, expect, test } from "../support/fixtures.ts";
+
+/** A server of somebody else's with one page, reached under a name and port that are not the site's. */
+async function anotherSite(html: string) {
+  const server = createServer((_, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(html));
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()) };
+}
+
+test.use({ expectedErrors: /403 \(Forbidden\)|frame-ancestors 'none'|createHTML/ });
+
+const field = (name: string, value: string) => `<input type="hidden" name="${name}" value="${value}">`;
+
+/** Opens the page of the other site and presses its button. Returns the status of where it leads. */
+async function press(page: Page, address: string, form: string): Promise<number | undefined> {
+  const other = await anotherSite(`<!doctype html><title>Win a prize</title>${form}`);
+  await page.goto(address.replace("PORT", String(other.port)));
+  const answered = page.waitForResponse((response) => response.request().method() === "POST");
+  await page.getByRole("button", { name: "Press me" }).click();
+  const status = (await answered).status();
+  await expect(page.getByText(/This form (came from somewhere else|was sent from another site)/).first()).toBeVisible();
+  await other.close();
+  return status;
+}
+
+// Another host is another site, which gets no cookie; another port of the same host is the same site, and gets them.
+const origins: [string, string][] = [
+  ["another host", "http://localhost:PORT/"],
+  ["another port of the same host", "http://127.0.0.1:PORT/"],
+];
+
+for (const [whose, address] of origins) {
+  test(`a form on ${whose} changes nothing here, whatever it posts`, async ({ page, signedIn, baseURL }) => {
+    await expect(page.getByText(`Welcome, ${signedIn.fullName}.`)).toBeVisible();
+    const id = await createShipment(page, "Mine");
+    const button = "<button>Press me</button>";
+    const attacks: [string, string][] = [
+      ["/portal/new", field("name", "Theirs") + field("requestId", crypto.randomUUID())],
+      [`/portal/${id}/documents`, field("id", "x")],
+      ["/portal/2fa", field("intent", "start")],
+      ["/portal/sign-out", ""],
+      ["/login", field("email", "thief@client.example") + field("password", "their password")],
+      ["/resources/theme", field("theme", "light")],
+      ["/cookie-settings", field("accept", "all")],
+    ];
+    for (const [path, fields] of attacks) {
+      const kinds = ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
+      for (const kind of path === "/portal/new" ? kinds : kinds.slice(0, 1)) {
+        const form = `<form method="post" action="${baseURL}${path}" enctype="${kind}">${fields}${button}</form>`;
+        expect(await press(page, address, form), `${kind} to ${path}`).toBe(403);
+      }
+    }
+    await page.goto("/portal");
+    await expect(page.getByRole("link", { name: /Mine/ })).toBeVisible();
+    await expect(page.locator("main").getByText("Theirs")).toHaveCount(0);
+    await expect(page.locator("html")).toHaveClass(/dark/);
+  });
+}
+
+test("no other site shows ours in a frame", async ({ page, baseURL }) => {
+  const other = await anotherSite(`<!doctype html><title>Frame</title><iframe src="${baseURL}/login"></iframe>`);
+  await page.goto(`http://localhost:${other.port}/`);
+  const frame = page.frames()[1];
+  await expect.poll(() => frame?.url()).toMatch(/^chrome-error:/);
+  await other.close();
+});

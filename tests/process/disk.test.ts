@@ -1,0 +1,112 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { pdf, read } from "../support/routes.ts";
+import { aPlace, demo } from "../support/site-process.ts";
+
+let place: Awaited<ReturnType<typeof aPlace>>;
+beforeAll(async () => {
+  place = await aPlace({ WRITES_PER_MINUTE: "100000" });
+});
+afterAll(() => place.leave());
+
+/** A file system of so many MiB over a folder, with what was in the folder; null where this user may not mount one. */
+function smallDisk(folder: string, size: number): (() => void) | null {
+  const away = `${folder}.away`;
+  mkdirSync(folder, { recursive: true });
+  cpSync(folder, away, { recursive: true });
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder], { stdio: "ignore" });
+  } catch {
+    rmSync(away, { recursive: true });
+    return null;
+  }
+  cpSync(away, folder, { recursive: true });
+  rmSync(away, { recursive: true });
+  return () => {
+    execFileSync("umount", [folder]);
+    rmSync(folder, { recursive: true });
+  };
+}
+
+/** Takes all the space of a disk but so many bytes. Returns what gives it back. */
+function fill(folder: string, but: number): () => void {
+  const { bavail, bsize } = statfsSync(folder);
+  const file = path.join(folder, "filler");
+  writeFileSync(file, new Uint8Array(bavail * bsize - but));
+  return () => rmSync(file);
+}
+
+/** Makes the folder of the files take no more; without a disk of its own a file in its place does that too. */
+function fullFor(objects: string): () => void {
+  const unmount = smallDisk(objects, 1);
+  if (unmount) {
+    onTestFinished(unmount);
+    return fill(objects, 16_384);
+  }
+  renameSync(objects, `${objects}.away`);
+  writeFileSync(objects, "");
+  return () => {
+    rmSync(objects);
+    renameSync(`${objects}.away`, objects);
+  };
+}
+
+async function opened(unmount: () => void = () => undefined) {
+  const site = place.start();
+  onTestFinished(async () => {
+    await site.end("SIGKILL");
+    unmount();
+  });
+  await site.answers();
+  const browser = place.browser();
+  await browser.post("/login", demo);
+  const create = (name: string) => browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+  return { site, browser, create };
+}
+
+test("a disk without room for a file refuses it with its toast, keeps what is there, and takes it when there is room", async () => {
+  const { site, browser, create } = await opened();
+  const address = (await create("Full")).headers.get("Location") ?? "";
+  const free = fullFor(path.join(place.dataDir, "objects"));
+  const button = "Upload the Packing List";
+  const full = await read(await browser.press(await browser.open(address), button, { file: pdf("list.pdf", 400_000) }));
+  expect([502, 503]).toContain(full.status);
+  expect(full.toasts.at(-1)?.title).toBe("Upload failed");
+  expect(full.text).toContain("Packing List Not uploaded");
+  free();
+  const done = await browser.follow(await browser.press(full, button, { file: pdf("list.pdf", 400_000) }));
+  expect(done.text).toContain("Packing List Uploaded, we check it next");
+  expect((await site.end("SIGTERM")).code).toBe(0);
+});
+
+// Nothing stands in for a full disk under a database: where this user may not mount one, there is no such test.
+const probe = smallDisk(path.join(tmpdir(), `probe-${process.pid}`), 1);
+probe?.();
+if (probe) {
+  test("a disk without room for the database answers with the toast, and what was acknowledged is there afterwards", async () => {
+    const unmount = smallDisk(place.dataDir, 300);
+    const { site, browser, create } = await opened(() => unmount?.());
+    const release = fill(place.dataDir, 300_000);
+    const acknowledged: string[] = [];
+    let refused = null;
+    for (let next = 0; next < 2000 && !refused; next += 1) {
+      const answer = await create(`Crate ${next}, ${"x".repeat(100)}`);
+      if (answer.status === 303) acknowledged.push(answer.headers.get("Location") ?? "");
+      else refused = await read(answer);
+    }
+    expect([502, 503]).toContain(refused?.status);
+    expect(refused?.toasts.at(-1)?.title).toBe("Failed to create shipment");
+    expect((await browser.get("/")).status).toBe(200);
+    release();
+    await expect.poll(async () => (await create("Room again")).status, { timeout: 30_000 }).toBe(303);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    for (const address of [acknowledged[0], acknowledged.at(-1)]) {
+      expect((await browser.get(address ?? "")).status, address).toBe(200);
+    }
+    expect((await site.end("SIGTERM")).code).toBe(0);
+  });
+}
