@@ -51,6 +51,8 @@ export function Dialog(props: { label: string; back: string; className: string; 
     if (!element || element.open) return;
     const opener = document.activeElement;
     element.showModal();
+    // Not under a finger, where the keyboard would cover the rest of the form.
+    if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
     growFrom(element, opener);
     setModal(true);
     setOpen([...open, element]);
@@ -71,7 +73,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
       className={
         modal
           ? "m-auto max-h-[92dvh] w-[min(36rem,calc(100vw-2rem))] overflow-y-auto rounded-label border border-line bg-raised p-0 text-ink shadow-float backdrop:bg-sunken/90"
-          : `m-0 bg-transparent p-0 text-ink ${className}`
+          : `m-0 text-ink ${className}`
       }
     >
       <div className={modal ? "p-4 sm:p-6" : ""}>{children}</div>

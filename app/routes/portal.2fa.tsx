@@ -82,7 +82,7 @@ export default function TwoFactorPage({ actionData, loaderData }: Route.Componen
   const [setup, setSetup] = useState(answered);
   if (answered !== undefined && answered !== setup) setSetup(answered);
   return (
-    <Dialog className="static w-full max-w-xl" label="Manage 2FA" back="/portal">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Manage 2FA" back="/portal">
       {setup ? (
         <SetUp setup={setup} refused={result ? { result, toast } : undefined} />
       ) : (

@@ -60,7 +60,7 @@ function theFactor(context: Route.LoaderArgs["context"], id: string) {
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm("remove-2fa", actionData, ["code"]);
   return (
-    <Dialog className="static w-full max-w-xl" label="Remove an authenticator" back="/portal/2fa">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove an authenticator" back="/portal/2fa">
       <Title refused={actionData !== undefined}>Remove an authenticator</Title>
       <Refusal refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Remove an authenticator</h1>

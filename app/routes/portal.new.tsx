@@ -53,7 +53,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   const sent = actionData?.result?.initialValue?.requestId;
   const requestId = typeof sent === "string" ? sent : loaderData.requestId;
   return (
-    <Dialog className="static w-full max-w-xl" label="Create Shipment" back="/portal">
+    <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
       <Refusal refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>

@@ -47,7 +47,7 @@ test("the quote opens over the page, asks the server for nothing, and closes in 
     await test.step(way, async () => {
       await opener.focus();
       await page.keyboard.press("Enter");
-      await expect(dialog).toBeVisible();
+      await expect(dialog.getByLabel("Full Name")).toBeFocused();
       await expect(page).toHaveURL(/\/about\?quote$/);
       expect(await dialog.evaluate((element) => element.matches(":modal"))).toBe(true);
       await close();

@@ -38,7 +38,9 @@ for (const { from, region } of [
     test(`the quote form opens from ${from} and closes by ${by}`, async ({ page }) => {
       await page.goto("/");
       await page.getByRole(region).getByRole("link", { name: "Get a Quote" }).click();
-      await expect(page.getByRole("dialog", { name: "Get a Quote" })).toBeVisible();
+      const panel = page.getByRole("dialog", { name: "Get a Quote" });
+      await expect(panel).toBeVisible();
+      await expect(panel, "the page does not show through").not.toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
       await expect(page).toHaveURL(/\/\?quote$/);
       await close(page);
       await expect(page.getByRole("dialog")).toHaveCount(0);
