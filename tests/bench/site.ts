@@ -9,7 +9,8 @@ const root = path.resolve(import.meta.dirname, "../..");
 
 export type Site = {
   port: number;
-  child: ChildProcess /** Milliseconds from the start to the first answer. */;
+  child: ChildProcess;
+  /** Milliseconds from the start to the first answer. */
   started: number;
 };
 
@@ -17,7 +18,7 @@ export type Site = {
 export async function ourSite(dataDir: string): Promise<Site & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
-  const site = await start(["node_modules/tsx/dist/cli.mjs", "app/server/start.ts"], port, env);
+  const site = await start(["--import", "tsx", "app/server/start.ts"], port, env);
   return { ...site, backendPort };
 }
 
@@ -36,7 +37,7 @@ export async function plainServe(dataDir: string, backendPort: number): Promise<
 export async function startServe(folder: string, env: Record<string, string>): Promise<Site> {
   const port = await freePort();
   const own = { PORT: String(port), HOST: "127.0.0.1", APP_ORIGIN: `http://127.0.0.1:${port}` };
-  const cli = path.join(root, "node_modules/@react-router/serve/bin.cjs");
+  const cli = path.join(root, "node_modules/@react-router/serve/bin.js");
   return start([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
