@@ -8,7 +8,13 @@ import { type Site, startServe } from "./site.ts";
 const root = path.resolve(import.meta.dirname, "../..");
 
 const files: Record<string, string> = {
-  "package.json": JSON.stringify({ name: "bare", private: true, type: "module" }),
+  "package.json": JSON.stringify({
+    name: "bare",
+    private: true,
+    type: "module",
+    // Installed beside it: the framework looks here for its server runtime.
+    dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
+  }),
   "react-router.config.ts": "export default { ssr: true };",
   "vite.config.ts": `import { reactRouter } from "@react-router/dev/vite";
 import tailwindcss from "@tailwindcss/vite";

@@ -68,6 +68,8 @@ function pass(from: net.Socket, to: net.Socket, wire: Wire, roundTrip: number): 
   let window = firstWindow;
   let inFlight = 0;
   const waiting: Buffer[] = [];
+  /** In the order they were sent: timers of the same millisecond keep none. */
+  const arriving: Buffer[] = [];
   from.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; at += segment) waiting.push(chunk.subarray(at, at + segment));
     send();
@@ -84,7 +86,11 @@ function pass(from: net.Socket, to: net.Socket, wire: Wire, roundTrip: number): 
       const piece = waiting.shift() as Buffer;
       inFlight += piece.length;
       const arrives = wire.send(piece.length) + roundTrip / 2;
-      setTimeout(() => to.writable && to.write(piece), arrives - performance.now());
+      arriving.push(piece);
+      setTimeout(() => {
+        const next = arriving.shift();
+        if (next && to.writable) to.write(next);
+      }, arrives - performance.now());
       // Its acknowledgement comes back half a round trip later, and lets two more go.
       setTimeout(
         () => {
