@@ -37,7 +37,8 @@ export async function stockDemo(): Promise<void> {
       }
     }
   }
-  await backend.auth.signOut();
+  // This session alone: a start must not sign out who is using the demo.
+  await backend.auth.signOut({ scope: "local" });
 }
 
 /** A PDF of one page with one line of text. */

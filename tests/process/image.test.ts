@@ -98,7 +98,9 @@ describe("the image's files, without the development dependencies,", () => {
     await running.answers();
     expect(isWell()).toBe(0);
     expect((await place.browser().open("/")).h1).not.toBe("");
-    expect((await place.browser().post("/login", demo)).status).toBe(303);
+    const browser = place.browser();
+    expect((await browser.post("/login", demo)).status).toBe(303);
+    expect((await browser.open("/portal")).h1).toBe("My Shipments");
     expect((await running.end("SIGTERM")).code).toBe(0);
     expect(everyFile(site)).toEqual(before);
     expect(running.output).not.toContain("Building");
