@@ -63,8 +63,8 @@ describe("compose.yaml", () => {
     expect(Number.parseInt(site.stop_grace_period, 10) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
   });
 
-  test("has an example of its .env that the site would start with", () => {
-    const example = readFileSync(path.join(root, ".env.example"), "utf8").split("\n");
+  test("has an example of its settings that the site would start with", () => {
+    const example = readFileSync(path.join(root, "site.env.example"), "utf8").split("\n");
     const named = Object.fromEntries(example.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split("=", 2)));
     const settings = readSettings({ ...environment, ...named });
     expect(settings).toMatchObject({ origin: "https://portal.example", host: "0.0.0.0", backend: null, smtpUrl: null });
