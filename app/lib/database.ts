@@ -1,99 +1,315 @@
-/** The public schema of supabase/migrations, in the form supabase-js expects of generated types. */
+// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | { [key: string]: Json | undefined }
+  | Json[]
+
 export type Database = {
   public: {
     Tables: {
       client_ids: {
-        Row: { client_id: string; claimed_by: string | null; claimed_at: string | null; created_at: string };
-        Insert: { client_id: string };
-        Update: Record<never, never>;
-        Relationships: [];
-      };
-      shipments: {
         Row: {
-          id: string;
-          user_id: string;
-          request_id: string;
-          name: string;
-          stage: number;
-          status: string;
-          awb: string | null;
-          created_at: string;
-        };
-        Insert: { user_id: string; request_id?: string; name: string; stage?: number; status?: string };
-        Update: { awb?: string | null };
-        Relationships: [];
-      };
+          claimed_at: string | null
+          claimed_by: string | null
+          client_id: string
+          created_at: string
+        }
+        Insert: {
+          claimed_at?: string | null
+          claimed_by?: string | null
+          client_id?: string
+          created_at?: string
+        }
+        Update: {
+          claimed_at?: string | null
+          claimed_by?: string | null
+          client_id?: string
+          created_at?: string
+        }
+        Relationships: []
+      }
       documents: {
         Row: {
-          id: string;
-          shipment_id: string;
-          user_id: string;
-          name: string;
-          uploaded: boolean;
-          verified: boolean;
-          storage_path: string | null;
-        };
-        Insert: { shipment_id: string; user_id: string; name: string };
-        Update: { uploaded?: boolean; verified?: boolean; storage_path?: string | null };
+          id: string
+          name: string
+          shipment_id: string
+          storage_path: string | null
+          uploaded: boolean
+          user_id: string
+          verified: boolean
+        }
+        Insert: {
+          id?: string
+          name: string
+          shipment_id: string
+          storage_path?: string | null
+          uploaded?: boolean
+          user_id: string
+          verified?: boolean
+        }
+        Update: {
+          id?: string
+          name?: string
+          shipment_id?: string
+          storage_path?: string | null
+          uploaded?: boolean
+          user_id?: string
+          verified?: boolean
+        }
         Relationships: [
           {
-            foreignKeyName: "documents_shipment_id_fkey";
-            columns: ["shipment_id"];
-            isOneToOne: false;
-            referencedRelation: "shipments";
-            referencedColumns: ["id"];
+            foreignKeyName: "documents_shipment_id_fkey"
+            columns: ["shipment_id"]
+            isOneToOne: false
+            referencedRelation: "shipments"
+            referencedColumns: ["id"]
           },
-        ];
-      };
+        ]
+      }
+      shipments: {
+        Row: {
+          awb: string | null
+          created_at: string
+          id: string
+          name: string
+          request_id: string
+          stage: number
+          status: string
+          user_id: string
+        }
+        Insert: {
+          awb?: string | null
+          created_at?: string
+          id?: string
+          name: string
+          request_id?: string
+          stage?: number
+          status?: string
+          user_id: string
+        }
+        Update: {
+          awb?: string | null
+          created_at?: string
+          id?: string
+          name?: string
+          request_id?: string
+          stage?: number
+          status?: string
+          user_id?: string
+        }
+        Relationships: []
+      }
       tracking_events: {
-        Row: { id: string; shipment_id: string; status: string; location: string | null; created_at: string };
-        Insert: { shipment_id: string; status: string; location?: string | null };
-        Update: Record<never, never>;
+        Row: {
+          created_at: string
+          id: string
+          location: string | null
+          shipment_id: string
+          status: string
+        }
+        Insert: {
+          created_at?: string
+          id?: string
+          location?: string | null
+          shipment_id: string
+          status: string
+        }
+        Update: {
+          created_at?: string
+          id?: string
+          location?: string | null
+          shipment_id?: string
+          status?: string
+        }
         Relationships: [
           {
-            foreignKeyName: "tracking_events_shipment_id_fkey";
-            columns: ["shipment_id"];
-            isOneToOne: false;
-            referencedRelation: "shipments";
-            referencedColumns: ["id"];
+            foreignKeyName: "tracking_events_shipment_id_fkey"
+            columns: ["shipment_id"]
+            isOneToOne: false
+            referencedRelation: "shipments"
+            referencedColumns: ["id"]
           },
-        ];
-      };
-    };
-    Views: Record<never, never>;
+        ]
+      }
+    }
+    Views: {
+      [_ in never]: never
+    }
     Functions: {
-      client_id_admits: { Args: { client_id: string; email: string }; Returns: boolean };
-      portal_page: { Args: { page?: number; opened?: string }; Returns: PortalPage };
-      take_attempt: {
-        Args: { limits: { key: string; most: number; seconds: number }[] };
-        Returns: { attempt: string } | { refused: string; wait: number };
-      };
-      release_attempt: { Args: { attempt: string }; Returns: undefined };
-      find_account: { Args: { email: string }; Returns: string | null };
-      issue_client_ids: {
-        Args: { how_many?: number };
-        Returns: Database["public"]["Tables"]["client_ids"]["Row"][];
-      };
       advance_shipment: {
-        Args: { shipment_id: string; event_location?: string | null };
-        Returns: Database["public"]["Tables"]["shipments"]["Row"][];
-      };
-    };
-    Enums: Record<never, never>;
-    CompositeTypes: Record<never, never>;
-  };
-};
+        Args: { event_location?: string; shipment_id: string }
+        Returns: {
+          awb: string | null
+          created_at: string
+          id: string
+          name: string
+          request_id: string
+          stage: number
+          status: string
+          user_id: string
+        }[]
+        SetofOptions: {
+          from: "*"
+          to: "shipments"
+          isOneToOne: false
+          isSetofReturn: true
+        }
+      }
+      client_id_admits: {
+        Args: { client_id: string; email: string }
+        Returns: boolean
+      }
+      find_account: { Args: { email: string }; Returns: string }
+      issue_client_ids: {
+        Args: { how_many?: number }
+        Returns: {
+          claimed_at: string | null
+          claimed_by: string | null
+          client_id: string
+          created_at: string
+        }[]
+        SetofOptions: {
+          from: "*"
+          to: "client_ids"
+          isOneToOne: false
+          isSetofReturn: true
+        }
+      }
+      portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
+      release_attempt: { Args: { attempt: string }; Returns: undefined }
+      take_attempt: { Args: { limits: Json }; Returns: Json }
+    }
+    Enums: {
+      [_ in never]: never
+    }
+    CompositeTypes: {
+      [_ in never]: never
+    }
+  }
+}
 
-/** What public.portal_page answers: 21 shipments at most, so that one more page can be told of. Times are ISO 8601, UTC. */
-export type PortalPage = {
-  shipments: { id: string; name: string; status: string; stage: number }[];
-  shipment: {
-    id: string;
-    name: string;
-    status: string;
-    stage: number;
-    awb: string | null;
-    documents: { id: string; name: string; uploaded: boolean; verified: boolean }[];
-    tracking_events: { id: string; status: string; location: string | null; created_at: string }[];
-  } | null;
-};
+type DatabaseWithoutInternals = Omit<Database, "__InternalSupabase">
+
+type DefaultSchema = DatabaseWithoutInternals[Extract<keyof Database, "public">]
+
+export type Tables<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends (DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof (DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"] &
+        DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"])
+    : never) = never,
+> = DefaultSchemaTableNameOrOptions extends {
+  schema: keyof DatabaseWithoutInternals
+}
+  ? (DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"] &
+      DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"])[TableName] extends {
+      Row: infer R
+    }
+    ? R
+    : never
+  : DefaultSchemaTableNameOrOptions extends keyof (DefaultSchema["Tables"] &
+        DefaultSchema["Views"])
+    ? (DefaultSchema["Tables"] &
+        DefaultSchema["Views"])[DefaultSchemaTableNameOrOptions] extends {
+        Row: infer R
+      }
+      ? R
+      : never
+    : never
+
+export type TablesInsert<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof DefaultSchema["Tables"]
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends (DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    : never) = never,
+> = DefaultSchemaTableNameOrOptions extends {
+  schema: keyof DatabaseWithoutInternals
+}
+  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends {
+      Insert: infer I
+    }
+    ? I
+    : never
+  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
+    ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
+        Insert: infer I
+      }
+      ? I
+      : never
+    : never
+
+export type TablesUpdate<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof DefaultSchema["Tables"]
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends (DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    : never) = never,
+> = DefaultSchemaTableNameOrOptions extends {
+  schema: keyof DatabaseWithoutInternals
+}
+  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends {
+      Update: infer U
+    }
+    ? U
+    : never
+  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
+    ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
+        Update: infer U
+      }
+      ? U
+      : never
+    : never
+
+export type Enums<
+  DefaultSchemaEnumNameOrOptions extends
+    | keyof DefaultSchema["Enums"]
+    | { schema: keyof DatabaseWithoutInternals },
+  EnumName extends (DefaultSchemaEnumNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[DefaultSchemaEnumNameOrOptions["schema"]]["Enums"]
+    : never) = never,
+> = DefaultSchemaEnumNameOrOptions extends {
+  schema: keyof DatabaseWithoutInternals
+}
+  ? DatabaseWithoutInternals[DefaultSchemaEnumNameOrOptions["schema"]]["Enums"][EnumName]
+  : DefaultSchemaEnumNameOrOptions extends keyof DefaultSchema["Enums"]
+    ? DefaultSchema["Enums"][DefaultSchemaEnumNameOrOptions]
+    : never
+
+export type CompositeTypes<
+  PublicCompositeTypeNameOrOptions extends
+    | keyof DefaultSchema["CompositeTypes"]
+    | { schema: keyof DatabaseWithoutInternals },
+  CompositeTypeName extends (PublicCompositeTypeNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[PublicCompositeTypeNameOrOptions["schema"]]["CompositeTypes"]
+    : never) = never,
+> = PublicCompositeTypeNameOrOptions extends {
+  schema: keyof DatabaseWithoutInternals
+}
+  ? DatabaseWithoutInternals[PublicCompositeTypeNameOrOptions["schema"]]["CompositeTypes"][CompositeTypeName]
+  : PublicCompositeTypeNameOrOptions extends keyof DefaultSchema["CompositeTypes"]
+    ? DefaultSchema["CompositeTypes"][PublicCompositeTypeNameOrOptions]
+    : never
+
+export const Constants = {
+  public: {
+    Enums: {},
+  },
+} as const

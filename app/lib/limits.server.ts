@@ -1,6 +1,7 @@
 /** How often something may be tried. The figures come from the environment, the counts lie in Postgres for all processes. */
 import { createHmac } from "node:crypto";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
+import { z } from "zod";
 import { addressOf, networkOf } from "./client-address.server.ts";
 import { env } from "./env.server.ts";
 import { log } from "./log.server.ts";
@@ -18,6 +19,9 @@ const codeLife = 2 * minute;
 
 /** What a 429 says when the backend gave no time, in seconds. */
 const unknownWait = 5 * minute;
+
+/** What public.take_attempt answers; `wait` is in seconds. */
+const Answer = z.union([z.object({ attempt: z.string() }), z.object({ refused: z.string(), wait: z.number() })]);
 
 /** A limit that is reached; `wait` is in seconds. */
 type Limited = Refusal & { wait: number };
@@ -78,20 +82,21 @@ export class Limits {
     try {
       const { data, error, status } = await company.rpc("take_attempt", { limits: asked });
       if (error) return refusalOf({ ...error, status });
-      if ("attempt" in data) {
-        const { attempt } = data;
+      const answer = Answer.parse(data);
+      if ("attempt" in answer) {
+        const { attempt } = answer;
         return {
           release: async () => {
             await company.rpc("release_attempt", { attempt }).then(undefined, () => undefined);
           },
         };
       }
-      this.wait = data.wait;
+      this.wait = answer.wait;
       log("warn", "limit", {
-        limit: limits[asked.findIndex(({ key }) => key === data.refused)]?.of[0],
-        wait: data.wait,
+        limit: limits[asked.findIndex(({ key }) => key === answer.refused)]?.of[0],
+        wait: answer.wait,
       });
-      return { reason: `${words} Try again in ${duration(data.wait)}.`, status: 429, wait: data.wait };
+      return { reason: `${words} Try again in ${duration(answer.wait)}.`, status: 429, wait: answer.wait };
     } catch (error) {
       return refusalOfThrown(error);
     }

@@ -1,7 +1,6 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
-import type { PortalPage } from "../lib/database.ts";
-import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { inOrder } from "./document.ts";
@@ -17,6 +16,21 @@ export const CreateShipment = z.object({
     .transform((name) => name ?? ""),
   requestId: z.uuid("Open this form again and send it once more."),
 });
+
+const Listed = z.object({ id: z.string(), name: z.string(), status: z.string(), stage: z.number() });
+
+/** What public.portal_page answers: 21 shipments at most, so that one more page can be told of. Times are ISO 8601, UTC. */
+const PortalPage = z.object({
+  shipments: z.array(Listed),
+  shipment: Listed.extend({
+    awb: z.string().nullable(),
+    documents: z.array(z.object({ id: z.string(), name: z.string(), uploaded: z.boolean(), verified: z.boolean() })),
+    tracking_events: z.array(
+      z.object({ id: z.string(), status: z.string(), location: z.string().nullable(), created_at: z.string() }),
+    ),
+  }).nullable(),
+});
+type PortalPage = z.infer<typeof PortalPage>;
 
 export type ShipmentInList = PortalPage["shipments"][number];
 export type ShipmentPage = { shipments: ShipmentInList[]; page: number; hasOlder: boolean };
@@ -37,7 +51,9 @@ async function askForPage(client: Client, page: number, opened: string | undefin
   const args = opened ? { page, opened } : { page };
   // A GET: it changes nothing, and may be asked again when the line broke.
   const { data, error, status } = await client.backend.rpc("portal_page", args, { get: true });
-  return error ? refusalOf({ ...error, status }) : data;
+  if (error) return refusalOf({ ...error, status });
+  const answer = PortalPage.safeParse(data);
+  return answer.success ? answer.data : refusalOfThrown(answer.error);
 }
 
 /**
@@ -135,7 +151,10 @@ export async function findShipmentId(company: Backend, prefix: string): Promise<
  * Throws when it is closed (stage 10).
  */
 export async function advanceShipment(company: Backend, id: string, location: string | null) {
-  const { data, error, status } = await company.rpc("advance_shipment", { shipment_id: id, event_location: location });
+  const { data, error, status } = await company.rpc("advance_shipment", {
+    shipment_id: id,
+    event_location: location ?? undefined,
+  });
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   const [advanced] = data;
   if (!advanced) throw new Error("The backend did not say what became of the shipment. Look at shipment list.");

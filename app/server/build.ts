@@ -1,9 +1,9 @@
 /** The build that npm start serves: made when there is none, or when a source is newer. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { environmentForChild } from "../lib/env.server.ts";
+import { ConfigurationError, environmentForChild } from "../lib/env.server.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const sources = ["app", "content", "public", "package-lock.json", "react-router.config.ts", "vite.config.ts"];
@@ -17,8 +17,15 @@ const lastWritten = path.join(clientBuild, "manifest.webmanifest.br");
 /** The command-line program of the framework, run by this Node. */
 export const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
-/** Builds the site unless the build is newer than every source. Throws when the build fails. */
+/**
+ * Builds the site unless the build is newer than every source. Throws when the build fails. An installation without the
+ * development dependencies serves the build it came with, and throws a ConfigurationError when it came without one.
+ */
 export function ensureBuild(): void {
+  if (!existsSync(frameworkCli)) {
+    if (existsSync(lastWritten)) return;
+    throw new ConfigurationError("There is no build to serve: run npm ci and npm run build first.");
+  }
   if (newest(sources.map((source) => path.join(root, source))) <= timeOf(lastWritten)) return;
   console.log("Building the site …");
   const { status, stdout, stderr } = spawnSync(process.execPath, [frameworkCli, "build"], {

@@ -13,7 +13,7 @@ type Limit = { key: string; most: number; seconds: number };
 async function take(...limits: Limit[]) {
   const { data, error } = await world.company.rpc("take_attempt", { limits });
   if (error) throw error;
-  return data;
+  return data as { attempt: string } | { refused: string; wait: number };
 }
 
 /** How many attempts lie in the table. */

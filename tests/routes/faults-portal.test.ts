@@ -44,10 +44,12 @@ const readings = [
 ];
 const each = <Step>(steps: Step[]) => steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
 
+/** What only the call for the page can answer. */
+const otherAnswer = { step: "the page is read", of: /portal_page/, fault: "other json" } as const;
 const anything = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
 
 describe("the list says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), ...anything([...meaningless, "hang"])])(
+  test.each([...each(readings), otherAnswer, ...anything([...meaningless, "hang"])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);
@@ -64,7 +66,7 @@ describe("the list says that it cannot be fetched, and is there again afterwards
 });
 
 describe("a shipment says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), ...anything([...meaningless, "hang"])])(
+  test.each([...each(readings), otherAnswer, ...anything([...meaningless, "hang"])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);

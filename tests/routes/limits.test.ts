@@ -115,8 +115,8 @@ describe("what is no failure does not count:", () => {
     expect(await status(logIn(browser, email, password))).toBe(303);
   });
 
-  test("a limit that cannot be asked lets nobody through", async () => {
-    app.proxy.fail(500, /take_attempt/);
+  test.each([500, "other json"] as const)("a limit that cannot be asked lets nobody through: %s", async (fault) => {
+    app.proxy.fail(fault, /take_attempt/);
     const calls = await app.proxy.during(async () => {
       const page = await read(await logIn(app.browser(), email, password));
       expect(page.status).toBe(503);

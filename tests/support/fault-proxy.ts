@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * What happens to a call: it passes, gets this status, is cut off, hangs, gets something that is no answer, or is done
- * by the backend and its answer lost on the way back.
+ * What happens to a call: it passes, gets this status, is cut off, hangs, gets something that is no answer
+ * or the answer to something else, or is done by the backend and its answer lost on the way back.
  */
-export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "lost answer";
+export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
 /** Faults of a backend that is there and fails at once, in each of its ways. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
@@ -34,6 +34,9 @@ export async function faultProxy(target: string) {
     if (fault === "html") return outgoing.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome</h1>");
     if (fault === "half json") {
       return outgoing.writeHead(200, { "content-type": "application/json" }).end('{"id":"5a0');
+    }
+    if (fault === "other json") {
+      return outgoing.writeHead(200, { "content-type": "application/json" }).end('{"shipments":[{}],"attempt":5}');
     }
     outgoing.writeHead(fault, { "content-type": "application/json" }).end('{"message":"internal: relation x"}');
   });

@@ -31,15 +31,19 @@ export async function aPlace(
     port,
     backendPort,
     /** `npm start` as its own process, with more in its environment; not waited for. */
-    start: (more: Record<string, string> = {}) =>
-      new SiteProcess(port, {
-        PORT: String(port),
-        BACKEND_PORT: String(backendPort),
-        DATA_DIR: dataDir,
-        APP_ORIGIN: origin,
-        ...environment,
-        ...more,
-      }),
+    start: (more: Record<string, string> = {}, from?: Start) =>
+      new SiteProcess(
+        port,
+        {
+          PORT: String(port),
+          BACKEND_PORT: String(backendPort),
+          DATA_DIR: dataDir,
+          APP_ORIGIN: origin,
+          ...environment,
+          ...more,
+        },
+        from,
+      ),
     /** A browser of the site, at an address of its own. */
     browser: () => browserOf(port),
     /** What comes back for these bytes over one connection, until the server closes it. */
@@ -74,6 +78,10 @@ export function kill(pid: number | null): void {
   }
 }
 
+/** The folder a site is started in, and what Node is told. */
+type Start = { cwd: string; args: string[] };
+const npmStart: Start = { cwd: root, args: ["--import", "tsx", "app/server/start.ts"] };
+
 /** One `npm start`, and everything that it and its backend print. */
 export class SiteProcess {
   output = "";
@@ -83,10 +91,11 @@ export class SiteProcess {
   constructor(
     readonly port: number,
     environment: Record<string, string>,
+    { cwd, args }: Start = npmStart,
   ) {
     const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
-    this.child = spawn(process.execPath, ["--import", "tsx", "app/server/start.ts"], {
-      cwd: root,
+    this.child = spawn(process.execPath, args, {
+      cwd,
       env: { ...inherited, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parse } from "smol-toml";
+import { describe, expect, test } from "vitest";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const text = readFileSync(path.join(root, "supabase/config.toml"), "utf8");
+// biome-ignore lint/suspicious/noExplicitAny: a file of free form.
+const { auth } = parse(text) as any;
+
+describe("supabase config push", () => {
+  test("sends mails to the site's own address and not to a developer's machine", () => {
+    expect(auth.site_url).toBe("env(APP_ORIGIN)");
+    expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
+  });
+
+  test("leaves the project a mail server: switched off here, the push would take it away", () => {
+    expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
+  });
+
+  test("keeps the limits of GoTrue, which sees one address for all clients, far above those of one client", () => {
+    const { sign_in_sign_ups, token_refresh, token_verifications } = auth.rate_limit;
+    expect(Math.min(sign_in_sign_ups, token_refresh, token_verifications)).toBeGreaterThanOrEqual(3000);
+  });
+
+  test("finds every variable it wants in the example to copy, and no secret in either", () => {
+    const example = readFileSync(path.join(root, "supabase/.env.example"), "utf8");
+    const wanted = [...text.matchAll(/env\((\w+)\)/g)].map(([, name]) => name);
+    expect(wanted.length).toBeGreaterThan(0);
+    for (const name of wanted) expect(example).toMatch(new RegExp(`^${name}=`, "m"));
+    expect(example).toMatch(/^SMTP_PASS=$/m);
+  });
+
+  test("points at a mail that is there", () => {
+    expect(() => readFileSync(path.join(root, auth.email.template.confirmation.content_path))).not.toThrow();
+  });
+});
