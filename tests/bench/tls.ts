@@ -6,13 +6,17 @@ import { generate } from "selfsigned";
 
 let pem: Awaited<ReturnType<typeof generate>> | undefined;
 
-/** Listens on a free port with TLS 1.3 and HTTP/1.1, and passes everything on to `target`. */
+/**
+ * Listens on a free port with TLS 1.3 and HTTP/1.1, and passes everything on to `target`. A record is one segment long, as
+ * Caddy's are while a connection is young (Go's crypto/tls): what has arrived can be read before the rest has.
+ */
 export async function tlsFront(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
   pem ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });
   const open = new Set<tls.TLSSocket>();
   const server = tls.createServer({ key: pem.private, cert: pem.cert, ALPNProtocols: ["http/1.1"] }, (browser) => {
     const site = net.connect(target, "127.0.0.1");
     open.add(browser);
+    browser.setMaxSendFragment(1400);
     browser.on("close", () => open.delete(browser));
     for (const socket of [browser, site]) socket.on("error", () => socket.destroy());
     browser.pipe(site).pipe(browser);
