@@ -1,4 +1,4 @@
-import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
 // Every other part of the page is out of reach while a dialog is open, toasts too, unless they stand in it.
@@ -79,6 +79,17 @@ export function Dialog(props: { label: string; back: string; className: string; 
       <div className={modal ? "p-4 sm:p-6" : ""}>{children}</div>
     </dialog>
   );
+}
+
+/** Keeps an element a modal dialog while it is there, over whatever stands below, with the toasts in it. */
+export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element) return;
+    element.showModal();
+    setOpen([...open, element]);
+    return () => shut(element);
+  }, [dialog]);
 }
 
 function shut(element: HTMLDialogElement): void {

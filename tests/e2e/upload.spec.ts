@@ -196,6 +196,17 @@ test("a file dropped on the row of a document is in its field, and Upload sends 
   expect(await stored(dataDir)).toEqual(["insurance-certificate-dropped.pdf"]);
 });
 
+test("two files dropped on one row are not taken, and the toast says why", async ({ page }) => {
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    for (const name of ["one.pdf", "two.pdf"]) transfer.items.add(new File(["x"], name));
+    return transfer;
+  });
+  await row(page, "Insurance Certificate").dispatchEvent("drop", { dataTransfer: dropped });
+  await expect(toast(page, "One file for each document")).toBeVisible();
+  await expect(field(page, "Insurance Certificate")).toHaveValue("");
+});
+
 test("a file dropped beside the rows does not lead away from the page", async ({ page }) => {
   const isStopped = await page.evaluate(() => {
     const transfer = new DataTransfer();

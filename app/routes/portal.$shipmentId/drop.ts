@@ -1,4 +1,12 @@
 import { type DragEvent, type RefObject, useEffect, useState } from "react";
+import { showToast } from "~/components/flash";
+import type { Toast } from "~/lib/flash";
+
+const oneEach: Toast = {
+  title: "One file for each document",
+  description: "Drop each file on the row of its own document.",
+  variant: "destructive",
+};
 
 const hasFiles = (event: { dataTransfer: DataTransfer | null }) => event.dataTransfer?.types.includes("Files");
 
@@ -24,7 +32,8 @@ export function useDrop(field: RefObject<HTMLInputElement | null>) {
         setOver(false);
         const input = field.current;
         if (!input?.offsetParent || !event.dataTransfer.files.length) return;
-        input.files = firstOf(event.dataTransfer).files;
+        if (event.dataTransfer.files.length > 1) return showToast(oneEach);
+        input.files = event.dataTransfer.files;
         input.dispatchEvent(new Event("change", { bubbles: true }));
         input.focus();
       },
@@ -45,13 +54,6 @@ export function useNoStrayDrops(): void {
       removeEventListener("drop", stay);
     };
   }, []);
-}
-
-/** The drop as it is, or its first file: a field takes one. */
-function firstOf(dropped: DataTransfer): DataTransfer {
-  const [file] = dropped.files;
-  if (!file || dropped.files.length === 1) return dropped;
-  return holding(file);
 }
 
 /** A file as a file field takes it. */

@@ -1,5 +1,6 @@
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { useBlocker } from "react-router";
+import { useModal } from "~/components/dialog";
 import { Button } from "~/components/ui/button";
 import { cancelAll, isSending, useIsSending } from "./uploads";
 
@@ -34,11 +35,7 @@ export function AskBeforeLeaving() {
 
 function Question({ onStay, onLeave }: { onStay: () => void; onLeave: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
-  }, []);
+  useModal(dialog);
   return (
     <dialog
       ref={dialog}
