@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import type { Server } from "node:http";
 import path from "node:path";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import {
   adoptBackend,
   ConfigurationError,
@@ -16,7 +17,7 @@ import {
 import { logConsole } from "../lib/log.server.ts";
 import { companyBackend } from "../lib/supabase.server.ts";
 import { anUnusedClientId } from "../models/client-id.server.ts";
-import { ensureBuild, frameworkCli } from "./build.ts";
+import { ensureBuild, frameworkCli, serverBuild } from "./build.ts";
 import { demo, stockDemo } from "./demo.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
 
@@ -34,12 +35,16 @@ async function start(dev: boolean): Promise<void> {
     await stopSite?.();
     await embedded?.stop();
   });
+  // What the site is made of is read while the backend starts.
+  const site = dev ? null : prepare();
+  // Its failure is met where it is waited for, if the backend lets it come to that.
+  site?.catch(() => undefined);
   if (!settings.backend) {
     embedded = await startEmbedded(settings);
     adoptBackend(embedded.access, embedded.sessionSecret);
   }
   try {
-    stopSite = dev ? await develop(settings) : await serve(settings);
+    stopSite = site ? await serve(settings, await site) : await develop(settings);
     if (embedded) await introduce(settings);
     else console.log(`The site is at ${settings.origin}`);
   } catch (error) {
@@ -48,9 +53,17 @@ async function start(dev: boolean): Promise<void> {
   }
 }
 
+/** Reads the code of the server and of the build. Returns what makes a server of them, once there is a backend. */
+async function prepare() {
+  const [{ createSite }] = await Promise.all([import("./http.ts"), import(pathToFileURL(serverBuild).href)]);
+  return createSite;
+}
+
 /** Serves the build. Returns how to stop: no new requests, a while for those in flight, then the rest is cut. */
-async function serve(settings: Settings): Promise<() => Promise<void>> {
-  const { createSite } = await import("./http.ts");
+async function serve(
+  settings: Settings,
+  createSite: Awaited<ReturnType<typeof prepare>>,
+): Promise<() => Promise<void>> {
   const server = await createSite();
   await listen(server, settings);
   logConsole();
