@@ -37,7 +37,8 @@ export async function stockDemo(): Promise<void> {
       }
     }
   }
-  await backend.auth.signOut();
+  // Only this session: whoever looks around as the demo client stays in.
+  await backend.auth.signOut({ scope: "local" });
 }
 
 /** A PDF of one page with one line of text. */
