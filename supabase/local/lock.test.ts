@@ -108,6 +108,7 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
     port: 0,
     siteUrl: "http://127.0.0.1:3000",
     smtpUrl: null,
+    databaseUrl: null,
     publishableKey: "sb_publishable_for_tests_only",
     secretKey: "sb_secret_for_tests_only",
     jwtSecret: "a secret of tests, at least thirty-two bytes long",

@@ -12,6 +12,8 @@ import { outbox, smtp } from "./mail.ts";
 
 export type MainOptions = {
   dataDir: string;
+  /** The PostgreSQL server's database to work on; null keeps the database in dataDir. */
+  databaseUrl: string | null;
   /** 0 takes any free port. */
   port: number;
   siteUrl: string;
@@ -45,7 +47,9 @@ async function main(options: MainOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: options.smtpUrl ? smtp(options.smtpUrl) : outbox(path.join(options.dataDir, "outbox")),
-    seed: true,
+    // The demo's password is public: it has no place in a database that somebody set up for their own data.
+    seed: !options.databaseUrl,
+    patience: lockPatience,
   });
   const server = serve(backend.fetch);
   await new Promise<void>((resolve, reject) => {
