@@ -1,13 +1,14 @@
 /** npm run staff: the company's own work, through the backend's API with the secret key. */
 import process from "node:process";
 import { Command, InvalidArgumentError } from "commander";
-import { readSettings } from "../lib/env.server.ts";
+import { readSettings, type Settings } from "../lib/env.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
 import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
 import { verifyDocument } from "../models/document.server.ts";
 import { resetSecondFactors } from "../models/second-factor.server.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
 import { lastStage } from "../models/shipment.ts";
+import { backUp, restore } from "./backup.ts";
 import { runningAccess } from "./embedded.ts";
 
 type Output = { json?: boolean };
@@ -108,6 +109,26 @@ staff
     print(false, null, [`${email} has no second factor any more (${removed} removed)`]);
   });
 
+staff
+  .command("backup")
+  .description("copy the stopped site's database, files and keys into one new file")
+  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
+  .action(async (file: string) => {
+    const bytes = await backUp(embeddedPlace(), file);
+    note("backup", { file, bytes });
+    print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
+  });
+staff
+  .command("restore")
+  .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
+  .argument("<file>", "what backup wrote")
+  .action(async (file: string) => {
+    const place = embeddedPlace();
+    await restore(place, file);
+    note("restore", { file });
+    print(false, null, [`${place.dataDir} is as it was when ${file} was made: start the site`]);
+  });
+
 staff.parseAsync().catch((error: Error) => {
   console.error(error.message.split("\n")[0]);
   process.exit(1);
@@ -119,6 +140,13 @@ function company(): Backend {
   const access = settings.backend ?? runningAccess(settings.dataDir);
   if (!access) throw new Error(`No backend is running on ${settings.dataDir}: start the site with npm start first.`);
   return companyBackend(access);
+}
+
+/** Where the embedded backend keeps its data. Throws when the backend is a hosted one, which has backups of its own. */
+function embeddedPlace(): Settings {
+  const settings = readSettings();
+  if (settings.backend) throw new Error("SUPABASE_URL is set: the backups of that backend are its host's.");
+  return settings;
 }
 
 /** One line about an act, on standard error, beside what the command prints. */

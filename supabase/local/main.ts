@@ -7,7 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { createBackend } from "./backend.ts";
 import { serve } from "./http.ts";
-import { lockWithin } from "./lock.ts";
+import { lockWithin, refuseHalfRestored } from "./lock.ts";
 import { outbox, smtp } from "./mail.ts";
 
 export type MainOptions = {
@@ -43,6 +43,7 @@ process.once("message", (options: MainOptions) => {
 async function main(options: MainOptions): Promise<void> {
   const { publish, release } = await lockWithin(lockPatience, options.dataDir);
   process.once("exit", release);
+  refuseHalfRestored(options.dataDir);
   const backend = await createBackend({
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
