@@ -18,9 +18,11 @@ export type Database = {
           status: string;
           awb: string | null;
           created_at: string;
+          /** The last day it is kept, such as 2033-11-21. */
+          retain_until: string;
         };
         Insert: { user_id: string; request_id?: string; name: string; stage?: number; status?: string };
-        Update: { awb?: string | null };
+        Update: { awb?: string | null; retain_until?: string };
         Relationships: [];
       };
       documents: {
@@ -70,6 +72,7 @@ export type Database = {
       };
       release_attempt: { Args: { attempt: string }; Returns: undefined };
       find_account: { Args: { email: string }; Returns: string | null };
+      past_retention: { Args: Record<never, never>; Returns: PastRetention };
       issue_client_ids: {
         Args: { how_many?: number };
         Returns: Database["public"]["Tables"]["client_ids"]["Row"][];
@@ -96,4 +99,11 @@ export type PortalPage = {
     documents: { id: string; name: string; uploaded: boolean; verified: boolean }[];
     tracking_events: { id: string; status: string; location: string | null; created_at: string }[];
   } | null;
+};
+
+/** What public.past_retention answers: paths in the bucket, days, and times in ISO 8601. */
+export type PastRetention = {
+  shipments: { id: string; name: string; retain_until: string; files: string[] }[];
+  files: string[];
+  accounts: { id: string; email: string; last_seen: string }[];
 };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
 import { parse } from "smol-toml";
+import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
 import { type Database, DatabaseUnavailable, type OpenDatabase, openPglite } from "./database.ts";
 import { withFactors } from "./factors.ts";
@@ -130,15 +131,16 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     otpLength: auth.email.otp_length,
     resendAfterSeconds: seconds(auth.email.max_frequency),
   });
-  const answer = withFactors({
+  const factors = withFactors({
     next: rules,
     db,
     jwtSecret: options.jwtSecret,
     jwtExpiry: auth.jwt_expiry,
-    secretKey: options.secretKey,
     siteUrl: options.siteUrl,
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
+
+  const answer = withAdmin({ next: factors, db, secretKey: options.secretKey });
 
   const exclusively = mutex();
   let closing = false;

@@ -13,7 +13,6 @@ type Rules = {
   db: Database;
   jwtSecret: string;
   jwtExpiry: number;
-  secretKey: string;
   /** The site's origin: the issuer in an authenticator when none is given. */
   siteUrl: string;
   /** This backend's auth address, for the `iss` claim. */
@@ -48,7 +47,6 @@ export function withFactors(rules: Rules): Handler {
     const { pathname, searchParams } = new URL(request.url);
     const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
     if (pathname.startsWith("/auth/v1/factors")) return factorEndpoint(rules, request, factorId, act);
-    if (pathname.startsWith("/auth/v1/admin/users/")) return adminEndpoint(rules, request, pathname);
 
     const response = await rules.next(request);
     if (!response.ok) return response;
@@ -242,7 +240,7 @@ async function unenroll(db: Database, caller: Caller, factor: Factor): Promise<R
 }
 
 /** Removes a factor and takes the sessions that it lifted back to AAL1. */
-async function remove(db: Database, factorId: string): Promise<void> {
+export async function remove(db: Database, factorId: string): Promise<void> {
   await transaction(db, async () => {
     await db.query(
       `delete from auth.mfa_amr_claims where authentication_method = 'totp'
@@ -252,23 +250,6 @@ async function remove(db: Database, factorId: string): Promise<void> {
     await db.query("update auth.sessions set aal = 'aal1', factor_id = null where factor_id = $1", [factorId]);
     await db.query("delete from auth.mfa_factors where id = $1", [factorId]);
   });
-}
-
-/** The company's endpoints: list and remove the factors of an account. */
-async function adminEndpoint(rules: Rules, request: Request, pathname: string): Promise<Response> {
-  if (request.headers.get("apikey") !== rules.secretKey) return failure(403, "not_admin", "User not allowed");
-  const [, userId = "", factorId = ""] =
-    /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
-  if (!userId) return failure(404, "not_found", "Not found");
-  if (request.method === "GET" && !factorId) return Response.json(await shownFactors(rules.db, userId));
-  const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
-  if (request.method !== "DELETE" || !factor) return failure(404, "mfa_factor_not_found", "Factor not found");
-  await remove(rules.db, factor.id);
-  await rules.db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
-    randomUUID(),
-    JSON.stringify({ action: "factor_deleted", actor: "service_role", user_id: userId, factor_id: factor.id }),
-  ]);
-  return Response.json({ id: factor.id });
 }
 
 /** A token answer of the library with its method written down, and the token signed again with GoTrue's claims. */
@@ -331,7 +312,7 @@ async function withUserFactors<T>(db: Database, user: T & { id?: string }): Prom
 }
 
 /** The factors of a user as clients see them, oldest first. */
-async function shownFactors(db: Database, userId: string) {
+export async function shownFactors(db: Database, userId: string) {
   const { rows } = await db.query(
     `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
      from auth.mfa_factors where user_id = $1 order by created_at`,
@@ -350,7 +331,8 @@ async function factorsOf(db: Database, userId: string): Promise<Factor[]> {
   return rows;
 }
 
-async function findFactor(db: Database, userId: string, id: string): Promise<Factor | null> {
+/** A factor of a user's, or null. */
+export async function findFactor(db: Database, userId: string, id: string): Promise<Factor | null> {
   return (await factorsOf(db, userId)).find((factor) => factor.id === id) ?? null;
 }
 

@@ -11,6 +11,8 @@ import { emptyDatabase } from "./database.ts";
 const publishableKey = "sb_publishable_for_tests_only";
 const secretKey = "sb_secret_for_tests_only";
 
+type Between = (request: Request, next: Backend["fetch"]) => Promise<Response>;
+
 export type Handle = SupabaseClient<Database>;
 
 /**
@@ -35,10 +37,10 @@ export async function memoryBackend({ seed = false } = {}) {
     seed,
   });
 
-  const handle = (key: string): Handle =>
+  const handle = (key: string, through: Between = (request, next) => next(request)): Handle =>
     createClient<Database>("http://backend.local", key, {
       auth: { persistSession: false, autoRefreshToken: false },
-      global: { fetch: (input, init) => backend.fetch(new Request(input, init)) },
+      global: { fetch: (input, init) => through(new Request(input, init), backend.fetch) },
       realtime: { transport: ws as unknown as typeof WebSocket },
     });
 
@@ -68,6 +70,8 @@ export async function memoryBackend({ seed = false } = {}) {
     backend,
     mails,
     company,
+    /** The company's handle with something in between, such as a line that breaks. */
+    companyThrough: (through: Between) => handle(secretKey, through),
     /** A handle without a session, as a visitor's requests have it. */
     anonymous: () => handle(publishableKey),
     newClient,
