@@ -1,13 +1,11 @@
 /** The database of DATABASE_URL as one file, by PostgreSQL's own pg_dump and pg_restore. */
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
+import { writeFileSync } from "node:fs";
 import process from "node:process";
 import { promisify } from "node:util";
+import { makeRoles } from "../../supabase/local/database.ts";
 import { openPostgres } from "../../supabase/local/postgres.ts";
 import { postgresProgram } from "./postgres-programs.ts";
-
-const roles = path.resolve(import.meta.dirname, "../../supabase/local/roles.sql");
 
 /** Dumps the database into a file of this user's. Throws a line when a site works on it, or it cannot be dumped. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
@@ -30,7 +28,7 @@ export async function restoreDatabase(url: string, file: string): Promise<void> 
        where nspname not in ('pg_catalog', 'information_schema', 'pg_toast') limit 1`,
     );
     if (rows.length > 0) throw new Error("The database of DATABASE_URL is not empty: give it an empty one.");
-    await db.exec(readFileSync(roles, "utf8"));
+    await makeRoles(db);
     await run("pg_restore", url, ["--no-owner", "--single-transaction", "--exit-on-error", file]);
   } finally {
     await close();

@@ -5,7 +5,7 @@ import { App, setExperimental } from "@supabase/lite";
 import { parse } from "smol-toml";
 import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
-import { type Database, DatabaseUnavailable, type OpenDatabase, openPglite } from "./database.ts";
+import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
 import { withFactors } from "./factors.ts";
 import { type Deliver, templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
@@ -66,15 +66,27 @@ const projectRoot = path.resolve(import.meta.dirname, "../..");
  * Throws when a migration or the seed fails; nothing of the failed file stays.
  */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const config = parse(
-    readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
-  ) as unknown as ProjectConfig;
-
   setExperimental("storage", true);
   const { databaseUrl, dataDir } = options;
   const finishFirstStart = dataDir && !databaseUrl ? beginFirstStart(dataDir) : () => undefined;
   const database = databaseUrl ? await openPostgres(databaseUrl, options.patience) : await openPglite(dataDir);
+  try {
+    const backend = await backendOn(database, options);
+    finishFirstStart();
+    return backend;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Brings a database to the newest migration and puts the API before it. */
+async function backendOn(database: OpenDatabase, options: BackendOptions): Promise<Backend> {
+  const config = parse(
+    readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
+  ) as unknown as ProjectConfig;
   const { connection, db } = database;
+  const { dataDir } = options;
   const { auth } = config;
   const app = new App({
     connection,
@@ -101,7 +113,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = fileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
+  app._storageAdapter = fileStorage(dataDir ? path.join(dataDir, "objects") : options.objectsDir);
   const mailer = templateMailer({
     from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
     siteUrl: options.siteUrl,
@@ -111,7 +123,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   });
   app._mailer = mailer;
 
-  await db.exec(readFileSync(path.join(import.meta.dirname, "roles.sql"), "utf8"));
+  await makeRoles(db);
   await app.ensureSystemSchema();
   await db.exec(readFileSync(path.join(import.meta.dirname, "bootstrap.sql"), "utf8"));
   await applyMigrations(database, path.join(projectRoot, "supabase/migrations"));
@@ -121,7 +133,6 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     }
   }
   await connection.clearSchemaCache();
-  finishFirstStart();
 
   const rules = withGoTrueRules({
     next: (request) => app.fetch(request, { peerAddress: null }),

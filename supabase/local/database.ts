@@ -1,5 +1,5 @@
 /** What the embedded backend needs of a database, in this process (PGlite) or on a server (PostgreSQL): one session. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import type { App } from "@supabase/lite";
@@ -37,6 +37,18 @@ export function isoTimestamp(text: string): string {
  */
 export function grantNothing(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
+}
+
+/** Makes the roles in which requests are worked on. Throws a line that says who has to, when this user may not. */
+export async function makeRoles(db: Database): Promise<void> {
+  try {
+    await db.exec(readFileSync(path.join(import.meta.dirname, "roles.sql"), "utf8"));
+  } catch (error) {
+    throw new Error(
+      `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run supabase/local/roles.sql and grant them to it.`,
+      { cause: error },
+    );
+  }
 }
 
 /** PGlite on the folder `database` of a data directory, or in memory. Throws when the folder holds none it can open. */

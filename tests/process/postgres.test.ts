@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createBackend } from "../../supabase/local/backend.ts";
 import { companyOf, newClient, newShipment } from "../support/client.ts";
 import { administer, databaseOn } from "../support/database.ts";
 import { freePort } from "../support/ports.ts";
@@ -53,6 +55,48 @@ test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what
   expect(page.text).toContain("Kept tea");
   expect(page.text).toContain("Packing List Uploaded, we check it next");
   expect((await second.end("SIGTERM")).code).toBe(0);
+});
+
+test("the database's owner need not be a superuser once the roles are there and theirs; without them a line says so", async () => {
+  const roles = ["anon", "authenticated", "service_role", "supabase_auth_admin"].join(", ");
+  await administer(server.url, "create role owner login password 'p'");
+  await administer(server.url, "create database owned owner owner");
+  const options = {
+    dataDir: null,
+    databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned`,
+    objectsDir: place.dataDir,
+    siteUrl: "http://127.0.0.1:3000",
+    publishableKey: "sb_publishable_x",
+    secretKey: "sb_secret_x",
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    deliver: async () => undefined,
+    seed: true,
+  };
+  await expect(createBackend(options)).rejects.toThrow(
+    /^The database's user may not make the roles it needs \(.+\): let/,
+  );
+  await administer(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
+  await administer(server.url, `grant ${roles} to owner`);
+  const backend = await createBackend(options);
+  const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+  const entered = await backend.fetch(
+    new Request("http://backend.local/auth/v1/token?grant_type=password", {
+      method: "POST",
+      headers: { apikey: "sb_publishable_x", "content-type": "application/json" },
+      body: JSON.stringify(demo),
+    }),
+  );
+  const { access_token } = (await entered.json()) as { access_token: string };
+  for (const [authorization, seen] of [
+    [`Bearer ${access_token}`, 4],
+    ["", 0],
+  ] as const) {
+    const headers = { apikey: "sb_publishable_x", ...(authorization ? { authorization } : {}) };
+    const answer = await backend.fetch(new Request("http://backend.local/rest/v1/shipments?select=id", { headers }));
+    const rows: unknown = await answer.json();
+    expect(Array.isArray(rows) ? rows.length : 0).toBe(seen);
+  }
+  await backend.close();
 });
 
 test("of two starts on one database the second says so and ends, from whichever folder", async () => {
