@@ -19,6 +19,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          // The same tests once more on a PostgreSQL server.
+          name: "postgres",
+          include: ["tests/database/*.test.ts"],
+          globalSetup: "tests/support/postgres-server.ts",
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "routes",
           include: ["tests/routes/*.test.ts"],
           globalSetup: "tests/support/backend-for-routes.ts",

@@ -76,6 +76,7 @@ export type Database = {
           id: string
           name: string
           request_id: string
+          retain_until: string
           stage: number
           status: string
           user_id: string
@@ -86,6 +87,7 @@ export type Database = {
           id?: string
           name: string
           request_id?: string
+          retain_until?: string
           stage?: number
           status?: string
           user_id: string
@@ -96,6 +98,7 @@ export type Database = {
           id?: string
           name?: string
           request_id?: string
+          retain_until?: string
           stage?: number
           status?: string
           user_id?: string
@@ -147,6 +150,7 @@ export type Database = {
           id: string
           name: string
           request_id: string
+          retain_until: string
           stage: number
           status: string
           user_id: string
@@ -178,6 +182,7 @@ export type Database = {
           isSetofReturn: true
         }
       }
+      past_retention: { Args: Record<PropertyKey, never>; Returns: Json }
       portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
       take_attempt: { Args: { limits: Json }; Returns: Json }

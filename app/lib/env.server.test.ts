@@ -18,6 +18,7 @@ test("without any variable the site listens on this machine alone and starts its
     origin: "http://127.0.0.1:3000",
     dataDir: path.resolve(".data"),
     backendPort: 54321,
+    databaseUrl: null,
     backend: null,
     sessionSecret: null,
     smtpUrl: null,
@@ -64,6 +65,7 @@ test("an empty variable counts as none", () => {
     "APP_ORIGIN",
     "DATA_DIR",
     "BACKEND_PORT",
+    "DATABASE_URL",
     "SMTP_URL",
     "NODE_ENV",
   ];
@@ -90,6 +92,8 @@ const good: [string, string, object][] = [
   ["DATA_DIR", "some/folder", { dataDir: path.resolve("some/folder") }],
   ["DATA_DIR", "/var/lib/portal", { dataDir: path.resolve("/var/lib/portal") }],
   ["BACKEND_PORT", "12345", { backendPort: 12345 }],
+  ["DATABASE_URL", "postgres://user:pass@db.example/portal", { databaseUrl: "postgres://user:pass@db.example/portal" }],
+  ["DATABASE_URL", "postgresql://db.example:5433/portal", { databaseUrl: "postgresql://db.example:5433/portal" }],
   [
     "TRUSTED_PROXIES",
     "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
@@ -126,6 +130,8 @@ const bad: [string, string][] = [
   ["SUPABASE_URL", "abc.supabase.example"],
   ["SUPABASE_URL", "postgres://db.example"],
   ["SUPABASE_URL", `ftp://user:${secret}@db.example`],
+  ["DATABASE_URL", `user:${secret}@db.example`],
+  ["DATABASE_URL", `mysql://user:${secret}@db.example`],
   ["SESSION_SECRET", secret.slice(0, 31)],
   ["SMTP_URL", "mail.example"],
   ["SMTP_URL", `https://user:${secret}@mail.example`],
@@ -152,6 +158,13 @@ test.each(["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"])
     }
   },
 );
+
+test("a database and a hosted backend together are one line that names both", () => {
+  const message = messageFor({ ...hosted, DATABASE_URL: `postgres://user:${secret}@db.example/portal` });
+  expect(message).toMatch(/^Configuration: .*DATABASE_URL.*SUPABASE_URL/);
+  expect(message).not.toMatch(/[\r\n]/);
+  expect(message).not.toContain(secret);
+});
 
 test("with SUPABASE_URL alone, one line names all three that are missing", () => {
   const message = messageFor({ SUPABASE_URL: hosted.SUPABASE_URL });

@@ -7,7 +7,7 @@ import { trusting } from "./client-address.server.ts";
 // React and the router look at this once, when they are loaded: it has to stand before any of them.
 process.env.NODE_ENV ??= "production";
 
-/** A message of one line for the person who set the environment; never contains a key, a secret or a mail URL. */
+/** A message of one line for the person who set the environment; never contains a key, a secret, a mail or database URL. */
 export class ConfigurationError extends Error {}
 
 const port = z
@@ -44,6 +44,9 @@ const Environment = z.object({
   APP_ORIGIN: optional(origin),
   DATA_DIR: optional(z.string()),
   BACKEND_PORT: optional(port),
+  DATABASE_URL: optional(
+    z.url({ protocol: /^postgres(ql)?$/, error: "must look like postgres://user:password@host:5432/database" }),
+  ),
   SUPABASE_URL: optional(z.url({ protocol: /^https?$/, error: "must be an http or https address" })),
   SUPABASE_PUBLISHABLE_KEY: optional(z.string()),
   SUPABASE_SECRET_KEY: optional(z.string()),
@@ -77,6 +80,8 @@ export type Settings = {
   /** Absolute path of the folder for the embedded backend's data. */
   dataDir: string;
   backendPort: number;
+  /** A PostgreSQL server's database for the embedded backend; null keeps the database in dataDir. */
+  databaseUrl: string | null;
   /** Null until an embedded backend has been started. */
   backend: BackendAccess | null;
   sessionSecret: string | null;
@@ -143,12 +148,18 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
       `Configuration: SUPABASE_URL is set, so ${new Intl.ListFormat("en").format(missing)} must be set too.`,
     );
   }
+  if (env.SUPABASE_URL && env.DATABASE_URL) {
+    throw new ConfigurationError(
+      "Configuration: DATABASE_URL is for the embedded backend, and SUPABASE_URL names another one: set one of them.",
+    );
+  }
   return {
     port,
     host,
     origin,
     dataDir: path.resolve(env.DATA_DIR ?? ".data"),
     backendPort: env.BACKEND_PORT ?? 54321,
+    databaseUrl: env.DATABASE_URL ?? null,
     backend: env.SUPABASE_URL
       ? {
           url: env.SUPABASE_URL,
@@ -199,6 +210,8 @@ function originIsSafe(origin: string): boolean {
 /** Puts the embedded backend's address, keys and session secret where readSettings finds them, in this process. */
 export function adoptBackend(access: BackendAccess, sessionSecret: string): void {
   process.env.SUPABASE_URL = access.url;
+  // Only that backend's own process works on the database.
+  delete process.env.DATABASE_URL;
   process.env.SUPABASE_PUBLISHABLE_KEY = access.publishableKey;
   process.env.SUPABASE_SECRET_KEY = access.secretKey;
   process.env.SESSION_SECRET = sessionSecret;

@@ -1,7 +1,7 @@
 import { AuthApiError, AuthRetryableFetchError } from "@supabase/supabase-js";
 import { expect, test } from "vitest";
 import { somethingWentWrong } from "./flash.ts";
-import { refusalOf, refusalOfThrown } from "./refusal.server.ts";
+import { refusalAsAnswer, refusalOf, refusalOfThrown } from "./refusal.server.ts";
 
 const unavailable = { reason: expect.stringContaining("Try again in a minute"), status: 503 };
 const internal = 'null value in column "status" of relation "shipments" at 10.0.0.5:5432';
@@ -26,6 +26,13 @@ test.each([
     reason: "This shipment is closed.",
     status,
   });
+});
+
+test("a refusal of our own that was put in the place of an answer comes out as it was", async () => {
+  for (const status of [400, 409, 429, 503]) {
+    const body = await refusalAsAnswer({ reason: "Try later.", status }).json();
+    expect(refusalOf({ ...body, status })).toEqual({ reason: "Try later.", status });
+  }
 });
 
 test.each([undefined, "unknown"])("the sign-up hook's words pass through, with the code %s", (code) => {

@@ -31,7 +31,7 @@ export function refusalOf(error: BackendError): Refusal {
   const status = Number(error.statusCode ?? error.status ?? 0);
   const known = authReasons[code];
   if (known) return known;
-  const ours = /^PT(4\d\d)$/.exec(error.statusCode ?? code);
+  const ours = /^PT(4\d\d|503)$/.exec(error.statusCode ?? code);
   if (ours) return { reason: error.message, status: Number(ours[1]) };
   // A character that the database cannot keep, such as a zero byte.
   if (code === "22021" || code === "22P05") return { reason: "This text has characters we cannot keep.", status: 400 };

@@ -62,6 +62,7 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
   const keys = keysOf(settings.dataDir);
   const options: MainOptions = {
     dataDir: settings.dataDir,
+    databaseUrl: settings.databaseUrl,
     port: settings.backendPort,
     siteUrl: settings.origin,
     smtpUrl: settings.smtpUrl,

@@ -1,13 +1,15 @@
 /** npm run staff: the company's own work, through the backend's API with the secret key. */
 import process from "node:process";
 import { Command, InvalidArgumentError } from "commander";
-import { readSettings } from "../lib/env.server.ts";
+import { readSettings, type Settings } from "../lib/env.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
 import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
 import { verifyDocument } from "../models/document.server.ts";
+import { deletePastRetention, eraseAccount, keepShipment, pastRetention } from "../models/retention.server.ts";
 import { resetSecondFactors } from "../models/second-factor.server.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
 import { lastStage } from "../models/shipment.ts";
+import { backUp, restore } from "./backup.ts";
 import { runningAccess } from "./embedded.ts";
 
 type Output = { json?: boolean };
@@ -81,6 +83,19 @@ shipment
     print(false, null, [`${found} has AWB/BL ${awb}`]);
   });
 
+shipment
+  .command("keep")
+  .description("keep a shipment longer than seven years, for a dispute or because a law asks for it")
+  .argument("<id>", "the shipment's id or a beginning that only it has")
+  .argument("<day>", "the last day, such as 2040-12-31", day)
+  .action(async (id: string, until: string) => {
+    const backend = company();
+    const found = await findShipmentId(backend, id);
+    await keepShipment(backend, found, until);
+    note("shipment keep", { shipment: found, until });
+    print(false, null, [`${found} is kept until ${until}`]);
+  });
+
 staff
   .command("document")
   .description("documents of all clients")
@@ -96,9 +111,8 @@ staff
     print(false, null, [`The ${name} of ${found} is verified`]);
   });
 
-staff
-  .command("account")
-  .description("accounts of clients")
+const account = staff.command("account").description("accounts of clients");
+account
   .command("reset-2fa")
   .description("take a lost second factor off an account, once you know who asks")
   .argument("<e-mail>", "the account's e-mail address")
@@ -106,6 +120,56 @@ staff
     const removed = await resetSecondFactors(company(), email);
     note("account reset-2fa", { email, removed });
     print(false, null, [`${email} has no second factor any more (${removed} removed)`]);
+  });
+
+account
+  .command("erase")
+  .description("delete the account of a client who asks for it, unless shipments of theirs have to be kept")
+  .argument("<e-mail>", "the account's e-mail address")
+  .action(async (email: string) => {
+    await eraseAccount(company(), email, (fields) => note("account erase", fields));
+    print(false, null, [`${email} has no account any more`]);
+  });
+
+staff
+  .command("retention")
+  .description("list what the privacy policy says to delete by now: shipments, their files, unused accounts")
+  .option("--delete", "delete it")
+  .option("--json", "what was found, as an object")
+  .action(async ({ json, delete: deletes }: Output & { delete?: boolean }) => {
+    const backend = company();
+    const past = await pastRetention(backend);
+    const lines = [
+      ...past.shipments.map((one) => `shipment ${one.id}, kept until ${one.retain_until}: ${one.name}`),
+      ...[...past.shipments.flatMap(({ files }) => files), ...past.files].map((name) => `file ${name}`),
+      ...past.accounts.map((one) => `account ${one.email}, last seen ${one.last_seen.slice(0, 10)}`),
+    ];
+    if (deletes) await deletePastRetention(backend, (fields) => note("retention", fields));
+    print(
+      json,
+      past,
+      lines.length > 0 ? [...lines, deletes ? "Deleted." : "--delete deletes it."] : ["Nothing is past its time."],
+    );
+  });
+
+staff
+  .command("backup")
+  .description("copy the stopped site's database, files and keys into one new file")
+  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
+  .action(async (file: string) => {
+    const bytes = await backUp(embeddedPlace(), file);
+    note("backup", { file, bytes });
+    print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
+  });
+staff
+  .command("restore")
+  .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
+  .argument("<file>", "what backup wrote")
+  .action(async (file: string) => {
+    const place = embeddedPlace();
+    await restore(place, file);
+    note("restore", { file });
+    print(false, null, [`${place.dataDir} is as it was when ${file} was made: start the site`]);
   });
 
 staff.parseAsync().catch((error: Error) => {
@@ -119,6 +183,13 @@ function company(): Backend {
   const access = settings.backend ?? runningAccess(settings.dataDir);
   if (!access) throw new Error(`No backend is running on ${settings.dataDir}: start the site with npm start first.`);
   return companyBackend(access);
+}
+
+/** Where the embedded backend keeps its data. Throws when the backend is a hosted one, which has backups of its own. */
+function embeddedPlace(): Settings {
+  const settings = readSettings();
+  if (settings.backend) throw new Error("SUPABASE_URL is set: the backups of that backend are its host's.");
+  return settings;
 }
 
 /** One line about an act, on standard error, beside what the command prints. */
@@ -136,6 +207,13 @@ function wholeNumber(text: string): number {
   if (!Number.isInteger(number) || number < 1 || number > 1000)
     throw new InvalidArgumentError("Give a number from 1 to 1000.");
   return number;
+}
+
+function day(text: string): string {
+  const read = new Date(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(text))
+    throw new InvalidArgumentError("Give a day such as 2040-12-31.");
+  return text;
 }
 
 function upTo(length: number) {

@@ -108,12 +108,12 @@ async function develop({ port, host }: Settings): Promise<() => Promise<void>> {
 
 /** Tells a newcomer how to get in. */
 async function introduce(settings: Settings): Promise<void> {
-  await stockDemo();
+  if (!settings.databaseUrl) await stockDemo();
   const clientId = await anUnusedClientId(companyBackend());
   const mails = settings.smtpUrl ? "the server of SMTP_URL" : path.join(settings.dataDir, "outbox");
   console.log(`
   The site is at    ${settings.origin}
-  Demo client       ${demo.email}, password ${demo.password}
+  ${settings.databaseUrl ? "Database          the server of DATABASE_URL" : `Demo client       ${demo.email}, password ${demo.password}`}
   Unused client ID  ${clientId}
   Mails go to       ${mails}
 `);

@@ -1,14 +1,14 @@
 /** What hosted auth (GoTrue) does at sign-up and sign-in and @supabase/lite does not; read from GoTrue's source. */
 import { createHash, randomInt, randomUUID } from "node:crypto";
-import type { PGlite } from "@electric-sql/pglite";
 import bcrypt from "bcryptjs";
+import type { Database } from "./database.ts";
 import type { Mailer } from "./mail.ts";
 import { transaction } from "./migrate.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 type Rules = {
   next: Handler;
-  db: PGlite;
+  db: Database;
   mailer: Mailer;
   /** Address of the `before_user_created` hook, `pg-functions://postgres/<schema>/<function>`, or null. */
   beforeUserCreated: string | null;
@@ -139,7 +139,7 @@ async function sendConfirmationAgain(rules: Rules, account: Account): Promise<nu
   return 0;
 }
 
-async function findAccount(db: PGlite, email: unknown): Promise<Account | null> {
+async function findAccount(db: Database, email: unknown): Promise<Account | null> {
   const { rows } = await db.query<Account>(
     `select id, email, encrypted_password, confirmed_at is not null as confirmed,
        coalesce(extract(epoch from now() - confirmation_sent_at), 1e9)::float8 as mailed_ago

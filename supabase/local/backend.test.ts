@@ -133,6 +133,7 @@ test("a request that fails does not keep the ones behind it from being answered"
 async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }): Promise<Backend> {
   const backend = await createBackend({
     dataDir,
+    databaseUrl: null,
     objectsDir: path.join(folder, "objects"),
     siteUrl: "http://127.0.0.1:3000",
     ...keys,

@@ -1,19 +1,24 @@
-/** The embedded backend: @supabase/lite on PGlite with the migrations of this project, as one fetch handler. */
+/** The embedded backend: @supabase/lite on PGlite or PostgreSQL with the migrations of this project, as one fetch handler. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { PGlite } from "@electric-sql/pglite";
 import { App, setExperimental } from "@supabase/lite";
-import { PgliteConnection } from "@supabase/lite/pglite";
 import { parse } from "smol-toml";
+import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
+import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
 import { withFactors } from "./factors.ts";
 import { type Deliver, templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
+import { openPostgres } from "./postgres.ts";
 import { fileStorage } from "./storage.ts";
 
 export type BackendOptions = {
   /** Folder of the database and the stored files; null keeps the database in memory. */
   dataDir: string | null;
+  /** A PostgreSQL server's database instead; the files stay where they are. */
+  databaseUrl: string | null;
+  /** How many milliseconds another start on that database may take to end. */
+  patience?: number;
   /** Folder of the stored files when there is no dataDir. */
   objectsDir: string;
   /** The site's origin, for the links in mails. */
@@ -31,7 +36,7 @@ export type Backend = {
   /** Answers one request; requests are worked through one after another. */
   fetch: (request: Request) => Promise<Response>;
   /** The database itself, as superuser: for tests and maintenance, never for requests. */
-  db: PGlite;
+  db: Database;
   close: () => Promise<void>;
 };
 
@@ -56,35 +61,32 @@ type ProjectConfig = {
 
 const projectRoot = path.resolve(import.meta.dirname, "../..");
 
-/** PostgreSQL's own output has a blank where ISO 8601, which PostgREST sends, has a T and full offset. */
-function isoTimestamp(text: string): string {
-  return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
-}
-
 /**
  * Opens the database, brings it to the newest migration, and returns the handler.
  * Throws when a migration or the seed fails; nothing of the failed file stays.
  */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
+  setExperimental("storage", true);
+  const { databaseUrl, dataDir } = options;
+  const finishFirstStart = dataDir && !databaseUrl ? beginFirstStart(dataDir) : () => undefined;
+  const database = databaseUrl ? await openPostgres(databaseUrl, options.patience) : await openPglite(dataDir);
+  try {
+    const backend = await backendOn(database, options);
+    finishFirstStart();
+    return backend;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Brings a database to the newest migration and puts the API before it. */
+async function backendOn(database: OpenDatabase, options: BackendOptions): Promise<Backend> {
   const config = parse(
     readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
   ) as unknown as ProjectConfig;
-
-  const finishFirstStart = options.dataDir ? beginFirstStart(options.dataDir) : () => undefined;
-  setExperimental("storage", true);
-  const connection = new PgliteConnection({
-    url: options.dataDir ? path.join(options.dataDir, "database") : undefined,
-    pgliteOptions: {
-      startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
-      parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
-    },
-  });
-  // Left to itself, the library grants everything on every table with policies to anon and authenticated at the first
-  // request. Our migrations grant; this state makes it only set the role.
-  (connection as unknown as { rlsState: string }).rlsState = "active";
-  const db = connection.driver;
-  await db.waitReady;
-
+  const { connection, db } = database;
+  const { dataDir } = options;
   const { auth } = config;
   const app = new App({
     connection,
@@ -111,7 +113,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = fileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
+  app._storageAdapter = fileStorage(dataDir ? path.join(dataDir, "objects") : options.objectsDir);
   const mailer = templateMailer({
     from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
     siteUrl: options.siteUrl,
@@ -121,16 +123,16 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   });
   app._mailer = mailer;
 
+  await makeRoles(db);
   await app.ensureSystemSchema();
   await db.exec(readFileSync(path.join(import.meta.dirname, "bootstrap.sql"), "utf8"));
-  await applyMigrations(connection, path.join(projectRoot, "supabase/migrations"));
+  await applyMigrations(database, path.join(projectRoot, "supabase/migrations"));
   if (options.seed && config.db.seed.enabled) {
     for (const file of config.db.seed.sql_paths) {
-      await seedOnce(connection, path.join(projectRoot, "supabase"), file);
+      await seedOnce(database, path.join(projectRoot, "supabase"), file);
     }
   }
   await connection.clearSchemaCache();
-  finishFirstStart();
 
   const rules = withGoTrueRules({
     next: (request) => app.fetch(request, { peerAddress: null }),
@@ -140,15 +142,16 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     otpLength: auth.email.otp_length,
     resendAfterSeconds: seconds(auth.email.max_frequency),
   });
-  const answer = withFactors({
+  const factors = withFactors({
     next: rules,
     db,
     jwtSecret: options.jwtSecret,
     jwtExpiry: auth.jwt_expiry,
-    secretKey: options.secretKey,
     siteUrl: options.siteUrl,
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
+
+  const answer = withAdmin({ next: factors, db, secretKey: options.secretKey });
 
   const exclusively = mutex();
   let closing = false;
@@ -163,16 +166,32 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
         if (key !== options.publishableKey && key !== options.secretKey) {
           return Response.json({ message: "Invalid API key" }, { status: 401 });
         }
-        const response = await answer(await withLength(request));
-        // The body is read here because reading it may still query the database.
-        const body = response.body ? await response.arrayBuffer() : null;
-        return new Response(body, response);
+        return whileThere(database, async () => {
+          const response = await answer(await withLength(request));
+          // The body is read here because reading it may still query the database.
+          const body = response.body ? await response.arrayBuffer() : null;
+          return new Response(body, response);
+        });
       }),
     close: () => {
       closing = true;
-      return exclusively(() => connection.close());
+      return exclusively(database.close);
     },
   };
+}
+
+/** The answer of `job`, or a 503 when there is no database before it or, for a refusal, none after it. */
+async function whileThere(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
+  const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
+  try {
+    await database.ready();
+    const response = await job();
+    return !response.ok && database.lost() ? unavailable() : response;
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable) && !database.lost()) throw error;
+    console.error((error as Error).message);
+    return unavailable();
+  }
 }
 
 /**

@@ -1,16 +1,5 @@
--- What a Supabase project has before its first migration and the embedded database lacks: the roles, pgcrypto, and
--- the grants of its schemas. Tables of the public schema are granted by their own migrations.
-
-do $$
-begin
-  if not exists (select from pg_roles where rolname = 'anon') then
-    create role anon nologin noinherit;
-    create role authenticated nologin noinherit;
-    create role service_role nologin noinherit bypassrls;
-    create role supabase_auth_admin nologin noinherit;
-  end if;
-end
-$$;
+-- What a Supabase project has before its first migration and the embedded database lacks: pgcrypto, the grants of its
+-- schemas, and the tables of second factors. Tables of the public schema are granted by their own migrations.
 
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;

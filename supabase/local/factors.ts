@@ -1,19 +1,18 @@
 /** Second factors by time-based codes (TOTP), which @supabase/lite lacks, as GoTrue speaks them; read from its source. */
 import { randomUUID } from "node:crypto";
-import type { PGlite } from "@electric-sql/pglite";
 import { decodeJwt, SignJWT } from "jose";
 import { Secret, TOTP } from "otpauth";
 import { renderSVG } from "uqr";
 import { failure } from "./auth.ts";
+import type { Database } from "./database.ts";
 import { transaction } from "./migrate.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 type Rules = {
   next: Handler;
-  db: PGlite;
+  db: Database;
   jwtSecret: string;
   jwtExpiry: number;
-  secretKey: string;
   /** The site's origin: the issuer in an authenticator when none is given. */
   siteUrl: string;
   /** This backend's auth address, for the `iss` claim. */
@@ -48,7 +47,6 @@ export function withFactors(rules: Rules): Handler {
     const { pathname, searchParams } = new URL(request.url);
     const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
     if (pathname.startsWith("/auth/v1/factors")) return factorEndpoint(rules, request, factorId, act);
-    if (pathname.startsWith("/auth/v1/admin/users/")) return adminEndpoint(rules, request, pathname);
 
     const response = await rules.next(request);
     if (!response.ok) return response;
@@ -148,7 +146,7 @@ async function enroll(rules: Rules, request: Request, caller: Caller): Promise<R
   });
 }
 
-async function challenge(db: PGlite, factor: Factor): Promise<Response> {
+async function challenge(db: Database, factor: Factor): Promise<Response> {
   const id = randomUUID();
   await db.query("insert into auth.mfa_challenges (id, factor_id) values ($1, $2)", [id, factor.id]);
   await db.query("update auth.mfa_factors set last_challenged_at = now() where id = $1", [factor.id]);
@@ -213,7 +211,7 @@ async function verify(rules: Rules, request: Request, caller: Caller, factor: Fa
 }
 
 /** "open" for a challenge of this factor that has neither expired nor been used, or the refusal. */
-async function openChallenge(db: PGlite, factorId: string, id: string): Promise<"open" | Response> {
+async function openChallenge(db: Database, factorId: string, id: string): Promise<"open" | Response> {
   const { rows } = await db.query<{ used: boolean; expired: boolean }>(
     `select verified_at is not null as used, created_at < now() - make_interval(secs => $3) as expired
      from auth.mfa_challenges where id::text = $1 and factor_id = $2`,
@@ -233,7 +231,7 @@ async function openChallenge(db: PGlite, factorId: string, id: string): Promise<
   return "open";
 }
 
-async function unenroll(db: PGlite, caller: Caller, factor: Factor): Promise<Response> {
+async function unenroll(db: Database, caller: Caller, factor: Factor): Promise<Response> {
   if (factor.status === "verified" && caller.aal !== "aal2") {
     return failure(422, "insufficient_aal", "AAL2 required to unenroll verified factor");
   }
@@ -242,7 +240,7 @@ async function unenroll(db: PGlite, caller: Caller, factor: Factor): Promise<Res
 }
 
 /** Removes a factor and takes the sessions that it lifted back to AAL1. */
-async function remove(db: PGlite, factorId: string): Promise<void> {
+export async function remove(db: Database, factorId: string): Promise<void> {
   await transaction(db, async () => {
     await db.query(
       `delete from auth.mfa_amr_claims where authentication_method = 'totp'
@@ -252,23 +250,6 @@ async function remove(db: PGlite, factorId: string): Promise<void> {
     await db.query("update auth.sessions set aal = 'aal1', factor_id = null where factor_id = $1", [factorId]);
     await db.query("delete from auth.mfa_factors where id = $1", [factorId]);
   });
-}
-
-/** The company's endpoints: list and remove the factors of an account. */
-async function adminEndpoint(rules: Rules, request: Request, pathname: string): Promise<Response> {
-  if (request.headers.get("apikey") !== rules.secretKey) return failure(403, "not_admin", "User not allowed");
-  const [, userId = "", factorId = ""] =
-    /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
-  if (!userId) return failure(404, "not_found", "Not found");
-  if (request.method === "GET" && !factorId) return Response.json(await shownFactors(rules.db, userId));
-  const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
-  if (request.method !== "DELETE" || !factor) return failure(404, "mfa_factor_not_found", "Factor not found");
-  await remove(rules.db, factor.id);
-  await rules.db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
-    randomUUID(),
-    JSON.stringify({ action: "factor_deleted", actor: "service_role", user_id: userId, factor_id: factor.id }),
-  ]);
-  return Response.json({ id: factor.id });
 }
 
 /** A token answer of the library with its method written down, and the token signed again with GoTrue's claims. */
@@ -289,7 +270,7 @@ async function withAssurance(rules: Rules, response: Response, method: string | 
   );
 }
 
-async function addMethod(db: PGlite, sessionId: string, method: string): Promise<void> {
+async function addMethod(db: Database, sessionId: string, method: string): Promise<void> {
   await db.query(
     `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
      on conflict (session_id, authentication_method) do update set updated_at = now()`,
@@ -325,13 +306,13 @@ async function sign(rules: Rules, user: User, sessionId: string): Promise<string
     .sign(new TextEncoder().encode(rules.jwtSecret));
 }
 
-async function withUserFactors<T>(db: PGlite, user: T & { id?: string }): Promise<T> {
+async function withUserFactors<T>(db: Database, user: T & { id?: string }): Promise<T> {
   const factors = user.id ? await shownFactors(db, user.id) : [];
   return factors.length > 0 ? { ...user, factors } : user;
 }
 
 /** The factors of a user as clients see them, oldest first. */
-async function shownFactors(db: PGlite, userId: string) {
+export async function shownFactors(db: Database, userId: string) {
   const { rows } = await db.query(
     `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
      from auth.mfa_factors where user_id = $1 order by created_at`,
@@ -340,7 +321,7 @@ async function shownFactors(db: PGlite, userId: string) {
   return rows;
 }
 
-async function factorsOf(db: PGlite, userId: string): Promise<Factor[]> {
+async function factorsOf(db: Database, userId: string): Promise<Factor[]> {
   const { rows } = await db.query<Factor>(
     `select id, user_id, friendly_name, factor_type, status, secret, wrong_codes, accepted_step,
        wrong_codes >= $2 and wrong_since > now() - make_interval(mins => $3) as paused
@@ -350,7 +331,8 @@ async function factorsOf(db: PGlite, userId: string): Promise<Factor[]> {
   return rows;
 }
 
-async function findFactor(db: PGlite, userId: string, id: string): Promise<Factor | null> {
+/** A factor of a user's, or null. */
+export async function findFactor(db: Database, userId: string, id: string): Promise<Factor | null> {
   return (await factorsOf(db, userId)).find((factor) => factor.id === id) ?? null;
 }
 

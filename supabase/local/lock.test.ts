@@ -65,6 +65,12 @@ test("the lock of a backend that was killed is taken over", async () => {
   expect(holder()).toEqual({ pid: process.pid, url: null });
 });
 
+test("a folder that a staff command copies is not taken under it", () => {
+  const child = standIn("app/server/staff.ts");
+  writeLock({ pid: child.pid, url: null });
+  expect(() => lock(dataDir)).toThrow(`in use by process ${child.pid}`);
+});
+
 test("the lock of a process that is no backend, but has the number of one that died, is taken over", () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   children.push(child);
@@ -108,6 +114,7 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
     port: 0,
     siteUrl: "http://127.0.0.1:3000",
     smtpUrl: null,
+    databaseUrl: null,
     publishableKey: "sb_publishable_for_tests_only",
     secretKey: "sb_secret_for_tests_only",
     jwtSecret: "a secret of tests, at least thirty-two bytes long",
@@ -115,15 +122,9 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
   return { child, report: once(child, "message").then(([report]) => report as MainReport) };
 }
 
-/** A process that lives and is called like a backend. */
-function standIn(): ChildProcess {
-  const child = spawn(
-    process.execPath,
-    ["-e", "setInterval(() => {}, 1000)", path.join("supabase", "local", "main.ts")],
-    {
-      stdio: "ignore",
-    },
-  );
+/** A process that lives and is called like a backend, or like another of ours. */
+function standIn(program = path.join("supabase", "local", "main.ts")): ChildProcess {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
 }

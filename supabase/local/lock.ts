@@ -1,5 +1,5 @@
 /** One backend per data directory: two PGlite processes on one directory lose rows without a word. */
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
@@ -42,6 +42,15 @@ export function lock(dataDir: string) {
     },
     release: () => rmSync(fileIn(dataDir), { force: true }),
   };
+}
+
+/** The folder in which a backup is unpacked; where it is left, a restore was cut off in the middle. */
+export const beingRestored = (dataDir: string) => path.join(dataDir, "restoring");
+
+/** Throws when the data directory holds half of a backup. */
+export function refuseHalfRestored(dataDir: string): void {
+  if (!existsSync(beingRestored(dataDir))) return;
+  throw new Error(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
 }
 
 /** Takes the data directory like `lock`, and waits up to so many milliseconds for a holder that is just ending. */
@@ -104,7 +113,10 @@ function inUse(dataDir: string, pid: number): Error {
   return new Error(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
-/** Whether a process is alive and, where /proc tells, is a backend and not a stranger with a used number. */
+/** What takes data directories: the backend, and the staff commands that copy them. */
+const holders = [path.join("supabase", "local", "main"), path.join("app", "server", "staff")];
+
+/** Whether a process is alive and, where /proc tells, is one of ours and not a stranger with a used number. */
 function isBackend(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -112,7 +124,8 @@ function isBackend(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(path.join("supabase", "local", "main"));
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    return holders.some((holder) => command.includes(holder));
   } catch {
     return true;
   }

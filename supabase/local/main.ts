@@ -7,11 +7,13 @@ import path from "node:path";
 import process from "node:process";
 import { createBackend } from "./backend.ts";
 import { serve } from "./http.ts";
-import { lockWithin } from "./lock.ts";
+import { lockWithin, refuseHalfRestored } from "./lock.ts";
 import { outbox, smtp } from "./mail.ts";
 
 export type MainOptions = {
   dataDir: string;
+  /** The PostgreSQL server's database to work on; null keeps the database in dataDir. */
+  databaseUrl: string | null;
   /** 0 takes any free port. */
   port: number;
   siteUrl: string;
@@ -41,11 +43,14 @@ process.once("message", (options: MainOptions) => {
 async function main(options: MainOptions): Promise<void> {
   const { publish, release } = await lockWithin(lockPatience, options.dataDir);
   process.once("exit", release);
+  refuseHalfRestored(options.dataDir);
   const backend = await createBackend({
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: options.smtpUrl ? smtp(options.smtpUrl) : outbox(path.join(options.dataDir, "outbox")),
-    seed: true,
+    // The demo's password is public: it has no place in a database that somebody set up for their own data.
+    seed: !options.databaseUrl,
+    patience: lockPatience,
   });
   const server = serve(backend.fetch);
   await new Promise<void>((resolve, reject) => {

@@ -7,11 +7,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { applyMigrations, seedOnce, transaction } from "./migrate.ts";
 
 let connection: PgliteConnection;
+let target: Parameters<typeof applyMigrations>[0];
 let folder: string;
 
 beforeAll(async () => {
   connection = new PgliteConnection({ url: undefined });
   await connection.driver.waitReady;
+  target = { connection, db: connection.driver };
 });
 afterAll(() => connection.close());
 beforeEach(async () => {
@@ -28,7 +30,7 @@ afterEach(async () => {
 test("migrations run in the order of their numbers and the history names each with its statements", async () => {
   write("20260102000000_second.sql", "insert into step values (2); insert into step values (22);");
   write("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
   expect(await steps()).toEqual([1, 2, 22]);
   expect(await history()).toEqual([
     { version: "20260101000000", name: "first" },
@@ -42,21 +44,21 @@ test("migrations run in the order of their numbers and the history names each wi
 
 test("what is applied is not run again, and what is new is", async () => {
   write("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
-  await applyMigrations(connection, folder);
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
+  await applyMigrations(target, folder);
   write("20260102000000_second.sql", "insert into step values (2);");
-  await applyMigrations(connection, folder);
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
+  await applyMigrations(target, folder);
   expect(await steps()).toEqual([1, 2]);
   expect(await history()).toHaveLength(2);
 });
 
 test("an applied migration is not run again when its text or name changes", async () => {
   write("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
   rmSync(path.join(folder, "20260101000000_first.sql"));
   write("20260101000000_renamed.sql", "insert into step values (99);");
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
   expect(await steps()).toEqual([1]);
 });
 
@@ -68,7 +70,7 @@ test.each([
   write("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
   write("20260102000000_broken.sql", `insert into step values (2); create table half (id int); ${text}`);
   write("20260103000000_third.sql", "insert into step values (3);");
-  await expect(applyMigrations(connection, folder)).rejects.toThrow(/^Migration 20260102000000_broken\.sql failed: /);
+  await expect(applyMigrations(target, folder)).rejects.toThrow(/^Migration 20260102000000_broken\.sql failed: /);
   expect(await steps()).toEqual([1]);
   expect(await exists("half")).toBe(false);
   expect(await history()).toEqual([{ version: "20260101000000", name: "first" }]);
@@ -78,10 +80,10 @@ test("after a failed migration the database works, and the corrected one is appl
   write("20260101000000_first.sql", "create table step (number int);");
   write("20260102000000_second.sql", "insert into step values (2); select 1 / 0;");
   write("20260103000000_third.sql", "insert into step values (3);");
-  await expect(applyMigrations(connection, folder)).rejects.toThrow(/second/);
+  await expect(applyMigrations(target, folder)).rejects.toThrow(/second/);
   await connection.driver.query("insert into step values (1)");
   write("20260102000000_second.sql", "insert into step values (2);");
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
   expect(await steps()).toEqual([1, 2, 3]);
 });
 
@@ -94,7 +96,7 @@ test("functions with semicolons in their bodies arrive whole", async () => {
      begin insert into step values (1); insert into step values (2); end $body$;
      select add_steps();`,
   );
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
   expect(await steps()).toEqual([1, 2]);
 });
 
@@ -108,7 +110,7 @@ test("files that are no migrations are left alone", async () => {
   ]) {
     write(name, "create table half (id int);");
   }
-  await applyMigrations(connection, folder);
+  await applyMigrations(target, folder);
   expect(await exists("half")).toBe(false);
   expect(await history()).toEqual([]);
 });
@@ -116,9 +118,9 @@ test("files that are no migrations are left alone", async () => {
 test("a seed runs once, even when it has changed", async () => {
   await connection.driver.exec("create table step (number int)");
   write("seed.sql", "insert into step values (1);");
-  await seedOnce(connection, folder, "seed.sql");
+  await seedOnce(target, folder, "seed.sql");
   write("seed.sql", "insert into step values (1); insert into step values (2);");
-  await seedOnce(connection, folder, "seed.sql");
+  await seedOnce(target, folder, "seed.sql");
   expect(await steps()).toEqual([1]);
 });
 
@@ -126,17 +128,17 @@ test("each seed file runs once", async () => {
   await connection.driver.exec("create table step (number int)");
   write("one.sql", "insert into step values (1);");
   write("two.sql", "insert into step values (2);");
-  for (const file of ["one.sql", "two.sql", "one.sql", "two.sql"]) await seedOnce(connection, folder, file);
+  for (const file of ["one.sql", "two.sql", "one.sql", "two.sql"]) await seedOnce(target, folder, file);
   expect(await steps()).toEqual([1, 2]);
 });
 
 test("a seed that fails leaves nothing, is named, and runs when it is corrected", async () => {
   await connection.driver.exec("create table step (number int)");
   write("seed.sql", "insert into step values (1); select 1 / 0;");
-  await expect(seedOnce(connection, folder, "seed.sql")).rejects.toThrow(/^Seed seed\.sql failed: /);
+  await expect(seedOnce(target, folder, "seed.sql")).rejects.toThrow(/^Seed seed\.sql failed: /);
   expect(await steps()).toEqual([]);
   write("seed.sql", "insert into step values (1);");
-  await seedOnce(connection, folder, "seed.sql");
+  await seedOnce(target, folder, "seed.sql");
   expect(await steps()).toEqual([1]);
 });
 

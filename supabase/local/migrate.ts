@@ -3,17 +3,19 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { appliedVersions, recordVersion, splitSqlStatements } from "@supabase/lite";
-import type { PgliteConnection } from "@supabase/lite/pglite";
+import type { Database, OpenDatabase } from "./database.ts";
+
+type Target = Pick<OpenDatabase, "connection" | "db">;
 
 /** Runs `job` in one transaction and undoes all of it when it throws. */
-export async function transaction<T>(db: PgliteConnection["driver"], job: () => Promise<T>): Promise<T> {
-  await db.exec("begin");
+export async function transaction<T>(db: Database, job: () => Promise<T>): Promise<T> {
+  await db.query("begin");
   try {
     const result = await job();
-    await db.exec("commit");
+    await db.query("commit");
     return result;
   } catch (error) {
-    await db.exec("rollback");
+    await db.query("rollback");
     throw error;
   }
 }
@@ -22,15 +24,15 @@ export async function transaction<T>(db: PgliteConnection["driver"], job: () => 
  * Applies the files `<14 digits>_<name>.sql` of a folder that the history does not name yet, in order, each in one
  * transaction with its history row. Throws an error that names the file.
  */
-export async function applyMigrations(connection: PgliteConnection, folder: string): Promise<void> {
+export async function applyMigrations({ connection, db }: Target, folder: string): Promise<void> {
   const applied = new Set(await appliedVersions(connection));
   for (const file of readdirSync(folder).sort()) {
     const [, version, name] = /^(\d{14})_(.+)\.sql$/.exec(file) ?? [];
     if (!version || !name || applied.has(version)) continue;
     const text = readFileSync(path.join(folder, file), "utf8");
     try {
-      await transaction(connection.driver, async () => {
-        await connection.driver.exec(text);
+      await transaction(db, async () => {
+        await db.exec(text);
         await recordVersion(connection, { version, name, statements: splitSqlStatements(text) });
       });
     } catch (error) {
@@ -40,15 +42,14 @@ export async function applyMigrations(connection: PgliteConnection, folder: stri
 }
 
 /** Runs a seed file in one transaction unless one of that path has run before. Throws an error that names the file. */
-export async function seedOnce(connection: PgliteConnection, folder: string, file: string): Promise<void> {
-  const { driver } = connection;
-  const seeded = await driver.query("select from supabase_migrations.seed_files where path = $1", [file]);
+export async function seedOnce({ db }: Target, folder: string, file: string): Promise<void> {
+  const seeded = await db.query("select from supabase_migrations.seed_files where path = $1", [file]);
   if (seeded.rows.length > 0) return;
   const text = readFileSync(path.join(folder, file), "utf8");
   try {
-    await transaction(driver, async () => {
-      await driver.exec(text);
-      await driver.query("insert into supabase_migrations.seed_files (path, hash) values ($1, $2)", [
+    await transaction(db, async () => {
+      await db.exec(text);
+      await db.query("insert into supabase_migrations.seed_files (path, hash) values ($1, $2)", [
         file,
         createHash("sha256").update(text).digest("hex"),
       ]);

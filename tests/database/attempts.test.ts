@@ -33,7 +33,9 @@ test("as many as the limit get through, of fifty that ask at once", async () => 
   const answers = await Promise.all(Array.from({ length: 50 }, () => take(limit)));
   expect(answers.filter((answer) => "attempt" in answer)).toHaveLength(5);
   for (const answer of answers.filter((one) => "refused" in one)) {
-    expect(answer).toEqual({ refused: "fifty", wait: 60 });
+    expect(answer).toMatchObject({ refused: "fifty" });
+    // Whole seconds, and fifty take some.
+    expect("wait" in answer && answer.wait > 30 && answer.wait <= 60).toBe(true);
   }
 });
 

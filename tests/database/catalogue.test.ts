@@ -77,7 +77,7 @@ test("clients have exactly the privileges on tables and columns that the product
   expect(granted.map(({ relation, column, privilege }) => `${privilege} ${relation}.${column}`).sort()).toEqual(
     [
       ...columns("SELECT documents", "id, shipment_id, user_id, name, uploaded, verified, storage_path"),
-      ...columns("SELECT shipments", "id, user_id, request_id, name, stage, status, awb, created_at"),
+      ...columns("SELECT shipments", "id, user_id, request_id, name, stage, status, awb, created_at, retain_until"),
       ...columns("SELECT tracking_events", "id, shipment_id, status, location, created_at"),
       ...columns("INSERT shipments", "user_id, request_id, name, stage, status"),
       ...columns("UPDATE documents", "uploaded, storage_path"),

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientIdRefused } from "../../app/models/client-id.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
+import { emptyDatabase } from "../support/database.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
 const password = "a good password";
@@ -134,9 +135,11 @@ test("the gate holds however the address of sign-up is written", async () => {
 
 test("a mail that cannot be delivered leaves no user and the client ID unclaimed, and the same form works later", async () => {
   const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
+  const database = await emptyDatabase();
   let delivers = false;
   const backend = await createBackend({
     dataDir: null,
+    databaseUrl: database?.url ?? null,
     objectsDir,
     siteUrl: "http://127.0.0.1:3000",
     publishableKey: world.publishableKey,
@@ -176,6 +179,7 @@ test("a mail that cannot be delivered leaves no user and the client ID unclaimed
     expect(await state()).toEqual({ users: 1, identities: 1, claimed: 1 });
   } finally {
     await backend.close();
+    await database?.drop();
     rmSync(objectsDir, { recursive: true, force: true });
   }
 });

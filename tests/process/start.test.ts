@@ -28,6 +28,8 @@ describe("a wrong configuration is one line that names the variable, exit code 1
     ["APP_ORIGIN", { APP_ORIGIN: "http://portal.example", NODE_ENV: "production" }],
     ["SUPABASE_SECRET_KEY", { ...hosted, SUPABASE_SECRET_KEY: "" }],
     ["SESSION_SECRET", { ...hosted, SESSION_SECRET: secret }],
+    ["DATABASE_URL", { DATABASE_URL: `mysql://user:${secret}@db.example` }],
+    ["DATABASE_URL", { ...hosted, DATABASE_URL: `postgres://user:${secret}@db.example/portal` }],
     ["SMTP_URL", { SMTP_URL: `http://user:${secret}@mail.example` }],
     ["TRUSTED_PROXIES", { TRUSTED_PROXIES: `10.0.0.0/99, ${secret}` }],
     ["WRITES_PER_MINUTE", { WRITES_PER_MINUTE: "-1" }],

@@ -6,18 +6,26 @@ import ws from "ws";
 import type { Database } from "../../app/lib/database.ts";
 import { type Backend, createBackend } from "../../supabase/local/backend.ts";
 import type { Mail } from "../../supabase/local/mail.ts";
+import { emptyDatabase } from "./database.ts";
 
 const publishableKey = "sb_publishable_for_tests_only";
 const secretKey = "sb_secret_for_tests_only";
 
+type Between = (request: Request, next: Backend["fetch"]) => Promise<Response>;
+
 export type Handle = SupabaseClient<Database>;
 
-/** The embedded backend in memory, with supabase-js handles on it. Close it after the tests. */
+/**
+ * The embedded backend with supabase-js handles on it: in memory, or, in the project "postgres", on a database of its
+ * own on a PostgreSQL server. Close it after the tests.
+ */
 export async function memoryBackend({ seed = false } = {}) {
+  const database = await emptyDatabase();
   const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
   const mails: Mail[] = [];
   const backend: Backend = await createBackend({
     dataDir: null,
+    databaseUrl: database?.url ?? null,
     objectsDir,
     siteUrl: "http://127.0.0.1:3000",
     publishableKey,
@@ -29,10 +37,10 @@ export async function memoryBackend({ seed = false } = {}) {
     seed,
   });
 
-  const handle = (key: string): Handle =>
+  const handle = (key: string, through: Between = (request, next) => next(request)): Handle =>
     createClient<Database>("http://backend.local", key, {
       auth: { persistSession: false, autoRefreshToken: false },
-      global: { fetch: (input, init) => backend.fetch(new Request(input, init)) },
+      global: { fetch: (input, init) => through(new Request(input, init), backend.fetch) },
       realtime: { transport: ws as unknown as typeof WebSocket },
     });
 
@@ -62,6 +70,8 @@ export async function memoryBackend({ seed = false } = {}) {
     backend,
     mails,
     company,
+    /** The company's handle with something in between, such as a line that breaks. */
+    companyThrough: (through: Between) => handle(secretKey, through),
     /** A handle without a session, as a visitor's requests have it. */
     anonymous: () => handle(publishableKey),
     newClient,
@@ -69,6 +79,7 @@ export async function memoryBackend({ seed = false } = {}) {
     secretKey,
     close: async () => {
       await backend.close();
+      await database?.drop();
       rmSync(objectsDir, { recursive: true, force: true });
     },
   };

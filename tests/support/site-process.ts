@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { buffer } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import { freePort } from "./ports.ts";
@@ -44,6 +44,9 @@ export async function aPlace(
         },
         from,
       ),
+    /** `npm run staff --` with these words, as its own process: what it printed, and its exit code. */
+    staff: (words: string[], more: Record<string, string> = {}) =>
+      staff(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }),
     /** A browser of the site, at an address of its own. */
     browser: () => browserOf(port),
     /** What comes back for these bytes over one connection, until the server closes it. */
@@ -65,6 +68,21 @@ export async function aPlace(
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+async function staff(words: string[], environment: Record<string, string>) {
+  const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
+  const child = spawn(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...words], {
+    cwd: root,
+    env: { ...inherited, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  const ended = once(child, "close");
+  const [printed, told] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await ended;
+  return { printed, told, code: child.exitCode };
 }
 
 /** Ends a process at once, if it is there. */
@@ -102,8 +120,8 @@ export class SiteProcess {
     running.add(this.child);
     this.child.once("exit", () => running.delete(this.child));
     for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => {
-        this.output += text;
+      stream?.setEncoding("utf8").on("data", (printed: string) => {
+        this.output += printed;
       });
     }
   }

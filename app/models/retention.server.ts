@@ -1,0 +1,117 @@
+/** Staff: what the privacy policy promises to delete, through the company's handle. The rules are in the database. */
+import { z } from "zod";
+import { refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import type { Backend } from "../lib/supabase.server.ts";
+
+/** What public.past_retention answers; days such as 2033-11-21, `last_seen` in ISO 8601. */
+const PastRetention = z.object({
+  shipments: z.array(
+    z.object({ id: z.string(), name: z.string(), retain_until: z.string(), files: z.array(z.string()) }),
+  ),
+  files: z.array(z.string()),
+  accounts: z.array(z.object({ id: z.string(), email: z.string(), last_seen: z.string() })),
+});
+type PastRetention = z.infer<typeof PastRetention>;
+
+/** How many files one call to the store removes. */
+const batch = 100;
+
+/** Told after each deletion, for the log; ids only, as the log outlives what it tells of. */
+type Tell = (fields: { shipment: string } | { files: number } | { account: string }) => void;
+
+/** Shipments past their last day with their files, files that a deletion left behind, and accounts nobody uses. */
+export async function pastRetention(company: Backend): Promise<PastRetention> {
+  const { data, error, status } = await company.rpc("past_retention");
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  const past = PastRetention.safeParse(data);
+  if (!past.success) throw new Error(refusalOfThrown(past.error).reason);
+  return past.data;
+}
+
+/**
+ * Deletes what `pastRetention` lists. A shipment goes with its documents in one transaction and its files after it, so
+ * that nothing ever counts a file that is gone; where this is cut off, the next run finds the files. Throws when the
+ * backend refuses; what was told is done.
+ */
+export async function deletePastRetention(company: Backend, tell: Tell): Promise<void> {
+  const { shipments, accounts } = await pastRetention(company);
+  for (const { id } of shipments) if (await deleteShipment(company, id)) tell({ shipment: id });
+  await deleteLeftFiles(company, tell);
+  for (const { id } of accounts) await deleteAccount(company, id, tell);
+}
+
+/**
+ * Deletes an account whose owner asks for it, with the shipments that need not be kept any more.
+ * Throws when there is no such account, or when a shipment has to be kept: the message says until when.
+ */
+export async function eraseAccount(company: Backend, email: string, tell: Tell): Promise<void> {
+  const found = await company.rpc("find_account", { email });
+  if (found.error) throw new Error(refusalOf({ ...found.error, status: found.status }).reason);
+  const userId = found.data;
+  if (!userId) throw new Error(`There is no account with the e-mail address ${email}.`);
+  const { data, error, status } = await company
+    .from("shipments")
+    .select("id, retain_until")
+    .eq("user_id", userId)
+    .order("retain_until", { ascending: false })
+    .retry(false);
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  // The one that is kept longest comes first.
+  const kept = data[0] && data[0].retain_until >= today() ? data[0] : null;
+  if (kept)
+    throw new Error(
+      `${email} has shipments that have to be kept, the last until ${kept.retain_until}: nothing was deleted.`,
+    );
+  for (const { id } of data) if (await deleteShipment(company, id)) tell({ shipment: id });
+  await deleteLeftFiles(company, tell);
+  await deleteAccount(company, userId, tell);
+}
+
+/** Keeps a shipment longer, through a day such as "2035-12-31". Throws when it is kept that long already. */
+export async function keepShipment(company: Backend, id: string, day: string): Promise<void> {
+  const { data, error, status } = await company
+    .from("shipments")
+    .update({ retain_until: day })
+    .eq("id", id)
+    .lt("retain_until", day)
+    .select("id");
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  if (data.length === 0) throw new Error(`${id} is kept until then already: a shipment's last day only moves back.`);
+}
+
+/** Deletes a shipment if it still is past its last day; whether it was. Its documents and events go with it. */
+async function deleteShipment(company: Backend, id: string): Promise<boolean> {
+  const { data, error, status } = await company
+    .from("shipments")
+    .delete()
+    .eq("id", id)
+    .lt("retain_until", today())
+    .select("id");
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  return data.length > 0;
+}
+
+async function deleteLeftFiles(company: Backend, tell: Tell): Promise<void> {
+  for (;;) {
+    const { files } = await pastRetention(company);
+    if (files.length === 0) return;
+    const { data, error } = await company.storage.from("documents").remove(files.slice(0, batch));
+    if (error) throw new Error(refusalOf(error).reason);
+    if (data.length === 0) throw new Error(`The document store does not delete ${files[0]}.`);
+    tell({ files: data.length });
+  }
+}
+
+/** The used client ID holds the account, so it goes first; nobody knows it afterwards, and it opens no other account. */
+async function deleteAccount(company: Backend, id: string, tell: Tell): Promise<void> {
+  const freed = await company.from("client_ids").delete().eq("claimed_by", id);
+  if (freed.error) throw new Error(refusalOf({ ...freed.error, status: freed.status }).reason);
+  const { error } = await company.auth.admin.deleteUser(id);
+  if (error) throw new Error(refusalOf(error).reason);
+  tell({ account: id });
+}
+
+/** The day it is in UTC, as the database counts them. */
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}

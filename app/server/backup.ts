@@ -1,0 +1,107 @@
+/** One file with everything the embedded backend keeps: the database, the stored files and the keys. */
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { pipeline } from "node:stream/promises";
+import { create, extract } from "tar";
+import { beingRestored, lock } from "../../supabase/local/lock.ts";
+import type { Settings } from "../lib/env.server.ts";
+import { dumpDatabase, restoreDatabase } from "./postgres-dump.ts";
+
+type Place = Pick<Settings, "dataDir" | "databaseUrl">;
+/** What the file says about itself. `database` is a folder of PGlite's, or a dump of a PostgreSQL server's. */
+type About = { kind: typeof kind; version: 1; made: string; database: "folder" | "dump" };
+
+const kind = "backup of the embedded backend";
+const about = "backup.json";
+const dump = "database.dump";
+
+/**
+ * Writes a gzipped tar that only this user may read, whole or not at all. The site is stopped meanwhile: the data
+ * directory is locked. Returns the file's size in bytes. Throws a line for the person at the keyboard.
+ */
+export async function backUp({ dataDir, databaseUrl }: Place, file: string): Promise<number> {
+  if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
+  if (existsSync(file)) throw new Error(`${file} is there already: give another name.`);
+  const { release } = lock(dataDir);
+  const draft = `${path.resolve(file)}.${process.pid}.part`;
+  const inside = (name: string) => path.join(dataDir, name);
+  try {
+    const said: About = { kind, version: 1, made: new Date().toISOString(), database: databaseUrl ? "dump" : "folder" };
+    writeFileSync(inside(about), JSON.stringify(said), { mode: 0o600 });
+    if (databaseUrl) await dumpDatabase(databaseUrl, inside(dump));
+    else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
+      throw new Error(`There is no database in ${dataDir}: start the site once.`);
+    const names = [about, "keys.json", "objects", databaseUrl ? dump : "database"];
+    await pipeline(
+      create(
+        { cwd: dataDir, gzip: true, portable: true, strict: true },
+        names.filter((name) => existsSync(inside(name))),
+      ),
+      createWriteStream(draft, { flags: "wx", mode: 0o600, flush: true }),
+    );
+    renameSync(draft, file);
+    return statSync(file).size;
+  } finally {
+    for (const left of [draft, inside(about), inside(dump)]) rmSync(left, { force: true });
+    release();
+  }
+}
+
+/**
+ * Puts a backup where there is nothing yet: a data directory without data and, for a dump, an empty database. A file that
+ * is cut off, damaged or none of ours changes nothing. Throws a line for the person at the keyboard.
+ */
+export async function restore({ dataDir, databaseUrl }: Place, file: string): Promise<void> {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
+  const wasThere = existsSync(dataDir);
+  const { release } = lock(dataDir);
+  const stage = beingRestored(dataDir);
+  let staged = false;
+  try {
+    const taken = ["keys.json", "database", "objects", path.basename(stage)].find((name) =>
+      existsSync(path.join(dataDir, name)),
+    );
+    if (taken) throw new Error(`${dataDir} holds data already (${taken}): move it away first.`);
+    mkdirSync(stage, { mode: 0o700 });
+    staged = true;
+    const said = await unpack(file, stage);
+    if (said.database === "dump" && !databaseUrl)
+      throw new Error(`${file} is of a PostgreSQL database: set DATABASE_URL to an empty one.`);
+    if (said.database === "folder" && databaseUrl)
+      throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
+    if (databaseUrl) await restoreDatabase(databaseUrl, path.join(stage, dump));
+    for (const name of ["objects", "database", "keys.json"]) {
+      if (existsSync(path.join(stage, name))) renameSync(path.join(stage, name), path.join(dataDir, name));
+    }
+  } finally {
+    if (staged) rmSync(stage, { recursive: true, force: true });
+    release();
+    if (!wasThere && !existsSync(path.join(dataDir, "keys.json"))) rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Unpacks a backup into a folder and reads what it says about itself. Throws when it is not whole or none of ours. */
+async function unpack(file: string, folder: string): Promise<About> {
+  const isPlain = (_path: string, entry: object) =>
+    "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
+  try {
+    await extract({ file, cwd: folder, strict: true, filter: isPlain });
+    const said = JSON.parse(readFileSync(path.join(folder, about), "utf8")) as About;
+    const parts = ["keys.json", said.database === "dump" ? dump : "database"];
+    if (said.kind === kind && said.version === 1 && parts.every((name) => existsSync(path.join(folder, name))))
+      return said;
+  } catch (error) {
+    throw new Error(`${file} is no whole backup of this site: nothing was changed.`, { cause: error });
+  }
+  throw new Error(`${file} is no whole backup of this site: nothing was changed.`);
+}

@@ -1,0 +1,73 @@
+/** What the embedded backend needs of a database, in this process (PGlite) or on a server (PostgreSQL): one session. */
+import { mkdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import type { App } from "@supabase/lite";
+import { PgliteConnection } from "@supabase/lite/pglite";
+
+/** Statements in the one session there is. Times come in ISO 8601. */
+export type Database = {
+  query: <Row = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
+  /** Several statements at once, without values; for files. */
+  exec: (text: string) => Promise<unknown>;
+};
+
+export type OpenDatabase = {
+  /** For the library; it shares the session with `db`. */
+  connection: App["connection"];
+  db: Database;
+  /** Opens the session again when it was lost. Rejects with DatabaseUnavailable when that fails. */
+  ready: () => Promise<void>;
+  /** Whether the session was lost since the last `ready`; nothing runs in it any more. */
+  lost: () => boolean;
+  close: () => Promise<void>;
+};
+
+/** There is no database to ask; the message names no password. */
+export class DatabaseUnavailable extends Error {}
+
+/** PostgreSQL's own output has a blank where ISO 8601, which PostgREST sends, has a T and full offset. */
+export function isoTimestamp(text: string): string {
+  return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
+}
+
+/**
+ * Left to itself, the library grants everything on every table with policies to anon and authenticated at the first
+ * request. Our migrations grant; this state makes it only set the role.
+ */
+export function grantNothing(connection: App["connection"]): void {
+  (connection as unknown as { rlsState: string }).rlsState = "active";
+}
+
+/** Makes the roles in which requests are worked on. Throws a line that says who has to, when this user may not. */
+export async function makeRoles(db: Database): Promise<void> {
+  try {
+    await db.exec(readFileSync(path.join(import.meta.dirname, "roles.sql"), "utf8"));
+  } catch (error) {
+    throw new Error(
+      `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run supabase/local/roles.sql and grant them to it.`,
+      { cause: error },
+    );
+  }
+}
+
+/** PGlite on the folder `database` of a data directory, or in memory. Throws when the folder holds none it can open. */
+export async function openPglite(dataDir: string | null): Promise<OpenDatabase> {
+  if (dataDir) mkdirSync(dataDir, { recursive: true });
+  const connection = new PgliteConnection({
+    url: dataDir ? path.join(dataDir, "database") : undefined,
+    pgliteOptions: {
+      startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
+      parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
+    },
+  });
+  grantNothing(connection);
+  await connection.driver.waitReady;
+  return {
+    connection,
+    db: connection.driver,
+    ready: async () => undefined,
+    lost: () => false,
+    close: () => connection.close(),
+  };
+}

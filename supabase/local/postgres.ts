@@ -1,0 +1,148 @@
+/** A PostgreSQL server as the embedded backend's database: one session, which holds a lock while it lasts. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { PostgresConnection } from "@supabase/lite/postgres";
+import { Kysely, PostgresDialect } from "kysely";
+import { type Database, DatabaseUnavailable, grantNothing, type OpenDatabase } from "./database.ts";
+import { typesOfPglite } from "./postgres-types.ts";
+
+/** How long a server may take to let us in, and to answer a statement of a request, in milliseconds. */
+const connectTime = 4000;
+const statementTime = 30_000;
+/** Any number, the same for every start of this project. */
+const lockKey = 7_301_925_548;
+
+type Session = { driver: PostgresConnection["driver"]; socket: Socket };
+
+/**
+ * Opens the database at `url`. The lock is taken in the session that does the work, so that no statement runs without
+ * it: of two starts on one database the second is refused, and so is a session that comes back after somebody else took
+ * over. `patience` is how many milliseconds a holder that is just ending may take.
+ * Rejects with DatabaseUnavailable.
+ */
+export async function openPostgres(url: string, patience = 0): Promise<OpenDatabase> {
+  let session: Session | null = null;
+  const lost = () => session?.socket.destroyed !== false;
+  const ready = async () => {
+    if (lost()) session = await begin(url);
+  };
+
+  async function run(text: string, values: readonly unknown[], limit?: number) {
+    if (!session || lost()) throw new DatabaseUnavailable("The connection to the database was lost.");
+    const { driver, socket } = session;
+    const late = limit ? setTimeout(() => socket.destroy(), limit) : undefined;
+    try {
+      return await driver.unsafe(text, values as never[]);
+    } catch (error) {
+      // The server's last word in a session comes a moment before the connection ends.
+      if ((error as { severity?: string }).severity === "FATAL") socket.destroy();
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  const until = Date.now() + patience;
+  while (lost()) {
+    try {
+      await ready();
+    } catch (error) {
+      if (!(error instanceof InUse) || Date.now() > until) throw error;
+      await wait(50);
+    }
+  }
+
+  const connection = new PostgresConnection({ url });
+  grantNothing(connection);
+  // The library's own dialect reserves a connection and waits for ever on one that was closed meanwhile.
+  const client = {
+    query: async (text: string, values: readonly unknown[]) => {
+      const result = await run(text, values, statementTime);
+      return { command: result.command as "SELECT", rowCount: result.count, rows: [...result] };
+    },
+    release: () => undefined,
+  };
+  const pool = { connect: async () => client, end: async () => undefined };
+  connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
+
+  const db: Database = {
+    query: async <Row>(text: string, values: unknown[] = []) => ({
+      rows: [...(await run(text, values, statementTime))] as unknown as Row[],
+    }),
+    exec: (text) => run(text, []),
+  };
+  const close = async () => {
+    if (!lost()) await session?.driver.end({ timeout: 1 });
+  };
+  return { connection, db, ready, lost, close };
+}
+
+class InUse extends DatabaseUnavailable {
+  constructor() {
+    super("The database of DATABASE_URL is in use by another start of this site: end that one first.");
+  }
+}
+
+/** A new session with the lock. */
+async function begin(url: string): Promise<Session> {
+  const { driver, socket } = newDriver(url);
+  let late = false;
+  const patience = setTimeout(async () => {
+    late = true;
+    (await socket).destroy();
+  }, connectTime);
+  try {
+    // The driver goes on trying for as long as connections are closed before they begin.
+    const closed = socket
+      .then((open) => once(open, "close"))
+      .then(() => Promise.reject(new Error("the connection was closed")));
+    const [row] = await Promise.race([driver.unsafe("select pg_try_advisory_lock($1) as ours", [lockKey]), closed]);
+    if (!row?.ours) throw new InUse();
+    return { driver, socket: await socket };
+  } catch (error) {
+    socket.then((open) => open.destroy());
+    if (error instanceof InUse) throw error;
+    const { message, code } = error as { message?: string; code?: string };
+    const reason = late ? "it does not answer" : message || code;
+    throw new DatabaseUnavailable(`The database of DATABASE_URL cannot be reached: ${reason}.`);
+  } finally {
+    clearTimeout(patience);
+  }
+}
+
+/**
+ * A driver that connects once, at its first statement: a connection that ends takes its transaction with it, and the
+ * driver would go on in a new one.
+ */
+function newDriver(url: string): { driver: PostgresConnection["driver"]; socket: Promise<Socket> } {
+  let connects: (socket: Socket) => void = () => undefined;
+  const socket = new Promise<Socket>((resolve) => {
+    connects = resolve;
+  });
+  let attempted = false;
+  const { driver } = new PostgresConnection({
+    url,
+    postgresOptions: {
+      max: 1,
+      max_lifetime: null,
+      // Nobody catches the error of a connection that is lost during this.
+      fetch_types: false,
+      types: typesOfPglite,
+      transform: { undefined: null },
+      onnotice: () => undefined,
+      // A server learns within a minute that we are gone, and gives the lock back.
+      connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
+      socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
+        if (attempted) return new Promise(() => undefined);
+        attempted = true;
+        // The driver looks here for the name that a certificate has to be made out to.
+        const open = Object.assign(path ? connect(path) : connect(port[0] ?? 5432, host[0]), { host: host[0] });
+        connects(open);
+        await once(open, "connect");
+        return open;
+      },
+    } as object,
+  });
+  return { driver, socket };
+}

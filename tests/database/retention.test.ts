@@ -1,0 +1,267 @@
+import { readFileSync } from "node:fs";
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deletePastRetention, eraseAccount, keepShipment, pastRetention } from "../../app/models/retention.server.ts";
+import { memoryBackend } from "../support/memory-backend.ts";
+
+type Person = Awaited<ReturnType<typeof world.newClient>>;
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let number = 0;
+beforeAll(async () => {
+  world = await memoryBackend();
+});
+afterAll(() => world.close());
+
+const inYears = (years: number) => {
+  const day = new Date();
+  day.setUTCFullYear(day.getUTCFullYear() + years);
+  return day.toISOString().slice(0, 10);
+};
+const someone = () => world.newClient(`person-${++number}@client.example`);
+
+/** A shipment with a packing list that counts and a file that does not, kept until some day. */
+async function aShipment(client: Person, until?: string) {
+  const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
+  if (made.error) throw made.error;
+  const { id } = made.data;
+  const files = [`${client.id}/${id}/packing-list-x.pdf`, `${client.id}/${id}/bill-of-lading-half.pdf`];
+  for (const file of files) {
+    const { error } = await client.handle.storage
+      .from("documents")
+      .upload(file, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
+    if (error) throw error;
+  }
+  const { error } = await client.handle
+    .from("documents")
+    .update({ uploaded: true, storage_path: files[0] })
+    .eq("shipment_id", id)
+    .eq("name", "Packing List");
+  if (error) throw error;
+  if (until) await world.backend.db.query("update public.shipments set retain_until = $1 where id = $2", [until, id]);
+  return { id, files };
+}
+
+/** Lets so many years pass for an account. */
+const lastSeen = (client: Person, years: number) =>
+  world.backend.db.query(
+    `with seen as (select now() - make_interval(years => $2) as at),
+       person as (update auth.users set created_at = seen.at, last_sign_in_at = seen.at from seen where id = $1)
+     update auth.sessions set updated_at = seen.at from seen where user_id = $1`,
+    [client.id, years],
+  );
+
+const retainUntil = async (id: string) =>
+  (await world.company.from("shipments").select("retain_until").eq("id", id)).data?.[0]?.retain_until;
+
+/** What there is of a shipment: rows, and which of its files the store hands out. */
+async function leftOf({ id, files }: { id: string; files: string[] }) {
+  const { data } = await world.company.from("shipments").select("id").eq("id", id);
+  const documents = await world.company.from("documents").select("uploaded, storage_path").eq("shipment_id", id);
+  const there = await Promise.all(files.map((file) => world.company.storage.from("documents").download(file)));
+  return {
+    shipments: data?.length,
+    documents: documents.data?.length,
+    files: there.filter(({ data }) => data).length,
+  };
+}
+const whole = { shipments: 1, documents: 4, files: 2 };
+const gone = { shipments: 0, documents: 0, files: 0 };
+
+/** Deletes what is past its time; what was told. */
+async function deleted(company = world.company) {
+  const told: object[] = [];
+  await deletePastRetention(company, (fields) => told.push(fields));
+  return told;
+}
+
+test("a shipment is kept for seven years from the last step it made, and never shorter than staff said", async () => {
+  const client = await someone();
+  const { id } = await aShipment(client);
+  expect(await retainUntil(id)).toBe(inYears(7));
+  await world.backend.db.query("update public.shipments set retain_until = '2020-01-01' where id = $1", [id]);
+  await world.company.from("shipments").update({ awb: "MEDUX1" }).eq("id", id);
+  expect(await retainUntil(id)).toBe("2020-01-01");
+  await world.company.rpc("advance_shipment", { shipment_id: id });
+  expect(await retainUntil(id)).toBe(inYears(7));
+  await keepShipment(world.company, id, inYears(20));
+  await world.company.rpc("advance_shipment", { shipment_id: id });
+  expect(await retainUntil(id)).toBe(inYears(20));
+  await expect(keepShipment(world.company, id, inYears(8))).rejects.toThrow("only moves back");
+  expect(await retainUntil(id)).toBe(inYears(20));
+});
+
+test("shipments from before the rule are kept for seven years from the last that is known of them", async () => {
+  const old = await memoryBackend();
+  try {
+    const { db } = old.backend;
+    const client = await old.newClient("old@client.example");
+    await db.exec(`
+      drop function public.past_retention();
+      drop function private.keep_shipment() cascade;
+      alter table public.shipments drop column retain_until;
+      insert into public.shipments (id, user_id, name, created_at) values
+        ('00000000-0000-4000-8000-000000000001', '${client.id}', 'Opened', '2019-03-01T10:00:00Z'),
+        ('00000000-0000-4000-8000-000000000002', '${client.id}', 'Moved', '2019-03-01T10:00:00Z');
+      insert into public.tracking_events (shipment_id, status, created_at)
+      values ('00000000-0000-4000-8000-000000000002', 'Shipment Closed', '2020-02-29T10:00:00Z');
+    `);
+    await db.exec(readFileSync("supabase/migrations/20261122080000_retention.sql", "utf8"));
+    const { data } = await old.company.from("shipments").select("name, retain_until").order("name");
+    expect(data).toEqual([
+      { name: "Moved", retain_until: "2027-02-28" },
+      { name: "Opened", retain_until: "2026-03-01" },
+    ]);
+  } finally {
+    await old.close();
+  }
+});
+
+test("clients neither say how long a shipment is kept nor ask what is past its time", async () => {
+  const client = await someone();
+  const early = { name: "Early", user_id: client.id, retain_until: "2020-01-01" };
+  expect((await (client.handle as SupabaseClient).from("shipments").insert(early)).error?.code).toBe("42501");
+  const { id } = await aShipment(client);
+  expect((await client.handle.from("shipments").update({ retain_until: "2020-01-01" }).eq("id", id)).error?.code).toBe(
+    "42501",
+  );
+  expect(await retainUntil(id)).toBe(inYears(7));
+  for (const handle of [client.handle, world.anonymous()]) {
+    expect((await handle.rpc("past_retention")).error?.code).toBe("42501");
+  }
+});
+
+test("what is past its time is listed with all its files, and looking changes nothing", async () => {
+  const client = await someone();
+  const past = await aShipment(client, inYears(-1));
+  const today = await aShipment(client, inYears(0));
+  const found = await pastRetention(world.company);
+  expect(found.shipments).toEqual([
+    { id: past.id, name: "Tea", retain_until: inYears(-1), files: [...past.files].sort() },
+  ]);
+  expect(found.files).toEqual([]);
+  expect(await leftOf(past)).toEqual(whole);
+  expect(await leftOf(today)).toEqual(whole);
+  await deleted();
+});
+
+test("deleting takes shipments past their time with documents, events and files, and nothing else; again, it finds none", async () => {
+  const client = await someone();
+  const past = [await aShipment(client, inYears(-1)), await aShipment(client, inYears(-3))];
+  const kept = await aShipment(client);
+  expect(await deleted()).toEqual(
+    expect.arrayContaining([{ shipment: past[0]?.id }, { shipment: past[1]?.id }, { files: 4 }]),
+  );
+  for (const one of past) expect(await leftOf(one)).toEqual(gone);
+  expect(await leftOf(kept)).toEqual(whole);
+  expect(await pastRetention(world.company)).toEqual({ shipments: [], files: [], accounts: [] });
+  expect(await deleted()).toEqual([]);
+  expect((await client.handle.from("shipments").select("id")).data).toEqual([{ id: kept.id }]);
+});
+
+test("wherever deleting is cut off, no document counts a file that is gone, and the next run finishes", async () => {
+  const client = await someone();
+  for (let answered = 0; ; answered += 1) {
+    const past = [await aShipment(client, inYears(-1)), await aShipment(client, inYears(-1))];
+    let calls = 0;
+    const breaking = world.companyThrough(async (request, next) => {
+      if (request.method === "GET" || request.url.endsWith("/past_retention")) return next(request);
+      calls += 1;
+      if (calls > answered + 1) throw new TypeError("the line broke before");
+      const answer = await next(request);
+      if (calls === answered + 1) throw new TypeError("the line broke after");
+      return answer;
+    });
+    const cut = await deleted(breaking).catch(() => null);
+    const counted = await world.company.from("documents").select("storage_path").eq("uploaded", true);
+    for (const { storage_path } of counted.data ?? []) {
+      const file = await world.company.storage.from("documents").download(storage_path ?? "");
+      expect(file.error, `after ${answered} calls`).toBeNull();
+    }
+    await deleted();
+    for (const one of past) expect(await leftOf(one), `after ${answered} calls`).toEqual(gone);
+    if (cut) break;
+    expect(answered).toBeLessThan(10);
+  }
+});
+
+test("a file that somebody else put into the bucket is not the portal's to delete", async () => {
+  const { storage } = world.company;
+  await storage.from("documents").upload("forms/power-of-attorney.pdf", "%PDF-1.7", { contentType: "application/pdf" });
+  await deleted();
+  expect((await storage.from("documents").download("forms/power-of-attorney.pdf")).error).toBeNull();
+});
+
+test("an account that nobody used for seven years and that has no shipment goes, with its client ID and all that auth knows", async () => {
+  const unused = await someone();
+  const used = await someone();
+  const shipper = await someone();
+  const kept = await aShipment(shipper);
+  await lastSeen(unused, 8);
+  await lastSeen(shipper, 8);
+  await lastSeen(used, 6);
+  const found = await pastRetention(world.company);
+  expect(found.accounts.map(({ email }) => email)).toEqual([unused.email]);
+  expect(await deleted()).toEqual([{ account: unused.id }]);
+
+  const { rows } = await world.backend.db.query(
+    `select 'user' from auth.users where id = $1
+     union all select 'client ID' from public.client_ids where claimed_by = $1
+     union all select 'identity' from auth.identities where user_id = $1
+     union all select 'session' from auth.sessions where user_id = $1
+     union all select 'token' from auth.refresh_tokens where user_id::text = $1::text
+     union all select 'log' from auth.audit_log_entries where payload::text like '%' || $1::text || '%'`,
+    [unused.id],
+  );
+  expect(rows).toEqual([]);
+  const door = world.anonymous().auth;
+  expect((await door.signInWithPassword({ email: unused.email, password: "a good password" })).error).not.toBeNull();
+  for (const { email } of [used, shipper]) {
+    expect((await door.signInWithPassword({ email, password: "a good password" })).error).toBeNull();
+  }
+  expect(await leftOf(kept)).toEqual(whole);
+});
+
+test("an account whose shipments have to be kept is not erased, and the words say until when", async () => {
+  const client = await someone();
+  const past = await aShipment(client, inYears(-1));
+  const kept = await aShipment(client);
+  await expect(eraseAccount(world.company, client.email, () => undefined)).rejects.toThrow(
+    `${client.email} has shipments that have to be kept, the last until ${inYears(7)}: nothing was deleted.`,
+  );
+  expect(await leftOf(past)).toEqual(whole);
+  expect(await leftOf(kept)).toEqual(whole);
+});
+
+test("an account whose owner asks for it goes with what need not be kept, and nobody else's", async () => {
+  const client = await someone();
+  const stranger = await someone();
+  const past = await aShipment(client, inYears(-1));
+  const theirs = await aShipment(stranger, inYears(-1));
+  const told: object[] = [];
+  await eraseAccount(world.company, client.email, (fields) => told.push(fields));
+  expect(told).toEqual([{ shipment: past.id }, { files: 2 }, { account: client.id }]);
+  expect(await leftOf(past)).toEqual(gone);
+  expect(await leftOf(theirs)).toEqual(whole);
+  await expect(eraseAccount(world.company, client.email, () => undefined)).rejects.toThrow("There is no account");
+  expect((await client.handle.auth.getUser()).data.user).toBeNull();
+});
+
+test("erasing an account that was cut off is finished by erasing it again", async () => {
+  const client = await someone();
+  const breaking = world.companyThrough(async (request, next) => {
+    if (request.url.includes("/admin/users/")) throw new TypeError("the line broke");
+    return next(request);
+  });
+  await expect(eraseAccount(breaking, client.email, () => undefined)).rejects.toThrow();
+  await eraseAccount(world.company, client.email, () => undefined);
+  expect((await world.company.rpc("find_account", { email: client.email })).data).toBeNull();
+});
+
+test("only the company deletes accounts", async () => {
+  const client = await someone();
+  for (const handle of [world.anonymous(), client.handle]) {
+    expect((await handle.auth.admin.deleteUser(client.id)).error).not.toBeNull();
+  }
+  expect((await client.handle.auth.getUser()).data.user?.id).toBe(client.id);
+});

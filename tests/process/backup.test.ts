@@ -1,0 +1,206 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { create } from "tar";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { restore } from "../../app/server/backup.ts";
+import { companyOf, newClient, newShipment } from "../support/client.ts";
+import { databaseOn } from "../support/database.ts";
+import { startPostgres } from "../support/postgres-server.ts";
+import { type Browser, password, read } from "../support/routes.ts";
+import { aPlace } from "../support/site-process.ts";
+
+type Place = Awaited<ReturnType<typeof aPlace>> & { databaseUrl: string | null };
+
+let folder: string;
+let server: Awaited<ReturnType<typeof startPostgres>>;
+const places = new Set<Place>();
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), "backups-"));
+  server = await startPostgres();
+});
+afterAll(async () => {
+  for (const place of places) await place.leave();
+  server.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A place with nothing in it, its database included. */
+async function anEmptyPlace(on: string): Promise<Place> {
+  const databaseUrl = on === "PostgreSQL" ? (await databaseOn(server.url)).url : null;
+  const place = { ...(await aPlace(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };
+  places.add(place);
+  return place;
+}
+
+/** The sizes of the files that the documents of a client's shipment count. */
+async function filesOf(place: Place, address: string): Promise<number[]> {
+  const { data } = await companyOf(place)
+    .from("documents")
+    .select("storage_path")
+    .eq("shipment_id", address.split("/").at(-1) ?? "")
+    .eq("uploaded", true);
+  const files = (data ?? []).map(({ storage_path }) =>
+    companyOf(place)
+      .storage.from("documents")
+      .download(storage_path ?? ""),
+  );
+  return (await Promise.all(files)).map((file) => file.data?.size ?? -1);
+}
+
+describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
+  let file: string;
+  let browser: Browser;
+  let address: string;
+  let place: Place;
+  const email = "backed.up@client.example";
+  beforeAll(async () => {
+    file = path.join(folder, `${on}.tar.gz`);
+    place = await anEmptyPlace(on);
+    const site = place.start();
+    await site.answers();
+    browser = await newClient(place, email);
+    address = await newShipment(browser, "Backed up tea", 70_000);
+
+    const busy = await place.staff(["backup", file]);
+    expect(busy.code).toBe(1);
+    expect(busy.told.trim()).toMatch(/^The data in .+ is in use by process \d+: end that one first\.$/);
+    expect(readdirSync(folder)).not.toContain(path.basename(file));
+    await site.end("SIGTERM");
+  });
+
+  test("a backup of the stopped site is one file for this user alone, and a second does not replace it", async () => {
+    const { code, printed, told } = await place.staff(["backup", file]);
+    expect(told).toMatch(/"act":"backup"/);
+    expect(code).toBe(0);
+    expect(printed).toContain(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await place.staff(["backup", file]);
+    expect(again.code).toBe(1);
+    expect(again.told.trim()).toBe(`${file} is there already: give another name.`);
+    expect(readdirSync(folder).filter((name) => name.startsWith(on))).toEqual([path.basename(file)]);
+    expect(readdirSync(place.dataDir)).not.toContain("backup.json");
+    expect(readdirSync(place.dataDir)).not.toContain("database.dump");
+  });
+
+  test("restored elsewhere, the client is still signed in, may log in again, and has the documents with their files", async () => {
+    const elsewhere = await anEmptyPlace(on);
+    const restored = await elsewhere.staff(["restore", file]);
+    expect(restored.told).toMatch(/"act":"restore"/);
+    expect(restored.code).toBe(0);
+    expect(readdirSync(elsewhere.dataDir).sort()).toEqual(
+      ["database", "keys.json", "objects"].filter((name) => name !== "database" || on === "PGlite"),
+    );
+    const site = elsewhere.start();
+    await site.answers();
+    const still = elsewhere.browser();
+    for (const [name, value] of browser.cookies) still.cookies.set(name, value);
+    expect((await read(await still.get(address))).text).toContain("Packing List Uploaded, we check it next");
+    expect(await filesOf(elsewhere, address)).toEqual([70_000]);
+    const fresh = elsewhere.browser();
+    expect((await fresh.post("/login", { email, password })).headers.get("Location")).toBe("/portal");
+    expect((await fresh.get(address)).status).toBe(200);
+    await newShipment(fresh, "After it", 2000);
+    await site.end("SIGTERM");
+
+    const twice = await elsewhere.staff(["restore", file]);
+    expect(twice.code).toBe(1);
+    expect(twice.told.trim()).toMatch(/ holds data already \(keys\.json\): move it away first\.$/);
+    if (on === "PostgreSQL") {
+      const other = await anEmptyPlace("PGlite");
+      const full = await elsewhere.staff(["restore", file], { DATA_DIR: other.dataDir });
+      expect(full.code).toBe(1);
+      expect(full.told.trim()).toBe("The database of DATABASE_URL is not empty: give it an empty one.");
+      expect(readdirSync(other.dataDir)).toEqual([]);
+    }
+  });
+
+  test("a file that is cut off, damaged, or none of ours is refused with nothing changed", async () => {
+    const whole = readFileSync(file);
+    const bad: Record<string, Buffer> = {
+      "cut in the middle": whole.subarray(0, whole.length / 2),
+      "without its last bytes": whole.subarray(0, -9),
+      damaged: Buffer.concat([whole.subarray(0, 20_000), Buffer.alloc(64), whole.subarray(20_064)]),
+      empty: Buffer.alloc(0),
+      "no archive": Buffer.from("a letter to the editor"),
+    };
+    const foreign = path.join(folder, "foreign");
+    mkdirSync(path.join(foreign, "objects"), { recursive: true });
+    writeFileSync(path.join(foreign, "keys.json"), "{}");
+    await create({ cwd: foreign, gzip: true, file: path.join(folder, "foreign.tgz") }, ["keys.json", "objects"]);
+    bad.foreign = readFileSync(path.join(folder, "foreign.tgz"));
+
+    const empty = await anEmptyPlace(on);
+    const nowhere = path.join(folder, "nowhere");
+    const wrong = path.join(folder, "wrong.tar.gz");
+    const words = `${wrong} is no whole backup of this site: nothing was changed.`;
+    for (const [what, bytes] of Object.entries(bad)) {
+      writeFileSync(wrong, bytes);
+      for (const dataDir of [empty.dataDir, nowhere]) {
+        await expect(restore({ ...empty, dataDir }, wrong), what).rejects.toThrow(words);
+      }
+      expect(readdirSync(empty.dataDir), what).toEqual([]);
+      expect(existsSync(nowhere), what).toBe(false);
+    }
+    const { code, told } = await empty.staff(["restore", wrong]);
+    expect(told.trim()).toBe(words);
+    expect(code).toBe(1);
+    // The database was not touched either: the whole file goes in.
+    expect((await empty.staff(["restore", file])).code).toBe(0);
+  });
+});
+
+test("a backup of one kind of database is not put into the other", async () => {
+  for (const [from, to] of [
+    ["PGlite", "PostgreSQL"],
+    ["PostgreSQL", "PGlite"],
+  ] as const) {
+    const place = await anEmptyPlace(to);
+    const { code, told } = await place.staff(["restore", path.join(folder, `${from}.tar.gz`)]);
+    expect(code).toBe(1);
+    expect(told).toContain("DATABASE_URL");
+    expect(told.trim()).not.toContain("\n");
+    expect(readdirSync(place.dataDir)).toEqual([]);
+  }
+});
+
+test("a site does not start on a restore that was cut off", async () => {
+  const place = await anEmptyPlace("PGlite");
+  mkdirSync(path.join(place.dataDir, "restoring"));
+  const site = place.start();
+  expect(await site.exit()).toBe(1);
+  expect(site.output.trim()).toBe(
+    `A restore into ${place.dataDir} was cut off: move that folder away and restore again.`,
+  );
+});
+
+test("without data, with a hosted backend, or without the file, one line says what is wrong", async () => {
+  const place = await anEmptyPlace("PGlite");
+  const out = path.join(folder, "none.tar.gz");
+  const hosted = {
+    SUPABASE_URL: "https://abc.supabase.example",
+    SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
+    SUPABASE_SECRET_KEY: "sb_secret_x",
+    SESSION_SECRET: "x".repeat(32),
+  };
+  const said = [
+    await place.staff(["backup", out]),
+    await place.staff(["backup", out], hosted),
+    await place.staff(["restore", out]),
+  ];
+  expect(said.map(({ code }) => code)).toEqual([1, 1, 1]);
+  expect(said.map(({ told }) => told.trim())).toEqual([
+    `There is nothing in ${place.dataDir} to back up.`,
+    "SUPABASE_URL is set: the backups of that backend are its host's.",
+    `There is no file ${out}.`,
+  ]);
+});

@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createBackend } from "../../supabase/local/backend.ts";
+import { companyOf, newClient, newShipment } from "../support/client.ts";
+import { administer, databaseOn } from "../support/database.ts";
+import { freePort } from "../support/ports.ts";
+import { startPostgres } from "../support/postgres-server.ts";
+import { read } from "../support/routes.ts";
+import { aPlace } from "../support/site-process.ts";
+
+let server: Awaited<ReturnType<typeof startPostgres>>;
+let url: string;
+let place: Awaited<ReturnType<typeof aPlace>>;
+beforeAll(async () => {
+  server = await startPostgres();
+  ({ url } = await databaseOn(server.url));
+  place = await aPlace({ DATABASE_URL: url, WRITES_PER_MINUTE: "100000" }, "new");
+});
+afterAll(async () => {
+  await place.leave();
+  server.remove();
+});
+
+test("a database that cannot be reached is one line without the password, exit code 1, and nothing is left running", async () => {
+  const dead = await freePort();
+  const wrong: Record<string, string> = {
+    "nobody listens": `postgres://postgres:${server.password}@127.0.0.1:${dead}/postgres`,
+    "the password is wrong": `postgres://postgres:not-${server.password}@127.0.0.1:${server.port}/postgres`,
+    "there is no such database": `${server.url}/nowhere`,
+    "there is no such host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
+  };
+  for (const [why, DATABASE_URL] of Object.entries(wrong)) {
+    const site = place.start({ DATABASE_URL });
+    expect(await site.exit(), why).toBe(1);
+    expect(site.output.trim(), why).toMatch(/^The database of DATABASE_URL cannot be reached: [^\n]+\.$/);
+    expect(site.output, why).not.toContain(server.password);
+    expect(place.backendPid(), why).toBeNull();
+  }
+});
+
+test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what they do there and their session", async () => {
+  const first = place.start();
+  await first.answers();
+  await expect.poll(() => first.output).toContain("Unused client ID");
+  expect(first.output).not.toContain("Demo client");
+  expect(first.output).not.toContain(server.password);
+  const browser = await newClient(place, "kept@client.example");
+  const address = await newShipment(browser, "Kept tea", 50_000);
+  expect((await first.end("SIGTERM")).code).toBe(0);
+
+  const second = place.start();
+  await second.answers();
+  const page = await read(await browser.get(address));
+  expect(page.text).toContain("Kept tea");
+  expect(page.text).toContain("Packing List Uploaded, we check it next");
+  expect((await second.end("SIGTERM")).code).toBe(0);
+});
+
+test("the database's owner need not be a superuser once the roles are there and theirs; without them a line says so", async () => {
+  const roles = ["anon", "authenticated", "service_role", "supabase_auth_admin"].join(", ");
+  await administer(server.url, "create role owner login password 'p'");
+  await administer(server.url, "create database owned owner owner");
+  const options = {
+    dataDir: null,
+    databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned`,
+    objectsDir: place.dataDir,
+    siteUrl: "http://127.0.0.1:3000",
+    publishableKey: "sb_publishable_x",
+    secretKey: "sb_secret_x",
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    deliver: async () => undefined,
+    seed: true,
+  };
+  await expect(createBackend(options)).rejects.toThrow(
+    /^The database's user may not make the roles it needs \(.+\): let/,
+  );
+  await administer(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
+  await administer(server.url, `grant ${roles} to owner`);
+  const backend = await createBackend(options);
+  const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+  const entered = await backend.fetch(
+    new Request("http://backend.local/auth/v1/token?grant_type=password", {
+      method: "POST",
+      headers: { apikey: "sb_publishable_x", "content-type": "application/json" },
+      body: JSON.stringify(demo),
+    }),
+  );
+  const { access_token } = (await entered.json()) as { access_token: string };
+  for (const [authorization, seen] of [
+    [`Bearer ${access_token}`, 4],
+    ["", 0],
+  ] as const) {
+    const headers = { apikey: "sb_publishable_x", ...(authorization ? { authorization } : {}) };
+    const answer = await backend.fetch(new Request("http://backend.local/rest/v1/shipments?select=id", { headers }));
+    const rows: unknown = await answer.json();
+    expect(Array.isArray(rows) ? rows.length : 0).toBe(seen);
+  }
+  await backend.close();
+});
+
+test("of two starts on one database the second says so and ends, from whichever folder", async () => {
+  const first = place.start();
+  await first.answers();
+  const elsewhere = await aPlace({ DATABASE_URL: url }, "new");
+  const second = elsewhere.start();
+  expect(await second.exit()).toBe(1);
+  expect(second.output.trim()).toBe(
+    "The database of DATABASE_URL is in use by another start of this site: end that one first.",
+  );
+  await elsewhere.leave();
+  // A killed one gives it back.
+  await first.end("SIGKILL");
+  const third = place.start();
+  await third.answers();
+  expect((await third.end("SIGTERM")).code).toBe(0);
+});
+
+test("a database that goes away under a running site is a 503, and nobody is signed out when it is back", async () => {
+  const site = place.start();
+  await site.answers();
+  const browser = await newClient(place, "patient@client.example");
+  const address = await newShipment(browser, "Patient tea", 2000);
+  server.stop();
+  expect((await browser.get("/")).status).toBe(200);
+  expect((await browser.get(address)).status).toBe(503);
+  expect((await browser.post("/portal/new", { name: "Lost", requestId: crypto.randomUUID() })).status).toBe(503);
+  const visitor = place.browser();
+  expect((await visitor.post("/login", { email: "patient@client.example", password: "x" })).status).toBe(503);
+  expect((await visitor.get("/readyz")).status).toBe(503);
+  server.start();
+  await expect.poll(async () => (await browser.get(address)).status, { timeout: 10_000 }).toBe(200);
+  await newShipment(browser, "Found", 2000);
+  expect(site.output).not.toContain(server.password);
+  expect(site.lines.map(({ event }) => event)).not.toContain("backend ended");
+  expect((await site.end("SIGTERM")).code).toBe(0);
+});
+
+test("sessions that a server cuts while clients work lose nothing that was answered, and bring no other's data", async () => {
+  const site = place.start();
+  await site.answers();
+  const browser = await newClient(place, "cut@client.example");
+  const opened = new Set<string>();
+  const refused: number[] = [];
+  let working = true;
+  const work = (async () => {
+    for (let next = 0; working; next += 1) {
+      const answer = await browser.post("/portal/new", { name: `Cut ${next}`, requestId: crypto.randomUUID() });
+      if (answer.status === 303) opened.add(`Cut ${next}`);
+      else refused.push(answer.status);
+    }
+  })();
+  // At any moment of a request, however fast this machine is today.
+  const begun = performance.now();
+  await expect.poll(() => opened.size, { timeout: 60_000 }).toBeGreaterThan(2);
+  const oneTakes = (performance.now() - begun) / opened.size;
+  while (refused.length < 5 || opened.size < 10) {
+    await setTimeout(3 * oneTakes * Math.random());
+    await administer(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where datname like 'test_%'");
+  }
+  working = false;
+  await work;
+  expect(new Set(refused)).toEqual(new Set([503]));
+  const { data } = await companyOf(place).from("shipments").select("name, documents (name)").like("name", "Cut %");
+  const names = new Set(data?.map(({ name }) => name));
+  expect([...opened].filter((name) => !names.has(name))).toEqual([]);
+  expect(data?.filter(({ documents }) => documents.length !== 4)).toEqual([]);
+  expect((await site.end("SIGTERM")).code).toBe(0);
+});

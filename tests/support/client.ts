@@ -1,0 +1,39 @@
+import { companyBackend } from "../../app/lib/supabase.server.ts";
+import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { runningAccess } from "../../app/server/embedded.ts";
+import { confirmationLink } from "./outbox.ts";
+import { type Browser, password, pdf } from "./routes.ts";
+import type { aPlace } from "./site-process.ts";
+
+type Place = Awaited<ReturnType<typeof aPlace>>;
+
+/** The company's handle on the backend of a running site. */
+export function companyOf({ dataDir }: Pick<Place, "dataDir">) {
+  const access = runningAccess(dataDir);
+  if (!access) throw new Error("No backend runs");
+  return companyBackend(access);
+}
+
+/** A client who signed up at a running site, confirmed and logged in; the password is that of all tests. */
+export async function newClient(place: Place, email: string): Promise<Browser> {
+  const [clientId = ""] = await issueClientIds(companyOf(place), 1);
+  const browser = place.browser();
+  const form = { clientId, fullName: "Achieng Otieno", email, password };
+  await browser.press(await browser.open("/signup"), "Create Account", form);
+  const { pathname, search } = new URL(await confirmationLink(place.dataDir, email));
+  await browser.press(await browser.open(pathname + search), "Confirm this address", {});
+  const entered = await browser.post("/login", { email, password });
+  if (entered.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in: ${entered.status}`);
+  return browser;
+}
+
+/** Opens a shipment with a packing list of so many bytes as a client does. Returns its address. */
+export async function newShipment(browser: Browser, name: string, size: number): Promise<string> {
+  const made = await browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+  const address = made.headers.get("Location") ?? "";
+  const stored = await browser.press(await browser.open(address), "Upload the Packing List", {
+    file: pdf("list.pdf", size),
+  });
+  if (stored.status !== 303) throw new Error(`The packing list was not taken: ${stored.status}`);
+  return address;
+}

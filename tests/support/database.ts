@@ -1,0 +1,26 @@
+import { randomUUID } from "node:crypto";
+import postgres from "postgres";
+import { inject } from "vitest";
+
+/** An empty database on the server of this project's tests; null where they run on PGlite. */
+export async function emptyDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
+  const server = inject("postgres");
+  return server ? databaseOn(server) : null;
+}
+
+/** An empty database on a server, whose address is given up to the name of a database. */
+export async function databaseOn(server: string) {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await administer(server, `create database ${name}`);
+  return { url: `${server}/${name}`, drop: () => administer(server, `drop database if exists ${name} with (force)`) };
+}
+
+/** Runs SQL on a server as its superuser, in one database or where the server is administered. */
+export async function administer(server: string, text: string, database = "postgres"): Promise<void> {
+  const sql = postgres(`${server}/${database}`, { max: 1, onnotice: () => undefined });
+  try {
+    await sql.unsafe(text);
+  } finally {
+    await sql.end();
+  }
+}

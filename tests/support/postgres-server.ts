@@ -1,0 +1,80 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import type { TestProject } from "vitest/node";
+import { postgresProgram } from "../../app/server/postgres-programs.ts";
+import { freePort } from "./ports.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** The server's address up to the name of a database. */
+    postgres: string;
+  }
+}
+
+/** A server for the tests of this project. */
+export default async function setup(project: TestProject) {
+  const server = await startPostgres();
+  project.provide("postgres", server.url);
+  return server.remove;
+}
+
+/** A private PostgreSQL server in a folder and on a port of its own. It asks its superuser for a password. */
+export async function startPostgres() {
+  const initdb = ensurePostgres();
+  const bin = path.dirname(initdb);
+  const folder = mkdtempSync(path.join(tmpdir(), "postgres-"));
+  const data = path.join(folder, "data");
+  const port = await freePort();
+  const password = "p4ssw0rd-0f-th3-t3sts";
+
+  // The server does not run as root.
+  const root = process.getuid?.() === 0;
+  const passwordFile = path.join(folder, "password");
+  writeFileSync(passwordFile, password);
+  if (root) execFileSync("chown", ["-R", "postgres:", folder]);
+  const run = (program: string, args: string[]) => {
+    const command = [path.join(bin, program), "-D", data, ...args];
+    const [first = "", ...rest] = root
+      ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", ...command]
+      : command;
+    execFileSync(first, rest, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  };
+  run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
+
+  // Tests do not outlive a power cut.
+  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`;
+  const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);
+  const stop = () => run("pg_ctl", ["-w", "-m", "immediate", "stop"]);
+  start();
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}`,
+    port,
+    password,
+    start,
+    stop,
+    remove: () => {
+      if (existsSync(path.join(data, "postmaster.pid"))) stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The initdb of the newest server here; installs one on Debian as root. Throws a line that says what to install. */
+function ensurePostgres(): string {
+  const found = postgresProgram("initdb");
+  if (found) return found;
+  if (process.platform === "linux" && process.getuid?.() === 0) {
+    console.log("No PostgreSQL found: installing it …");
+    spawnSync("apt-get", ["update"], { stdio: "inherit" });
+    spawnSync("apt-get", ["install", "-y", "postgresql"], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
+  }
+  const installed = postgresProgram("initdb");
+  if (installed) return installed;
+  throw new Error("The tests need a PostgreSQL server: install Debian's postgresql, or put its initdb into PATH.");
+}
