@@ -10,7 +10,8 @@ export default defineConfig({
     pool: "forks",
     // The app's log lines belong to the tests that fail.
     silent: "passed-only",
-    maxWorkers: 2,
+    // One more than CI has cores: some tests wait for a deadline.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
@@ -39,9 +40,9 @@ export default defineConfig({
           name: "process",
           include: ["tests/process/*.test.ts"],
           globalSetup: "tests/support/data-for-processes.ts",
-          // After the others and one at a time: starts and stops have deadlines.
+          // After the others, which would take the time that starts and stops need.
           sequence: { groupOrder: 1 },
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

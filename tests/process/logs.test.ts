@@ -83,6 +83,7 @@ test("the journeys leave lines about what was done, each JSON, and no secret in 
   for (let guess = 0; guess < 7; guess += 1) await browser.post("/login", { email, password: "m4rked-wr0ng" });
   kill(place.backendPid());
   await browser.post("/signup", { clientId: client_id, fullName, email, password });
+  await expect.poll(() => site.output, { timeout: 30_000 }).toContain('"backend ended"');
 
   const lines = (site.output + issued.stderr).split("\n").filter((line) => line.trim() !== "");
   const introduction = /^ {2}(The site is at|Demo client|Unused client ID|Mails go to) /;

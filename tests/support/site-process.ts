@@ -103,7 +103,6 @@ const npmStart: Start = { cwd: root, args: ["--import", "tsx", "app/server/start
 /** One `npm start`, and everything that it and its backend print. */
 export class SiteProcess {
   output = "";
-  readonly #begun = performance.now();
   readonly child: ChildProcess;
 
   constructor(
@@ -126,12 +125,12 @@ export class SiteProcess {
     }
   }
 
-  /** Waits for the first answer of the portal's login. Returns the milliseconds since the start. */
-  async answers(): Promise<number> {
+  /** Waits for the first answer of the site and its backend. */
+  async answers(): Promise<void> {
     for (;;) {
       if (this.ended) throw new Error(`The site ended before it answered:\n${this.output}`);
       const answer = await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null);
-      if (answer?.ok) return performance.now() - this.#begun;
+      if (answer?.ok) return;
       await setTimeout(20);
     }
   }
