@@ -9,6 +9,7 @@ import {
   type Backend,
   backendOf,
   cookieAttributes,
+  cookieName,
   guardWrites,
   hasMark,
   sessionCookieName,
@@ -139,7 +140,7 @@ export function wasReminded(request: Request): boolean {
 
 /** A Set-Cookie, for the browser session, that the reminder was shown. */
 export function rememberReminder(): string {
-  return serializeCookieHeader(reminderCookie, "1", cookieAttributes());
+  return serializeCookieHeader(cookieName(reminderCookie), "1", cookieAttributes());
 }
 
 /** Whether an auth error means "not now" rather than "no": auth says no with a code of its own. */

@@ -93,9 +93,14 @@ async function believed(response: Response): Promise<Response> {
   return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
-/** The name of the session cookie; on https bound to this host by its prefix. */
+/** The name of a cookie of ours; on https bound to this host by its prefix, so that no neighbour can set it. */
+export function cookieName(name: string): string {
+  return env().origin.startsWith("https:") ? `__Host-${name}` : name;
+}
+
+/** The name of the session cookie. */
 export function sessionCookieName(): string {
-  return env().origin.startsWith("https:") ? "__Host-session" : "session";
+  return cookieName("session");
 }
 
 /** Attributes that our cookies share; `Secure` follows the scheme of APP_ORIGIN. */
@@ -109,7 +114,7 @@ const sharedCookie = "shared";
 
 /** Whether a cookie that only says yes is there. */
 export function hasMark(request: Request, name: string): boolean {
-  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${name}=1`);
+  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${cookieName(name)}=1`);
 }
 
 /** Whether the person said at login that this computer is shared. */
@@ -119,7 +124,7 @@ export function isShared(request: Request): boolean {
 
 /** A cookie of the browser session that remembers the answer. */
 export function rememberShared(shared: boolean): string {
-  return serializeCookieHeader(sharedCookie, shared ? "1" : "", {
+  return serializeCookieHeader(cookieName(sharedCookie), shared ? "1" : "", {
     ...cookieAttributes(),
     ...(shared ? {} : { maxAge: 0 }),
   });
