@@ -12,6 +12,7 @@ import {
   cookieName,
   guardWrites,
   hasMark,
+  renewalFailed,
   sessionCookieName,
   within,
 } from "./supabase.server.ts";
@@ -86,7 +87,7 @@ export function clientOrRefusal(context: Readonly<RouterContextProvider>): Clien
 export async function getClient(request: Request, context: Readonly<RouterContextProvider>): Promise<Client | null> {
   if (!hasSessionCookie(request)) return null;
   const backend = backendOf(context);
-  const verdict = await within(sessionDeadline, backend.auth.getUser()).catch(() => null);
+  const verdict = await within(sessionDeadline, backend.auth.getUser(), renewalFailed(backend)).catch(() => null);
   if (!verdict || (verdict.error && isUnavailable(verdict.error))) {
     throw new DOMException("The session could not be checked.", "TimeoutError");
   }
