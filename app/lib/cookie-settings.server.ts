@@ -1,7 +1,7 @@
 /** The visitor's choice of optional cookies, kept in a cookie of its own for a year. */
 import { type Cookie, createCookie } from "react-router";
 import { z } from "zod";
-import { cookieAttributes } from "./supabase.server.ts";
+import { cookieAttributes, cookieName } from "./supabase.server.ts";
 
 const Settings = z.object({ performance: z.boolean(), functional: z.boolean(), marketing: z.boolean() });
 export type CookieSettings = z.infer<typeof Settings>;
@@ -11,9 +11,8 @@ const defaults: CookieSettings = { performance: true, functional: true, marketin
 let cookie: Cookie | undefined;
 
 function settingsCookie(): Cookie {
-  const attributes = cookieAttributes();
-  cookie ??= createCookie(attributes.secure ? "__Host-cookieSettings" : "cookieSettings", {
-    ...attributes,
+  cookie ??= createCookie(cookieName("cookieSettings"), {
+    ...cookieAttributes(),
     maxAge: 365 * 24 * 60 * 60,
   });
   return cookie;

@@ -9,14 +9,13 @@ import {
 import { getToast, setToast, toastMiddleware } from "remix-toast/middleware";
 import { env } from "./env.server.ts";
 import type { Toast } from "./flash.ts";
-import { cookieAttributes } from "./supabase.server.ts";
+import { cookieAttributes, cookieName } from "./supabase.server.ts";
 
 let storage: SessionStorage | undefined;
 
 function flashStorage(): SessionStorage {
-  const attributes = cookieAttributes();
   storage ??= createCookieSessionStorage({
-    cookie: { ...attributes, name: attributes.secure ? "__Host-flash" : "flash", secrets: [env().sessionSecret] },
+    cookie: { ...cookieAttributes(), name: cookieName("flash"), secrets: [env().sessionSecret] },
   });
   return storage;
 }

@@ -9,8 +9,10 @@ import {
   type Backend,
   backendOf,
   cookieAttributes,
+  cookieName,
   guardWrites,
   hasMark,
+  renewalFailed,
   sessionCookieName,
   within,
 } from "./supabase.server.ts";
@@ -85,7 +87,7 @@ export function clientOrRefusal(context: Readonly<RouterContextProvider>): Clien
 export async function getClient(request: Request, context: Readonly<RouterContextProvider>): Promise<Client | null> {
   if (!hasSessionCookie(request)) return null;
   const backend = backendOf(context);
-  const verdict = await within(sessionDeadline, backend.auth.getUser()).catch(() => null);
+  const verdict = await within(sessionDeadline, backend.auth.getUser(), renewalFailed(backend)).catch(() => null);
   if (!verdict || (verdict.error && isUnavailable(verdict.error))) {
     throw new DOMException("The session could not be checked.", "TimeoutError");
   }
@@ -139,7 +141,7 @@ export function wasReminded(request: Request): boolean {
 
 /** A Set-Cookie, for the browser session, that the reminder was shown. */
 export function rememberReminder(): string {
-  return serializeCookieHeader(reminderCookie, "1", cookieAttributes());
+  return serializeCookieHeader(cookieName(reminderCookie), "1", cookieAttributes());
 }
 
 /** Whether an auth error means "not now" rather than "no": auth says no with a code of its own. */

@@ -29,13 +29,28 @@ const realtime = { transport: ws as unknown as typeof WebSocket };
  * done.
  * Rejects with a TimeoutError past the deadline.
  */
-function backendFetch(pageSignal: AbortSignal | null): typeof fetch {
-  return (input, init) => {
+function backendFetch(pageSignal: AbortSignal | null, unrenewed = new AbortController()): typeof fetch {
+  return async (input, init) => {
     const refresh = String(input).includes("grant_type=refresh_token") && typeof init?.body === "string";
-    return refresh
-      ? oneRefresh(init.body as string, () => attempt(input, init, pageSignal))
-      : attempt(input, init, pageSignal);
+    if (!refresh) return attempt(input, init, pageSignal);
+    // The library would go on asking for half a minute.
+    if (unrenewed.signal.aborted) return notRenewed();
+    try {
+      const answer = await oneRefresh(init.body as string, () => attempt(input, init, pageSignal));
+      if (answer.status === 503) unrenewed.abort();
+      return answer;
+    } catch (error) {
+      unrenewed.abort();
+      throw error;
+    }
   };
+}
+
+const unrenewedHandles = new WeakMap<Backend, AbortSignal>();
+
+/** Aborted once the session of a handle could not be renewed: what waits for the session need not wait any longer. */
+export function renewalFailed(backend: Backend): AbortSignal | undefined {
+  return unrenewedHandles.get(backend);
 }
 
 async function attempt(
@@ -89,13 +104,21 @@ async function believed(response: Response): Promise<Response> {
     .catch(() => null);
   const { access_token, error_code, error } = (body ?? {}) as Record<string, unknown>;
   const refused = response.status < 500 && response.status !== 429 && (error_code ?? error) !== undefined;
-  if (response.ok ? typeof access_token === "string" : refused) return response;
+  return (response.ok ? typeof access_token === "string" : refused) ? response : notRenewed();
+}
+
+function notRenewed(): Response {
   return Response.json({ message: "The session could not be renewed." }, { status: 503 });
 }
 
-/** The name of the session cookie; on https bound to this host by its prefix. */
+/** The name of a cookie of ours; on https bound to this host by its prefix, so that no neighbour can set it. */
+export function cookieName(name: string): string {
+  return env().origin.startsWith("https:") ? `__Host-${name}` : name;
+}
+
+/** The name of the session cookie. */
 export function sessionCookieName(): string {
-  return env().origin.startsWith("https:") ? "__Host-session" : "session";
+  return cookieName("session");
 }
 
 /** Attributes that our cookies share; `Secure` follows the scheme of APP_ORIGIN. */
@@ -109,7 +132,7 @@ const sharedCookie = "shared";
 
 /** Whether a cookie that only says yes is there. */
 export function hasMark(request: Request, name: string): boolean {
-  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${name}=1`);
+  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${cookieName(name)}=1`);
 }
 
 /** Whether the person said at login that this computer is shared. */
@@ -119,7 +142,7 @@ export function isShared(request: Request): boolean {
 
 /** A cookie of the browser session that remembers the answer. */
 export function rememberShared(shared: boolean): string {
-  return serializeCookieHeader(sharedCookie, shared ? "1" : "", {
+  return serializeCookieHeader(cookieName(sharedCookie), shared ? "1" : "", {
     ...cookieAttributes(),
     ...(shared ? {} : { maxAge: 0 }),
   });
@@ -155,8 +178,11 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   const cookies = new Map<string, string>();
   const headers = new Headers();
   let handle: Backend | undefined;
+  const unrenewed = new AbortController();
   context.set(backendContext, () => {
-    handle ??= createServerClient<Database>(env().backend.url, env().backend.publishableKey, {
+    if (handle) return handle;
+    const pageSignal = request.method === "GET" ? AbortSignal.timeout(deadlines().page) : null;
+    handle = createServerClient<Database>(env().backend.url, env().backend.publishableKey, {
       cookieOptions: { ...cookieAttributes(), name: sessionCookieName() },
       cookies: {
         encode: "tokens-only",
@@ -172,10 +198,11 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
         },
       },
       global: {
-        fetch: guarded(backendFetch(request.method === "GET" ? AbortSignal.timeout(deadlines().page) : null), context),
+        fetch: guarded(backendFetch(pageSignal, unrenewed), context),
       },
       realtime,
     });
+    unrenewedHandles.set(handle, unrenewed.signal);
     return handle;
   });
 
@@ -225,10 +252,14 @@ function detached(url: string, key: string): Backend {
   });
 }
 
-/** Waits for `promise` at most `milliseconds`, for calls that retry by themselves; rejects with a TimeoutError. */
-export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+/**
+ * Waits for `promise` at most `milliseconds`, for calls that retry by themselves; rejects with a TimeoutError, or with
+ * an AbortError as soon as `hopeless` is aborted.
+ */
+export async function within<T>(milliseconds: number, promise: Promise<T>, hopeless?: AbortSignal): Promise<T> {
   const settled = new AbortController();
-  const expiry = setTimeout(milliseconds, undefined, { signal: settled.signal }).then(() => {
+  const signal = hopeless ? AbortSignal.any([settled.signal, hopeless]) : settled.signal;
+  const expiry = setTimeout(milliseconds, undefined, { signal }).then(() => {
     throw new DOMException("The backend did not answer in time.", "TimeoutError");
   });
   try {

@@ -2,16 +2,15 @@
 import { createCookieSessionStorage } from "react-router";
 import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
 import { env } from "./env.server.ts";
-import { cookieAttributes } from "./supabase.server.ts";
+import { cookieAttributes, cookieName } from "./supabase.server.ts";
 
 let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
 
 function themeSession(request: Request) {
-  const attributes = cookieAttributes();
   resolver ??= createThemeSessionResolver(
     // Without maxAge the cookie ends with the browser session.
     createCookieSessionStorage({
-      cookie: { ...attributes, name: attributes.secure ? "__Host-theme" : "theme", secrets: [env().sessionSecret] },
+      cookie: { ...cookieAttributes(), name: cookieName("theme"), secrets: [env().sessionSecret] },
     }),
   );
   return resolver(request);

@@ -2,7 +2,7 @@
 import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import { anonymousBackend, type Backend, companyBackend, within } from "../lib/supabase.server.ts";
+import { anonymousBackend, type Backend, companyBackend, renewalFailed, within } from "../lib/supabase.server.ts";
 import { checkClientId } from "./client-id.server.ts";
 import { normalizeClientId } from "./client-id.ts";
 
@@ -116,9 +116,11 @@ export async function asksForCode(backend: Backend): Promise<boolean> {
  * refusal says that the backend could not be told.
  */
 export async function signOut(backend: Backend): Promise<Refusal | null> {
-  const { error } = await within(authDeadline, backend.auth.signOut({ scope: "local" })).catch((error: Error) => ({
-    error,
-  }));
+  const { error } = await within(authDeadline, backend.auth.signOut({ scope: "local" }), renewalFailed(backend)).catch(
+    (error: Error) => ({
+      error,
+    }),
+  );
   log("info", "sign-out", { told: !error });
   return error && error.name !== "AuthSessionMissingError" ? refusalOf(error) : null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { acceptedFiles, DEFAULT_DOCUMENTS, documentState, extensionOf, FILE_TYPES, inOrder } from "./document.ts";
+import { acceptedFiles, DEFAULT_DOCUMENTS, documentState, extensionOf, FILE_TYPES, fileProblem, inOrder } from "./document.ts";
 
 test.each([
   [{ uploaded: false, verified: false }, "missing"],
@@ -45,4 +45,9 @@ test("the file field offers every accepted kind", () => {
 
 test("no accepted kind is one that a browser would run", () => {
   expect(Object.values(FILE_TYPES).join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
+});
+
+test("a file of 10 MiB is taken, and one byte more is not", () => {
+  expect(fileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 })).toBeNull();
+  expect(fileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 + 1 })).toMatch(/over 10 MB/);
 });

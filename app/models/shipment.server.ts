@@ -50,7 +50,7 @@ function portalPage(client: Client, page: number, opened: string | undefined): P
 async function askForPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
   const args = opened ? { page, opened } : { page };
   // A GET: it changes nothing, and may be asked again when the line broke.
-  const { data, error, status } = await client.backend.rpc("portal_page", args, { get: true });
+  const { data, error, status } = await client.backend.rpc("portal_page", args, { get: true }).retry(false);
   if (error) return refusalOf({ ...error, status });
   const answer = PortalPage.safeParse(data);
   return answer.success ? answer.data : refusalOfThrown(answer.error);

@@ -189,7 +189,24 @@ test("every policy is for signed-in clients and asks who they are once, not for 
   expect(policies.length).toBeGreaterThan(0);
   for (const { policyname, roles, rule } of policies) {
     expect(roles, policyname).toBe("{authenticated}");
-    expect(rule.replaceAll(/\( ?SELECT auth\.\w+\(\)/g, ""), policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)/);
+    const perRow = rule.replaceAll(/\( ?SELECT (auth|private)\.\w+\(\)/g, "");
+    expect(perRow, policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)|assurance_suffices\(\)/);
+  }
+});
+
+test("every table and the bucket of clients ask for the second factor, whatever is done there", async () => {
+  const policies = await query<{ place: string; rule: string; condition: string }>(
+    `select schemaname || '.' || tablename as place, qual as rule, with_check as condition
+     from pg_policies where permissive = 'RESTRICTIVE' and cmd = 'ALL' order by place`,
+  );
+  expect(policies.map(({ place }) => place)).toEqual([
+    "public.documents",
+    "public.shipments",
+    "public.tracking_events",
+    "storage.objects",
+  ]);
+  for (const { place, rule, condition } of policies) {
+    for (const asked of [rule, condition]) expect(asked, place).toContain("private.assurance_suffices()");
   }
 });
 

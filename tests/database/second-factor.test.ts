@@ -23,6 +23,8 @@ async function protectedClient() {
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.4"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
+  const advanced = await world.company.rpc("advance_shipment", { shipment_id: made.data.id });
+  if (advanced.error) throw advanced.error;
   const { app, factorId } = await enrol(client.handle);
   const verified = await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
   if (verified.error) throw verified.error;
@@ -69,6 +71,7 @@ describe("a session that has not given the code of its account's factor", () => 
     await bucket.remove([client.path]);
 
     expect((await client.handle.from("shipments").select("id")).data).toHaveLength(1);
+    expect((await client.handle.from("tracking_events").select("id")).data).toHaveLength(1);
     expect((await client.handle.storage.from("documents").download(client.path)).error).toBeNull();
   });
 

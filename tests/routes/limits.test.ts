@@ -76,7 +76,8 @@ describe("logins that fail", () => {
     const browser = app.browser();
     const statuses = await Promise.all(Array.from({ length: 30 }, () => status(logIn(browser, newcomer()))));
     expect(statuses.filter((one) => one === 400)).toHaveLength(20);
-    expect(await status(logIn(browser, email, password))).toBe(429);
+    const page = await read(await logIn(browser, email, password));
+    expectLimit(page, "Login Failed", /^Too many attempts to log in\. Try again in 1\d minutes\.$/, 900);
   });
 
   test("are twenty per line of IPv6, which has many addresses", async () => {
@@ -172,6 +173,13 @@ describe("codes of a second factor", () => {
     expect(verifications(calls)).toEqual([]);
   });
 
+  test("that are right do not count: after four wrong ones the next right one opens", async () => {
+    const { half, authenticator } = await halfWay("Right");
+    const wrong = await authenticator.wrongCode();
+    for (let failed = 0; failed < 4; failed += 1) expect(await status(give(half, wrong))).toBe(400);
+    expect(await status(give(half, await authenticator.freshCode()))).toBe(303);
+  });
+
   test("work once, also when fifty come at once with the same one", async () => {
     const { half, email, authenticator } = await halfWay("Twice");
     const browsers = [half];
@@ -186,6 +194,10 @@ describe("codes of a second factor", () => {
       expect(flashes.filter((cookie) => cookie.startsWith("flash="))).toHaveLength(1);
     });
     expect(verifications(calls)).toHaveLength(1);
+    // Hosted auth takes a code as often as it comes: it is remembered for as long as it could, 90 seconds.
+    const remembered = app.proxy.bodies.map((body) => /"most":1,"seconds":(\d+)/.exec(body)?.[1]).filter(Boolean);
+    expect(remembered.length).toBeGreaterThanOrEqual(1);
+    for (const seconds of remembered) expect(Number(seconds)).toBeGreaterThanOrEqual(90);
   });
 
   test("that the backend could not look at may come again", async () => {

@@ -228,5 +228,7 @@ test("a page that was refused and one that went well never show a password, toke
       expect(page.html).not.toContain(secret);
     }
     expect(page.html).not.toMatch(/sb_(publishable|secret)_/);
+    // What the backend keeps of a person besides the name and the id.
+    expect(page.html).not.toMatch(/user_metadata|app_metadata|identities|confirmed_at|last_sign_in_at|authenticated/);
   }
 });

@@ -1,0 +1,79 @@
+import process from "node:process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Browser, theApp, theSite } from "../support/routes.ts";
+import { demo } from "../support/site-process.ts";
+
+const portal = "https://portal.example";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let site: Awaited<ReturnType<typeof theSite>>;
+beforeAll(async () => {
+  process.env.APP_ORIGIN = portal;
+  app = await theApp();
+  site = await theSite();
+});
+afterAll(async () => {
+  await site.close();
+  await app.proxy.close();
+});
+
+/** A browser of https://portal.example, behind a proxy that ends TLS. */
+function browser(): Browser {
+  return new Browser(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    if (headers.has("Origin")) headers.set("Origin", portal);
+    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+    return fetch(`http://127.0.0.1:${site.port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  });
+}
+
+test("on https every cookie is bound to this host and to https, and no script reads it", async () => {
+  const visitor = browser();
+  const answers = [
+    await visitor.post("/resources/theme", { theme: "light" }),
+    await visitor.post("/resources/lite", { lite: "on" }),
+    await visitor.post("/resources/forgot-password", {}),
+    await visitor.post("/cookie-settings", { performance: "on" }),
+    await visitor.post("/login", { ...demo, shared: "on" }),
+    await visitor.get("/portal"),
+    await visitor.post("/portal/sign-out", {}),
+  ];
+  const lines = answers.flatMap((answer) => answer.headers.getSetCookie());
+  const names = new Set(lines.map((line) => line.split("=")[0]?.replace("__Host-", "")));
+  expect([...names].sort()).toEqual(["cookieSettings", "flash", "lite", "reminded", "session", "shared", "theme"]);
+  for (const line of lines) {
+    expect(line).toMatch(/^__Host-/);
+    expect(line.split("; ")).toEqual(expect.arrayContaining(["Path=/", "HttpOnly", "Secure", "SameSite=Lax"]));
+    expect(line).not.toMatch(/; Domain/i);
+  }
+});
+
+test("on https what a cookie says counts, and one of a neighbour's without the prefix does not", async () => {
+  const person = browser();
+  await person.post("/login", { ...demo, shared: "on" });
+  expect((await person.get("/portal")).headers.getSetCookie().join()).toContain("reminded");
+  expect((await person.get("/portal")).headers.getSetCookie().join()).not.toContain("reminded");
+  expect((await person.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBe('"cache"');
+  await person.post("/resources/lite", { lite: "on" });
+  expect(await (await person.get("/about")).text()).not.toContain("modulepreload");
+
+  const visitor = browser();
+  await visitor.post("/login", demo);
+  const session = visitor.cookies.get("__Host-session") ?? "";
+  visitor.cookies.clear();
+  for (const [name, value] of Object.entries({ session, shared: "1", lite: "1" })) visitor.cookies.set(name, value);
+  expect((await visitor.get("/portal")).headers.get("Location")).toBe("/login");
+  expect((await visitor.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBeNull();
+  expect(await (await visitor.get("/about")).text()).toContain("modulepreload");
+});
+
+test("on https every answer tells the browser to stay there", async () => {
+  const visitor = browser();
+  for (const path of ["/", "/login", "/portal", "/favicon.svg", "/robots.txt", "/no-such-page", "/healthz"]) {
+    const answer = await visitor.get(path);
+    expect(answer.headers.get("Strict-Transport-Security"), path).toBe("max-age=63072000; includeSubDomains");
+  }
+  const refused = await visitor.post("/login", {}, { "Sec-Fetch-Site": "cross-site" });
+  expect([refused.status, refused.headers.has("Strict-Transport-Security")]).toEqual([403, true]);
+});

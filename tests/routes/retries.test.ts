@@ -1,0 +1,98 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Fault } from "../support/fault-proxy.ts";
+import { type Browser, pdf, theApp } from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let client: Browser;
+let email: string;
+let shipment: string;
+beforeAll(async () => {
+  app = await theApp();
+  client = app.browser();
+  email = await client.signUpAndIn("Retried");
+  shipment = await client.createShipment("Tea");
+});
+afterEach(() => app.proxy.fail("none"));
+afterAll(() => app.proxy.close());
+
+/** How often the backend hears a call that fails so while something is done, and how many milliseconds that takes. */
+async function heard(fault: Fault, of: RegExp, act: () => Promise<unknown>) {
+  app.proxy.fail(fault, of);
+  const begun = performance.now();
+  const calls = await app.proxy.during(act);
+  return { times: calls.filter((call) => of.test(call)).length, ms: performance.now() - begun };
+}
+
+/** A browser whose session has to be renewed. */
+async function late(): Promise<Browser> {
+  const browser = app.browser();
+  await browser.logIn(email);
+  const kept = Buffer.from((browser.cookies.get("session") ?? "").replace("base64-", ""), "base64url").toString();
+  const ended = JSON.stringify({ ...JSON.parse(kept), expires_at: 1 });
+  browser.cookies.set("session", `base64-${Buffer.from(ended).toString("base64url")}`);
+  return browser;
+}
+
+describe("a backend that comes back within a moment is noticed by nobody:", () => {
+  test.each<Fault>([502, 503, 504, "close"])("what only reads is asked three times: %s", async (fault) => {
+    const { times, ms } = await heard(fault, /^GET \/rest\/v1\/rpc\/portal_page/, () => client.get("/portal"));
+    expect(times).toBe(3);
+    expect(ms).toBeGreaterThan(590);
+  });
+
+  test.each<Fault>([502, 503, 504, "close"])("so is the renewal of a session: %s", async (fault) => {
+    const browser = await late();
+    const { times } = await heard(fault, /grant_type=refresh_token/, async () => {
+      expect((await browser.get("/portal")).status).toBe(503);
+      // Nor does anything go on behind the answer.
+      await setTimeout(1000);
+    });
+    expect(times).toBe(3);
+  });
+
+  test.each<Fault>([500, 404, "html"])("what is an answer is not asked for again: %s", async (fault) => {
+    const { times } = await heard(fault, /^GET \/rest\/v1\/rpc\/portal_page/, () => client.get("/portal"));
+    expect(times).toBe(1);
+  });
+});
+
+describe("what may have been done is not done again:", () => {
+  const acts = [
+    {
+      what: "a shipment",
+      of: /^POST \/rest\/v1\/shipments/,
+      prepare: async () => {
+        const form = await client.open("/portal/new");
+        return () => client.press(form, "Create Shipment", { name: "Once" });
+      },
+    },
+    {
+      what: "a file",
+      of: /^POST \/storage/,
+      prepare: async () => {
+        const page = await client.open(shipment);
+        return () => client.press(page, "Upload the Commercial Invoice", { file: pdf() });
+      },
+    },
+    {
+      what: "the mark of a document",
+      of: /^PATCH \/rest\/v1\/documents/,
+      prepare: async () => {
+        const page = await client.open(shipment);
+        return () => client.press(page, "Upload the Packing List", { file: pdf() });
+      },
+    },
+    {
+      what: "a login",
+      of: /grant_type=password/,
+      prepare: async () => () => app.browser().post("/login", { email, password: "not the password" }),
+    },
+  ];
+  test.each(acts.flatMap((act) => ([503, "close"] as const).map((fault) => ({ ...act, fault }))))(
+    "$what, when the backend answers $fault",
+    async ({ of, fault, prepare }) => {
+      expect((await heard(fault, of, await prepare())).times).toBe(1);
+    },
+  );
+});
