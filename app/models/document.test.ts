@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { acceptedFiles, DEFAULT_DOCUMENTS, documentState, extensionOf, FILE_TYPES, fileProblem, inOrder } from "./document.ts";
+import {
+  acceptedFiles,
+  DEFAULT_DOCUMENTS,
+  documentState,
+  extensionOf,
+  FILE_TYPES,
+  fileProblem,
+  inOrder,
+} from "./document.ts";
 
 test.each([
   [{ uploaded: false, verified: false }, "missing"],
