@@ -10,8 +10,7 @@ export default defineConfig({
     pool: "forks",
     // The app's log lines belong to the tests that fail.
     silent: "passed-only",
-    // One more than CI has cores: some tests wait for a deadline.
-    maxWorkers: 3,
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
@@ -42,7 +41,6 @@ export default defineConfig({
           globalSetup: "tests/support/data-for-processes.ts",
           // After the others, which would take the time that starts and stops need.
           sequence: { groupOrder: 1 },
-          maxWorkers: 2,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

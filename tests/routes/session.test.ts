@@ -178,19 +178,15 @@ describe("a session past its hour", () => {
     expect((await browser.get("/portal")).status).toBe(200);
   });
 
-  test("is renewed once for twenty requests at once", async () => {
+  test("is renewed once for twenty requests at once, without signing anybody out", async () => {
     const browser = app.browser();
     await browser.logIn(email);
     change(browser, { expires_at: 1 });
-    const calls = await app.proxy.during(() => Promise.all(Array.from({ length: 20 }, () => browser.get("/portal"))));
+    const calls = await app.proxy.during(async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => browser.get("/portal")));
+      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    });
     expect(calls.filter((call) => call.includes("grant_type=refresh_token"))).toHaveLength(1);
-  });
-
-  test("is renewed for twenty requests at once without signing anybody out", async () => {
-    const browser = copyOf(client);
-    change(browser, { expires_at: 1 });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => browser.get("/portal")));
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await browser.get("/portal")).status).toBe(200);
   });
 });
