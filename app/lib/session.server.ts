@@ -2,6 +2,7 @@
 import { serializeCookieHeader } from "@supabase/ssr";
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
+import { within } from "./backend-fetch.server.ts";
 import { limitsOf } from "./limits.server.ts";
 import { portalPath } from "./redirect.server.ts";
 import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
@@ -14,7 +15,6 @@ import {
   hasMark,
   renewalFailed,
   sessionCookieName,
-  within,
 } from "./supabase.server.ts";
 
 /** A verified second factor. `created` is an ISO 8601 time. */

@@ -1,8 +1,10 @@
 /** Accounts: sign-up, confirmation, sign-in and sign-out with the backend's auth. */
+
+import { within } from "../lib/backend-fetch.server.ts";
 import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import { anonymousBackend, type Backend, companyBackend, renewalFailed, within } from "../lib/supabase.server.ts";
+import { anonymousBackend, type Backend, companyBackend, renewalFailed } from "../lib/supabase.server.ts";
 import { checkClientId } from "./client-id.server.ts";
 import { normalizeClientId } from "./client-id.ts";
 

@@ -1,0 +1,102 @@
+/** Calls to the backend: with a deadline, again where that is safe, and one refresh of a session for all who ask. */
+import { setTimeout } from "node:timers/promises";
+import { deadlines } from "./env.server.ts";
+
+/**
+ * fetch for the backend's calls, with a deadline. Reading and the refresh of a session are tried three times, 200 and
+ * 400 ms apart, on a lost connection and 502, 503 and 504; writing once, because nobody knows whether a lost write was
+ * done.
+ * Rejects with a TimeoutError past the deadline.
+ */
+export function backendFetch(pageSignal: AbortSignal | null, unrenewed = new AbortController()): typeof fetch {
+  return async (input, init) => {
+    const refresh = String(input).includes("grant_type=refresh_token") && typeof init?.body === "string";
+    if (!refresh) return attempt(input, init, pageSignal);
+    // The library would go on asking for half a minute.
+    if (unrenewed.signal.aborted) return notRenewed();
+    try {
+      const answer = await oneRefresh(init.body as string, () => attempt(input, init, pageSignal));
+      if (answer.status === 503) unrenewed.abort();
+      return answer;
+    } catch (error) {
+      unrenewed.abort();
+      throw error;
+    }
+  };
+}
+
+async function attempt(
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+  pageSignal: AbortSignal | null,
+) {
+  const refresh = String(input).includes("grant_type=refresh_token");
+  const repeatable = refresh || (init?.method ?? "GET") === "GET";
+  const upload = String(input).includes("/storage/v1/object");
+  const { page, write, upload: store } = deadlines();
+  const deadline = upload ? store : repeatable ? page : write;
+  const signal = pageSignal ?? AbortSignal.timeout(deadline);
+  for (let round = 1; ; round += 1) {
+    const last = !repeatable || round === 3;
+    try {
+      const response = await fetch(input, { ...init, signal });
+      if (last || ![502, 503, 504].includes(response.status)) return response;
+    } catch (error) {
+      if (last || signal.aborted) throw error;
+    }
+    await setTimeout(100 * 2 ** round, undefined, { signal });
+  }
+}
+
+/** Answers of the refreshes under way and just done, by what was sent. */
+const refreshes = new Map<string, Promise<Response>>();
+/** How long a refresh answers for requests that come with the same old token, in milliseconds. */
+const refreshEcho = 10_000;
+
+/** Twenty requests with one expired token make one refresh, whose answer all of them get. */
+async function oneRefresh(body: string, send: () => Promise<Response>): Promise<Response> {
+  let answer = refreshes.get(body);
+  if (!answer) {
+    answer = send().then(believed);
+    refreshes.set(body, answer);
+    const forget = () => refreshes.delete(body);
+    answer.then((response) => (response.ok ? globalThis.setTimeout(forget, refreshEcho).unref() : forget()), forget);
+  }
+  return (await answer).clone();
+}
+
+/**
+ * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else (a failure, a limit of the
+ * host, the page of a proxy) becomes a 503, for which the library keeps the session; for others it would drop it.
+ */
+async function believed(response: Response): Promise<Response> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  const { access_token, error_code, error } = (body ?? {}) as Record<string, unknown>;
+  const refused = response.status < 500 && response.status !== 429 && (error_code ?? error) !== undefined;
+  return (response.ok ? typeof access_token === "string" : refused) ? response : notRenewed();
+}
+
+function notRenewed(): Response {
+  return Response.json({ message: "The session could not be renewed." }, { status: 503 });
+}
+
+/**
+ * Waits for `promise` at most `milliseconds`, for calls that retry by themselves; rejects with a TimeoutError, or with
+ * an AbortError as soon as `hopeless` is aborted.
+ */
+export async function within<T>(milliseconds: number, promise: Promise<T>, hopeless?: AbortSignal): Promise<T> {
+  const settled = new AbortController();
+  const signal = hopeless ? AbortSignal.any([settled.signal, hopeless]) : settled.signal;
+  const expiry = setTimeout(milliseconds, undefined, { signal }).then(() => {
+    throw new DOMException("The backend did not answer in time.", "TimeoutError");
+  });
+  try {
+    return await Promise.race([promise, expiry]);
+  } finally {
+    expiry.catch(() => undefined);
+    settled.abort();
+  }
+}
