@@ -6,6 +6,7 @@ import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readSettings } from "../../app/lib/env.server.ts";
+import { bareEnvironment } from "../support/environment.ts";
 import { aPlace, demo } from "../support/site-process.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -93,7 +94,7 @@ describe("the image's files, without the development dependencies,", () => {
     const { PORT: _, DATA_DIR: __, ...own } = environment;
     const running = place.start(own, { cwd: site, args: start.slice(1) });
     const isWell = () =>
-      spawnSync(process.execPath, health.slice(1), { env: { ...process.env, PORT: String(place.port) } }).status;
+      spawnSync(process.execPath, health.slice(1), { env: bareEnvironment({ PORT: String(place.port) }) }).status;
     expect(isWell()).toBe(1);
     await running.answers();
     expect(isWell()).toBe(0);

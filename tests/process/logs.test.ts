@@ -4,6 +4,7 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
+import { bareEnvironment } from "../support/environment.ts";
 import { confirmationLink } from "../support/outbox.ts";
 import { read } from "../support/routes.ts";
 import { aPlace, kill, type SiteProcess } from "../support/site-process.ts";
@@ -30,7 +31,7 @@ const marked = (what: string, value: string) => {
 const staff = (...args: string[]) =>
   promisify(execFile)(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...args], {
     cwd: root,
-    env: { ...process.env, DATA_DIR: place.dataDir, SUPABASE_URL: "" },
+    env: bareEnvironment({ DATA_DIR: place.dataDir }),
   });
 
 test("the journeys leave lines about what was done, each JSON, and no secret in any of them", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { ensureBuild } from "../../app/server/build.ts";
+import { bareEnvironment } from "./environment.ts";
 import { freePort } from "./ports.ts";
 
 /** Before the tests of the processes: a fresh build, and the data of a first start with its demo, to be copied. */
@@ -14,7 +15,7 @@ export default async function setup() {
   const ports = { PORT: String(await freePort()), BACKEND_PORT: String(await freePort()) };
   const site = spawn(process.execPath, ["--import", "tsx", "app/server/start.ts"], {
     cwd: path.resolve(import.meta.dirname, "../.."),
-    env: { ...process.env, ...ports, NODE_ENV: "production", DATA_DIR: dataDir, APP_ORIGIN: "", SUPABASE_URL: "" },
+    env: bareEnvironment({ ...ports, DATA_DIR: dataDir }),
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

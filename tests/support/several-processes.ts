@@ -10,6 +10,7 @@ import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { runningBackend } from "../../supabase/local/lock.ts";
+import { bareEnvironment } from "./environment.ts";
 import { freePort } from "./ports.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -57,10 +58,9 @@ type Running = { child: ChildProcess; port: number };
 
 async function start(environment: Record<string, string>): Promise<Running> {
   const port = await freePort();
-  const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
   const child = spawn(process.execPath, ["--import", "tsx", "app/server/start.ts"], {
     cwd: root,
-    env: { ...inherited, ...environment, PORT: String(port) },
+    env: bareEnvironment({ ...environment, PORT: String(port) }),
     stdio: ["ignore", "ignore", "inherit"],
   });
   for (;;) {

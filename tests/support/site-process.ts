@@ -8,6 +8,7 @@ import process from "node:process";
 import { buffer, text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { runningBackend } from "../../supabase/local/lock.ts";
+import { bareEnvironment } from "./environment.ts";
 import { freePort } from "./ports.ts";
 import { Browser, origin } from "./routes.ts";
 
@@ -71,10 +72,9 @@ export async function aPlace(
 }
 
 async function staff(words: string[], environment: Record<string, string>) {
-  const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
   const child = spawn(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...words], {
     cwd: root,
-    env: { ...inherited, ...environment },
+    env: bareEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -110,10 +110,9 @@ export class SiteProcess {
     environment: Record<string, string>,
     { cwd, args }: Start = npmStart,
   ) {
-    const { NODE_ENV: _, VITEST: __, ...inherited } = process.env;
     this.child = spawn(process.execPath, args, {
       cwd,
-      env: { ...inherited, ...environment },
+      env: bareEnvironment(environment),
       stdio: ["ignore", "pipe", "pipe"],
     });
     running.add(this.child);
