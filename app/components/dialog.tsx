@@ -50,12 +50,11 @@ export function Dialog(props: { label: string; back: string; className: string; 
     const element = dialog.current;
     if (!element || element.open) return;
     const opener = document.activeElement;
-    element.showModal();
+    show(element);
     // Not under a finger, where the keyboard would cover the rest of the form.
     if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
     growFrom(element, opener);
     setModal(true);
-    setOpen([...open, element]);
   }, [key]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
@@ -86,10 +85,14 @@ export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
   useLayoutEffect(() => {
     const element = dialog.current;
     if (!element) return;
-    element.showModal();
-    setOpen([...open, element]);
+    show(element);
     return () => shut(element);
   }, [dialog]);
+}
+
+function show(element: HTMLDialogElement): void {
+  element.showModal();
+  setOpen([...open, element]);
 }
 
 function shut(element: HTMLDialogElement): void {

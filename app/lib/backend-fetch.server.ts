@@ -10,12 +10,11 @@ import { deadlines } from "./env.server.ts";
  */
 export function backendFetch(pageSignal: AbortSignal | null, unrenewed = new AbortController()): typeof fetch {
   return async (input, init) => {
-    const refresh = String(input).includes("grant_type=refresh_token") && typeof init?.body === "string";
-    if (!refresh) return attempt(input, init, pageSignal);
+    if (!isRefresh(input) || typeof init?.body !== "string") return attempt(input, init, pageSignal);
     // The library would go on asking for half a minute.
     if (unrenewed.signal.aborted) return notRenewed();
     try {
-      const answer = await oneRefresh(init.body as string, () => attempt(input, init, pageSignal));
+      const answer = await oneRefresh(init.body, () => attempt(input, init, pageSignal));
       if (answer.status === 503) unrenewed.abort();
       return answer;
     } catch (error) {
@@ -30,8 +29,7 @@ async function attempt(
   init: RequestInit | undefined,
   pageSignal: AbortSignal | null,
 ) {
-  const refresh = String(input).includes("grant_type=refresh_token");
-  const repeatable = refresh || (init?.method ?? "GET") === "GET";
+  const repeatable = isRefresh(input) || (init?.method ?? "GET") === "GET";
   const upload = String(input).includes("/storage/v1/object");
   const { page, write, upload: store } = deadlines();
   const deadline = upload ? store : repeatable ? page : write;
@@ -46,6 +44,10 @@ async function attempt(
     }
     await setTimeout(100 * 2 ** round, undefined, { signal });
   }
+}
+
+function isRefresh(input: Parameters<typeof fetch>[0]): boolean {
+  return String(input).includes("grant_type=refresh_token");
 }
 
 /** Answers of the refreshes under way and just done, by what was sent. */
