@@ -1,11 +1,11 @@
 /** The database of DATABASE_URL as one file, by PostgreSQL's own pg_dump and pg_restore. */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import process from "node:process";
 import { promisify } from "node:util";
 import { makeRoles } from "../../supabase/local/database.ts";
 import { openPostgres } from "../../supabase/local/postgres.ts";
-import { postgresProgram } from "./postgres-programs.ts";
+import { environmentForChild } from "../lib/env.server.ts";
+import { findPostgres } from "./programs.ts";
 
 /** Dumps the database into a file of this user's. Throws a line when a site works on it, or it cannot be dumped. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
@@ -37,14 +37,14 @@ export async function restoreDatabase(url: string, file: string): Promise<void> 
 
 /** Runs one of PostgreSQL's programs on the database; the password does not show in the list of processes. */
 async function run(name: string, url: string, args: string[]): Promise<void> {
-  const program = postgresProgram(name);
+  const program = findPostgres(name);
   if (!program) throw new Error(`This needs PostgreSQL's ${name}: install Debian's postgresql-client.`);
   const address = new URL(url);
   const password = decodeURIComponent(address.password);
   address.password = "";
   try {
     await promisify(execFile)(program, [`--dbname=${address}`, ...args], {
-      env: { ...process.env, ...(password ? { PGPASSWORD: password } : {}) },
+      env: { ...environmentForChild(), ...(password ? { PGPASSWORD: password } : {}) },
     });
   } catch (error) {
     throw new Error(String((error as { stderr?: string }).stderr || error).split("\n")[0], { cause: error });

@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { chromium } from "@playwright/test";
+import { findProgram } from "../../app/server/programs.ts";
+import { installOnDebian } from "./debian.ts";
 
 /** The browser the end-to-end tests run in: CHROMIUM_PATH, Playwright's own, or the system's; null when there is none. */
 export function findBrowser(): string | null {
@@ -10,9 +12,7 @@ export function findBrowser(): string | null {
   if (named) return named;
   if (existsSync(chromium.executablePath())) return chromium.executablePath();
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const folders = (process.env.PATH ?? "").split(path.delimiter);
-  const candidates = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
-  return [...candidates, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find(isExecutable) ?? null;
+  return findProgram([...names, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]);
 }
 
 /** Finds a browser or installs one. Throws a line that says what to install when neither works. */
@@ -24,23 +24,8 @@ export function ensureBrowser(): string {
   spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
   const own = findBrowser();
   if (own) return own;
-  if (process.platform === "linux" && process.getuid?.() === 0) {
-    spawnSync("apt-get", ["update"], { stdio: "inherit" });
-    spawnSync("apt-get", ["install", "-y", "chromium"], {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
-  }
+  installOnDebian("chromium");
   const installed = findBrowser();
   if (installed) return installed;
   throw new Error("The end-to-end tests need a browser: install Chromium, or set CHROMIUM_PATH to one.");
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

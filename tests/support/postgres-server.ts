@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import type { TestProject } from "vitest/node";
-import { postgresProgram } from "../../app/server/postgres-programs.ts";
+import { findPostgres } from "../../app/server/programs.ts";
+import { installOnDebian } from "./debian.ts";
 import { freePort } from "./ports.ts";
 
 declare module "vitest" {
@@ -64,17 +65,11 @@ export async function startPostgres() {
 
 /** The initdb of the newest server here; installs one on Debian as root. Throws a line that says what to install. */
 function ensurePostgres(): string {
-  const found = postgresProgram("initdb");
+  const found = findPostgres("initdb");
   if (found) return found;
-  if (process.platform === "linux" && process.getuid?.() === 0) {
-    console.log("No PostgreSQL found: installing it …");
-    spawnSync("apt-get", ["update"], { stdio: "inherit" });
-    spawnSync("apt-get", ["install", "-y", "postgresql"], {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    });
-  }
-  const installed = postgresProgram("initdb");
+  console.log("No PostgreSQL found: installing it …");
+  installOnDebian("postgresql");
+  const installed = findPostgres("initdb");
   if (installed) return installed;
   throw new Error("The tests need a PostgreSQL server: install Debian's postgresql, or put its initdb into PATH.");
 }
