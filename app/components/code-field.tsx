@@ -1,4 +1,5 @@
-import { Field, type FormField } from "./form";
+import { Field } from "./field";
+import type { FormField } from "./form";
 
 /** The field for a six-digit code of an authenticator. */
 export function CodeField({ field }: { field: FormField }) {

@@ -1,10 +1,9 @@
-/** The form kit: every form of the site shows its fields, errors and pending state this way. */
+/** The form kit: every form of the site shows its errors and pending state this way; its fields are in field.tsx. */
 import type { SubmissionResult } from "@conform-to/react";
-import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ComponentProps, type MouseEvent, useEffect, useRef, useState } from "react";
 import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { Flash } from "./flash";
-import { useTypedText } from "./typed";
 import { Button } from "./ui/button";
 
 /**
@@ -97,155 +96,6 @@ export function Problems({ toast, problems }: { toast: Toast | undefined; proble
     </>
   );
 }
-
-type FieldProps = {
-  field: FormField;
-  label: string;
-  hint?: string;
-  type?: "text" | "email" | "password" | "tel";
-  /** Whether a refusal empties it, as for passwords and codes; every other field keeps what was typed. */
-  fresh?: boolean;
-  /** Put beside the input, such as the toggle of a password. */
-  children?: ReactNode;
-} & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
-
-/** A labelled input with its hint and its error. */
-export function Field({ field, label, hint, type = "text", fresh, children, ...input }: FieldProps) {
-  return (
-    <Labelled field={field} label={label} hint={hint}>
-      <div className="mt-1 flex gap-2">
-        <input
-          key={fresh ? field.answer : undefined}
-          id={field.id}
-          name={field.name}
-          type={type}
-          defaultValue={field.value}
-          {...input}
-          {...described(field, hint)}
-          aria-required
-          className={inputLook}
-        />
-        {children}
-      </div>
-    </Labelled>
-  );
-}
-
-type ChoiceProps = { field: FormField; label: string; hint?: string };
-
-/** A labelled list of options; `prompt` is a first line that asks to choose. */
-export function SelectField({
-  field,
-  label,
-  hint,
-  options,
-  prompt,
-}: ChoiceProps & { options: string[]; prompt?: string }) {
-  return (
-    <Labelled field={field} label={label} hint={hint}>
-      <select
-        id={field.id}
-        name={field.name}
-        defaultValue={field.value}
-        {...described(field, hint)}
-        aria-required
-        className={`mt-1 ${inputLook}`}
-      >
-        {prompt && <option value="">{prompt}</option>}
-        {options.map((option) => (
-          <option key={option}>{option}</option>
-        ))}
-      </select>
-    </Labelled>
-  );
-}
-
-/** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
-export function TextField({ field, label, hint, mandatory = false }: ChoiceProps & { mandatory?: boolean }) {
-  const typed = useTypedText(field.id);
-  return (
-    <Labelled field={field} label={label} hint={hint}>
-      <textarea
-        ref={typed}
-        id={field.id}
-        name={field.name}
-        defaultValue={field.value}
-        {...described(field, hint)}
-        aria-required={mandatory || undefined}
-        rows={5}
-        className={`mt-1 ${inputLook}`}
-      />
-    </Labelled>
-  );
-}
-
-/** A labelled field for one file. Browsers do not give a file back after a refusal: it has to be chosen again. */
-export function FileField(props: { field: FormField; label: string; hint?: string; accept: string }) {
-  const { field, label, hint, accept } = props;
-  return (
-    <Labelled field={field} label={label} hint={hint}>
-      <input
-        id={field.id}
-        name={field.name}
-        type="file"
-        accept={accept}
-        {...described(field, hint)}
-        className={`mt-1 ${inputLook} ${fileButtonLook}`}
-      />
-    </Labelled>
-  );
-}
-
-/** Label, hint and error around a control. */
-function Labelled({
-  field,
-  label,
-  hint,
-  children,
-}: {
-  field: FormField;
-  label: string;
-  hint?: string;
-  children: ReactNode;
-}) {
-  return (
-    <div className={`mb-5 ${field.errors ? "border-l-4 border-failure pl-3" : ""}`}>
-      <label htmlFor={field.id} className="block text-sm font-semibold">
-        {label}
-      </label>
-      {hint && (
-        <p id={`${field.id}-hint`} className="text-sm text-quiet">
-          {hint}
-        </p>
-      )}
-      <FieldError field={field} />
-      {children}
-    </div>
-  );
-}
-
-function described(field: FormField, hint: string | undefined) {
-  const ids = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
-  return { "aria-invalid": field.errors ? true : undefined, "aria-describedby": ids || undefined } as const;
-}
-
-/** The words of the summary, beside their field. */
-function FieldError({ field }: { field: FormField }) {
-  if (!field.errors) return null;
-  return (
-    <p id={field.errorId} className="text-sm font-semibold text-failure">
-      {field.errors.join(" ")}
-    </p>
-  );
-}
-
-/** The button inside a file field. */
-export const fileButtonLook =
-  "text-sm file:mr-3 file:border-0 file:bg-transparent file:font-semibold file:text-ink file:underline";
-
-export const inputLook =
-  "min-h-11 w-full min-w-0 rounded-label border border-edge bg-sunken px-3 py-2 text-base text-ink " +
-  "aria-invalid:border-2 aria-invalid:border-failure";
 
 /**
  * The button that sends a form: the one that was pressed says so while it is on its way, and none takes a second press

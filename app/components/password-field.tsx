@@ -1,5 +1,5 @@
 import { type ComponentProps, useEffect, useState } from "react";
-import { Field } from "./form";
+import { Field } from "./field";
 import { Button } from "./ui/button";
 
 /** A password with a button that shows and hides it; the button appears once script runs, since it needs it. */

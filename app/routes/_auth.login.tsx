@@ -1,8 +1,9 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { useEffect } from "react";
 import { Form, Link, redirect } from "react-router";
+import { Field } from "~/components/field";
 import { answerAtOnce } from "~/components/flash";
-import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";

@@ -1,6 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
-import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { Field } from "~/components/field";
+import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
 import { failure, firstError, refuse } from "~/lib/answer.server";

@@ -1,7 +1,8 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, useLocation } from "react-router";
 import { z } from "zod";
-import { Field, FileField, Refusal, type Refused, SubmitButton, TextField, useActionForm } from "~/components/form";
+import { Field, FileField, TextField } from "~/components/field";
+import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";

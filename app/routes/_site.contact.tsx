@@ -1,8 +1,9 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form, useRouteLoaderData } from "react-router";
 import { z } from "zod";
+import { Field, TextField } from "~/components/field";
 import { Flash } from "~/components/flash";
-import { Field, Refusal, type Refused, SubmitButton, TextField, useActionForm } from "~/components/form";
+import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";

@@ -1,5 +1,5 @@
 import { Form, Link } from "react-router";
-import { inputLook } from "~/components/form";
+import { inputLook } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { calendarDate } from "~/lib/dates";

@@ -1,5 +1,6 @@
 import { type FetcherWithComponents, Form } from "react-router";
-import { Field, Refusal, type Refused, SelectField, SubmitButton, TextField, useActionForm } from "../form";
+import { Field, SelectField, TextField } from "../field";
+import { Refusal, type Refused, SubmitButton, useActionForm } from "../form";
 
 /**
  * The quote form, in the panel over a page and on its own page after a refusal. `from` is where the person was; with a

@@ -1,6 +1,7 @@
 import { Form, Link, useLocation } from "react-router";
+import { Field } from "~/components/field";
 import { Flash } from "~/components/flash";
-import { Field, Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
 import { quoteLink } from "~/components/site/quote-panel";
 import { ButtonLink } from "~/components/ui/button";

@@ -1,7 +1,8 @@
 import { type FormEvent, type RefObject, useEffect, useRef } from "react";
 import { Form, useLocation, useNavigate, useRevalidator } from "react-router";
+import { fileButtonLook, inputLook } from "~/components/field";
 import { showToast } from "~/components/flash";
-import { fileButtonLook, inputLook, SubmitButton } from "~/components/form";
+import { SubmitButton } from "~/components/form";
 import { inWords, maxFileSize } from "~/lib/file-size";
 import { acceptedFiles } from "~/models/document";
 import { fileFieldId, type UploadRefused } from "./documents";
