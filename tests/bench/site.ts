@@ -42,11 +42,11 @@ export async function startServe(folder: string, env: Record<string, string>): P
 }
 
 /** Stops a site and waits for its end. */
-export function stop({ child }: Site): Promise<void> {
+export function stop({ child }: Site, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();
     child.once("exit", () => resolve());
-    child.kill("SIGTERM");
+    child.kill(signal);
   });
 }
 
