@@ -1,6 +1,6 @@
 /** Toasts: what the server prints as a banner, and what script makes of it. One at a time, the newest. */
 import { CircleAlert, CircleCheck, X } from "lucide-react";
-import { type FormEvent, useEffect, useSyncExternalStore } from "react";
+import { type FormEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { Toast } from "~/lib/flash";
 import { useWhenIdle } from "./idle";
@@ -64,6 +64,13 @@ export function endToast(id: number): void {
   if (waiting) showToast(waiting);
 }
 
+/** Ends a toast that somebody closed while it was a banner still: it does not come back as a toast. */
+function closeBanner(toast: Toast): void {
+  seen.add(toast);
+  if (toasts.waiting === toast) set({ waiting: null });
+  if (toasts.current?.toast === toast) endToast(toasts.current.id);
+}
+
 /** Says that toasts can be shown: from now on no banner is printed. */
 export function toastsAreReady(): void {
   set({ isReady: true });
@@ -84,24 +91,39 @@ export function Toaster() {
  */
 export function Flash({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const { isReady } = useToasts();
+  const banner = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
+    if (banner.current?.open === false) return closeBanner(toast);
     // A browser speaks an alert of the first HTML by itself, a status not; both when they are put in later.
     const printed = !toasts.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, { printed, spoken: printed && (hydrated || toast.variant === "destructive") });
   }, [toast, patient]);
-  return isReady ? null : <Banner toast={toast} patient={patient} />;
+  return isReady ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
 /** In the flow of the page where no script runs; otherwise where the toast will stand. A press closes it natively. */
-function Banner({ toast, patient }: { toast: Toast; patient: boolean }) {
+function Banner({
+  toast,
+  patient,
+  ref,
+}: {
+  toast: Toast;
+  patient: boolean;
+  ref: RefObject<HTMLDetailsElement | null>;
+}) {
   return (
     <div
       role={toast.variant === "destructive" ? "alert" : "status"}
       data-toast={toast.variant}
       className={`${toastLook(toast)} ${patient ? "" : "banner"} has-[details:not([open])]:hidden`}
     >
-      <details open className="relative grow pr-8">
+      <details
+        ref={ref}
+        open
+        onToggle={({ currentTarget }) => currentTarget.open || closeBanner(toast)}
+        className="relative grow pr-8"
+      >
         <summary className={closeLook}>
           <X aria-hidden className="size-5" />
           <span className="sr-only">Close</span>

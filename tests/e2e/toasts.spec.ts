@@ -160,6 +160,29 @@ for (const { variant, press, words, spoken } of [
   });
 }
 
+for (const { when, held } of [
+  { when: "before any script came", held: "*" },
+  { when: "before toasts could be shown", held: "toast-region*" },
+]) {
+  test(`a banner that was closed ${when} does not come back as a toast`, async ({ page, client }) => {
+    const release = await holdScripts(page, held);
+    const asked = page.waitForRequest("**/assets/toast-region*");
+    await page.goto("/login", { waitUntil: "commit" });
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    if (held !== "*") await asked;
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    const answer = toast(page, "Login Successful");
+    await answer.locator("summary").click();
+    await expect(answer).toBeHidden();
+    await release();
+    await asked;
+    await scriptReady(page);
+    await expect(toast(page, "Enable 2-Factor Authentication")).toBeVisible();
+    await expect(answer).toHaveCount(0);
+  });
+}
+
 test("the reminder of 2FA waits for the toast in view, and stays for ten seconds", async ({ page, client }) => {
   await page.clock.install();
   await logIn(page, client);

@@ -62,9 +62,9 @@ export async function catchViolations(page: Page): Promise<void> {
   });
 }
 
-/** Holds back every script. Returns how to let them through, those that follow too. */
-export async function holdScripts(page: Page): Promise<() => Promise<void>> {
-  return hold(page, "**/assets/*.js", () => true);
+/** Holds back every script, or those of a name. Returns how to let them through, those that follow too. */
+export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
+  return hold(page, `**/assets/${name}.js`, () => true);
 }
 
 /** Holds back the answers to forms that script sends. Returns how to let them through, and how many were sent. */
