@@ -108,7 +108,9 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
 }
 
 function launch(options: MainOptions): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(mainFile, { cwd: root, execArgv: ["--import", "tsx"] });
+  // The library first: read after tsx, every file of it passes through tsx too, which takes half of the start.
+  const execArgv = ["@supabase/lite/pglite", "tsx"].flatMap((module) => ["--import", module]);
+  const child = fork(mainFile, { cwd: root, execArgv });
   return new Promise((resolve, reject) => {
     const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
     child.once("exit", died);

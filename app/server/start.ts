@@ -4,7 +4,6 @@
  */
 import { spawn } from "node:child_process";
 import type { Server } from "node:http";
-import path from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import {
@@ -15,10 +14,7 @@ import {
   type Settings,
 } from "../lib/env.server.ts";
 import { logConsole } from "../lib/log.server.ts";
-import { companyBackend } from "../lib/supabase.server.ts";
-import { anUnusedClientId } from "../models/client-id.server.ts";
 import { ensureBuild, frameworkCli, serverBuild } from "./build.ts";
-import { demo, stockDemo } from "./demo.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
 
 start(process.argv.includes("--dev")).catch((error: Error) => {
@@ -35,17 +31,18 @@ async function start(dev: boolean): Promise<void> {
     await stopSite?.();
     await embedded?.stop();
   });
+  const backend = settings.backend ? null : startEmbedded(settings);
   // What the site is made of is read while the backend starts.
   const site = dev ? null : prepare();
   // Its failure is met where it is waited for, if the backend lets it come to that.
   site?.catch(() => undefined);
-  if (!settings.backend) {
-    embedded = await startEmbedded(settings);
+  if (backend) {
+    embedded = await backend;
     adoptBackend(embedded.access, embedded.sessionSecret);
   }
   try {
     stopSite = site ? await serve(settings, await site) : await develop(settings);
-    if (embedded) await introduce(settings);
+    if (embedded) await (await import("./introduction.ts")).introduce(settings);
     else console.log(`The site is at ${settings.origin}`);
   } catch (error) {
     await embedded?.stop();
@@ -55,7 +52,11 @@ async function start(dev: boolean): Promise<void> {
 
 /** Reads the code of the server and of the build. Returns what makes a server of them, once there is a backend. */
 async function prepare() {
-  const [{ createSite }] = await Promise.all([import("./http.ts"), import(pathToFileURL(serverBuild).href)]);
+  const [{ createSite }] = await Promise.all([
+    import("./http.ts"),
+    import(pathToFileURL(serverBuild).href),
+    import("./introduction.ts"),
+  ]);
   return createSite;
 }
 
@@ -104,19 +105,6 @@ async function develop({ port, host }: Settings): Promise<() => Promise<void>> {
       child.once("exit", () => resolve());
       child.kill("SIGTERM");
     });
-}
-
-/** Tells a newcomer how to get in. */
-async function introduce(settings: Settings): Promise<void> {
-  if (!settings.databaseUrl) await stockDemo();
-  const clientId = await anUnusedClientId(companyBackend());
-  const mails = settings.smtpUrl ? "the server of SMTP_URL" : path.join(settings.dataDir, "outbox");
-  console.log(`
-  The site is at    ${settings.origin}
-  ${settings.databaseUrl ? "Database          the server of DATABASE_URL" : `Demo client       ${demo.email}, password ${demo.password}`}
-  Unused client ID  ${clientId}
-  Mails go to       ${mails}
-`);
 }
 
 function stopOnSignal(stop: () => Promise<void>): void {
