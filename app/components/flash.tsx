@@ -1,7 +1,8 @@
 /** Toasts: what the server prints as a banner, and what script makes of it. One at a time, the newest. */
-import { CircleAlert, CircleCheck, X } from "lucide-react";
+import { CircleAlert, CircleCheck, X } from "lucide";
 import { type FormEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "react-router";
+import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { useWhenIdle } from "./idle";
 
@@ -125,7 +126,7 @@ function Banner({
         className="relative grow pr-8"
       >
         <summary className={closeLook}>
-          <X aria-hidden className="size-5" />
+          <Icon of={X} className="size-5" />
           <span className="sr-only">Close</span>
         </summary>
         <ToastFace toast={toast} />
@@ -145,10 +146,10 @@ export const closeLook =
 /** What a toast says. */
 export function ToastFace({ toast }: { toast: Toast }) {
   const failed = toast.variant === "destructive";
-  const Mark = failed ? CircleAlert : CircleCheck;
+  const mark = failed ? CircleAlert : CircleCheck;
   return (
     <div className="flex gap-3">
-      <Mark aria-hidden className={`mt-0.5 size-5 shrink-0 ${failed ? "text-failure" : "text-done"}`} />
+      <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${failed ? "text-failure" : "text-done"}`} />
       <div>
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}

@@ -1,7 +1,8 @@
 import { Close, Provider, Root, Viewport } from "@radix-ui/react-toast";
-import { X } from "lucide-react";
+import { X } from "lucide";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
+import { Icon } from "~/components/ui/icon";
 import { useTopDialog } from "./dialog";
 import { type Current, closeLook, endToast, ToastFace, toastLook, toastsAreReady, useToasts } from "./flash";
 
@@ -72,7 +73,7 @@ function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<H
       <div className="relative pr-8">
         <ToastFace toast={toast} />
         <Close className={closeLook}>
-          <X aria-hidden className="size-5" />
+          <Icon of={X} className="size-5" />
           <span className="sr-only">Close</span>
         </Close>
       </div>

@@ -1,8 +1,9 @@
-import { ArrowLeft } from "lucide-react";
+import { ArrowLeft } from "lucide";
 import { Link, redirect } from "react-router";
 import { LongText } from "~/components/site/prose";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
+import { Icon } from "~/components/ui/icon";
 import { calendarDate } from "~/lib/dates";
 import { seo } from "~/lib/seo";
 import { forPage, getArticle } from "~/models/article.server";
@@ -75,7 +76,7 @@ function BackToAll({ className = "" }: { className?: string }) {
       to="/resources/blog"
       className={`inline-flex min-h-11 items-center gap-2 text-sm font-semibold underline ${className}`}
     >
-      <ArrowLeft aria-hidden className="size-4" />
+      <Icon of={ArrowLeft} className="size-4" />
       Back to All Articles
     </Link>
   );

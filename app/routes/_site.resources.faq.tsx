@@ -1,7 +1,8 @@
-import { Plus } from "lucide-react";
+import { Plus } from "lucide";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
+import { Icon } from "~/components/ui/icon";
 import { faq } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.resources.faq";
@@ -86,8 +87,8 @@ function Question({ question, answer, open }: { question: string; answer: string
     <details name="faq" open={open} className={`group relative border-b border-line pl-6 ${station} ${growing}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">
         <h3 className="grow text-base text-pretty">{question}</h3>
-        <Plus
-          aria-hidden
+        <Icon
+          of={Plus}
           className="mt-0.5 size-5 shrink-0 text-quiet transition-transform duration-200 ease-out group-open:rotate-45"
         />
       </summary>

@@ -1,5 +1,6 @@
-import { ExternalLink } from "lucide-react";
+import { ExternalLink } from "lucide";
 import { Title } from "~/components/title";
+import { Icon } from "~/components/ui/icon";
 import { feeds } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.resources.feeds";
@@ -43,7 +44,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
                 className="mt-auto inline-flex min-h-11 items-center gap-2 rounded-label border border-edge px-4 py-2 text-sm font-semibold no-underline hover:border-ink"
               >
                 Visit News Center
-                <ExternalLink aria-hidden className="size-4" />
+                <Icon of={ExternalLink} className="size-4" />
                 <span className="sr-only"> of {feed.name}, in a new tab</span>
               </a>
             </div>

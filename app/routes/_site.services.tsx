@@ -6,7 +6,7 @@ import {
   Clock,
   Compass,
   DoorOpen,
-  type LucideIcon,
+  type IconNode,
   Package,
   PackagePlus,
   PlaneTakeoff,
@@ -16,10 +16,11 @@ import {
   Truck,
   Users,
   Warehouse,
-} from "lucide-react";
+} from "lucide";
 import { Art } from "~/components/site/art";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
+import { Icon } from "~/components/ui/icon";
 import { type Service, services } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.services";
@@ -70,7 +71,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
   );
 }
 
-const icons: Record<string, LucideIcon> = {
+const icons: Record<string, IconNode> = {
   clearing: Stamp,
   "sea-air": Ship,
   "door-to-door": DoorOpen,
@@ -97,7 +98,7 @@ const growing =
   "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
 
 function ServiceCard({ service, open }: { service: Service; open: boolean }) {
-  const Icon = icons[service.id] ?? Package;
+  const drawing = icons[service.id] ?? Package;
   return (
     <details
       name="service"
@@ -106,11 +107,11 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
     >
       <summary className="grid grow grid-cols-[auto_1fr_auto] content-start gap-x-4 p-4 hover:text-action sm:p-5">
         <span className="row-span-2 flex size-11 items-center justify-center rounded-label border border-line bg-surface text-action">
-          <Icon aria-hidden className="size-6" strokeWidth={1.5} />
+          <Icon of={drawing} className="size-6" strokeWidth={1.5} />
         </span>
         <h2 className="text-lg text-pretty">{service.title}</h2>
-        <Plus
-          aria-hidden
+        <Icon
+          of={Plus}
           className="mt-1 size-5 text-quiet transition-transform duration-200 ease-out group-open:rotate-45"
         />
         <span className="mt-1 max-w-prose text-sm text-quiet">{service.tagline}</span>
@@ -152,11 +153,11 @@ function Extra({ title, items }: NonNullable<Service["extra"]>) {
       <h3 className="text-base">{title}</h3>
       <dl className="mt-4 grid gap-5 md:grid-cols-3 md:gap-8">
         {items.map((item, index) => {
-          const Icon = extraIcons[index] ?? BadgeCheck;
+          const drawing = extraIcons[index] ?? BadgeCheck;
           return (
             <div key={item.title}>
               <dt className="flex items-center gap-2 font-semibold">
-                <Icon aria-hidden className="size-5 shrink-0 text-done" strokeWidth={1.75} />
+                <Icon of={drawing} className="size-5 shrink-0 text-done" strokeWidth={1.75} />
                 {item.title}
               </dt>
               <dd className="mt-1 max-w-prose text-sm text-quiet">{item.text}</dd>

@@ -1,4 +1,5 @@
-import { Pause, Play } from "lucide-react";
+import { Pause, Play } from "lucide";
+import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 import { setPaused, useSwitch } from "./moving";
 
@@ -7,10 +8,10 @@ export function PauseButton() {
   const state = useSwitch();
   if (!state) return null;
   const isPaused = state === "paused";
-  const Mark = isPaused ? Play : Pause;
+  const mark = isPaused ? Play : Pause;
   return (
     <Button look="icon" type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-      <Mark aria-hidden className="size-5" />
+      <Icon of={mark} className="size-5" />
       <span className="sr-only">Pause all motion</span>
     </Button>
   );

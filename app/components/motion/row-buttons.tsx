@@ -1,5 +1,6 @@
-import { ChevronDown } from "lucide-react";
+import { ChevronDown } from "lucide";
 import type { ComponentProps, RefObject } from "react";
+import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 import { useRow } from "./row";
 
@@ -21,7 +22,7 @@ type TurnButtonProps = ComponentProps<typeof Button> & { way: "Previous" | "Next
 export function TurnButton({ way, of, ...props }: TurnButtonProps) {
   return (
     <Button type="button" look="icon" {...props}>
-      <ChevronDown aria-hidden className={`size-5 ${way === "Next" ? "-rotate-90" : "rotate-90"}`} />
+      <Icon of={ChevronDown} className={`size-5 ${way === "Next" ? "-rotate-90" : "rotate-90"}`} />
       <span className="sr-only">
         {way} {of}
       </span>

@@ -1,6 +1,7 @@
-import { Mail } from "lucide-react";
+import { Mail } from "lucide";
 import { useEffect, useRef } from "react";
 import { useRouteLoaderData } from "react-router";
+import { Icon } from "~/components/ui/icon";
 import { type MailDraft, mailtoHref } from "~/models/mail-draft";
 import type { loader } from "~/root";
 import { chatHref } from "./chat";
@@ -40,7 +41,7 @@ export function MailReady({ draft, opens = false }: { draft: MailDraft; opens?: 
         href={mailtoHref(draft)}
         className="mt-4 inline-flex min-h-11 items-center gap-2 rounded-label bg-action px-4 py-2 text-sm font-semibold text-on-action no-underline"
       >
-        <Mail aria-hidden className="size-5" />
+        <Icon of={Mail} className="size-5" />
         Open in your mail application
       </a>
       <label htmlFor="mail-text" className="mt-6 block text-sm font-semibold">

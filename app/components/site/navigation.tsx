@@ -1,5 +1,6 @@
-import { ChevronDown, Menu } from "lucide-react";
+import { ChevronDown, Menu } from "lucide";
 import { Form, Link, NavLink, useLocation } from "react-router";
+import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 import { Bar } from "./bar";
 import { Disclosure } from "./disclosure";
@@ -39,7 +40,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
             summary={
               <>
                 Resources
-                <ChevronDown aria-hidden className="size-4" />
+                <Icon of={ChevronDown} className="size-4" />
               </>
             }
           >
@@ -63,7 +64,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
             summaryLook="flex size-11 items-center justify-center rounded-label border border-edge"
             summary={
               <>
-                <Menu aria-hidden className="size-5" />
+                <Icon of={Menu} className="size-5" />
                 <span className="sr-only">Menu</span>
               </>
             }

@@ -1,4 +1,5 @@
-import { ChevronDown } from "lucide-react";
+import { ChevronDown } from "lucide";
+import { Icon } from "~/components/ui/icon";
 import type { Heading } from "~/lib/mdx.build";
 import "../../styles/prose.css";
 
@@ -12,7 +13,7 @@ export function LongText({ html, headings, contents }: LongTextProps) {
       <details className="group rounded-label border border-line bg-raised lg:hidden">
         <summary className="flex min-h-11 items-center justify-between gap-4 px-4 font-semibold">
           {contents}
-          <ChevronDown aria-hidden className="size-5 group-open:rotate-180" />
+          <Icon of={ChevronDown} className="size-5 group-open:rotate-180" />
         </summary>
         <Stations headings={headings} className="mx-4 mb-4" />
       </details>

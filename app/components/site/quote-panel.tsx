@@ -1,6 +1,7 @@
-import { X } from "lucide-react";
+import { X } from "lucide";
 import { useEffect, useState } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
+import { Icon } from "~/components/ui/icon";
 import type { MailDraft } from "~/models/mail-draft";
 import type { action } from "~/routes/resources.quote";
 import { CloseLink, Dialog, opensOver, useClose } from "../dialog";
@@ -53,7 +54,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             to={page}
             className="-mt-2 -mr-2 flex size-11 items-center justify-center rounded-label border border-transparent hover:border-edge"
           >
-            <X aria-hidden className="size-5" />
+            <Icon of={X} className="size-5" />
             <span className="sr-only">Close</span>
           </CloseLink>
         </header>

@@ -1,6 +1,7 @@
-import { Moon, Sun } from "lucide-react";
+import { Moon, Sun } from "lucide";
 import { useEffect } from "react";
 import { useFetcher, useFetchers, useLocation } from "react-router";
+import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 
 const sending = "theme";
@@ -18,14 +19,14 @@ export function ThemeToggle({ theme }: { theme: string }) {
   const { pathname, search } = useLocation();
   const fetcher = useFetcher({ key: sending });
   const other = theme === "dark" ? "light" : "dark";
-  const Mark = theme === "dark" ? Sun : Moon;
+  const mark = theme === "dark" ? Sun : Moon;
   useEffect(() => mirror("theme", theme), [theme]);
   return (
     <fetcher.Form method="post" action="/resources/theme" preventScrollReset>
       <input type="hidden" name="theme" value={other} />
       <input type="hidden" name="to" value={pathname + search} />
       <Button look="icon">
-        <Mark aria-hidden className="size-5" />
+        <Icon of={mark} className="size-5" />
         <span className="sr-only">Use the {other} theme</span>
       </Button>
     </fetcher.Form>

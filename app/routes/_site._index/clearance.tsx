@@ -1,5 +1,6 @@
-import { Check } from "lucide-react";
+import { Check } from "lucide";
 import { Art } from "~/components/site/art";
+import { Icon } from "~/components/ui/icon";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
@@ -23,7 +24,7 @@ export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loa
             <ul className="mt-4 grid gap-3">
               {items.map((item) => (
                 <li key={item} className="flex gap-3 text-sm">
-                  <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-done" />
+                  <Icon of={Check} className="mt-0.5 size-4 shrink-0 text-done" />
                   {item}
                 </li>
               ))}

@@ -1,5 +1,6 @@
-import { ArrowRight } from "lucide-react";
+import { ArrowRight } from "lucide";
 import { Link } from "react-router";
+import { Icon } from "~/components/ui/icon";
 
 /** What people look for when they find us: one banner, and all of it leads to the contact page. */
 export function SearchTerms({ terms }: { terms: string[] }) {
@@ -18,7 +19,7 @@ export function SearchTerms({ terms }: { terms: string[] }) {
         className="order-1 inline-flex min-h-11 items-center gap-2 font-semibold underline after:absolute after:inset-0"
       >
         Ask about your cargo
-        <ArrowRight aria-hidden className="size-4 text-action" />
+        <Icon of={ArrowRight} className="size-4 text-action" />
       </Link>
     </div>
   );

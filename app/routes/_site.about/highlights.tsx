@@ -1,4 +1,5 @@
-import { Handshake, Sprout, TrainFront, Waypoints } from "lucide-react";
+import { Handshake, Sprout, TrainFront, Waypoints } from "lucide";
+import { Icon } from "~/components/ui/icon";
 import type { about } from "~/lib/content.server";
 
 /** In the order of the content: culture, operations, sustainability, impact. */
@@ -8,13 +9,13 @@ export function Highlights({ highlights }: { highlights: (typeof about)["highlig
   return (
     <div className="mt-20 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
       {highlights.map((highlight, index) => {
-        const Icon = icons[index] ?? Waypoints;
+        const drawing = icons[index] ?? Waypoints;
         return (
           <section
             key={highlight.title}
             className="flex gap-4 rounded-label border border-line bg-raised p-5 sm:flex-col"
           >
-            <Icon aria-hidden className="size-7 shrink-0 text-action" strokeWidth={1.5} />
+            <Icon of={drawing} className="size-7 shrink-0 text-action" strokeWidth={1.5} />
             <div>
               <h2 className="text-lg">{highlight.title}</h2>
               <p className="mt-1 max-w-prose text-sm text-quiet">{highlight.description}</p>

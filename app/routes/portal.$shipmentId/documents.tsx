@@ -1,6 +1,7 @@
-import { BadgeCheck, CircleAlert, FileCheck } from "lucide-react";
+import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
 import { useEffect, useRef } from "react";
 import { Card } from "~/components/ui/card";
+import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { acceptedKinds, type DocumentState, documentState } from "~/models/document";
 import { useDrop, useNoStrayDrops } from "./drop";
@@ -15,7 +16,7 @@ export const fileFieldId = (document: string) => `file-${document}`;
 
 type Document = { id: string; name: string; uploaded: boolean; verified: boolean };
 
-const marks: Record<DocumentState, { icon: typeof BadgeCheck; text: string; colour: string }> = {
+const marks: Record<DocumentState, { icon: IconNode; text: string; colour: string }> = {
   missing: { icon: CircleAlert, text: "Not uploaded", colour: "text-needs-you" },
   uploaded: { icon: FileCheck, text: "Uploaded, we check it next", colour: "text-with-us" },
   verified: { icon: BadgeCheck, text: "Verified", colour: "text-done" },
@@ -46,7 +47,7 @@ export function Documents({ documents, refused }: { documents: Document[]; refus
 
 function DocumentRow({ document, refused }: { document: Document; refused: UploadRefused | undefined }) {
   const state = documentState(document);
-  const { icon: Mark, text, colour } = marks[state];
+  const { icon: mark, text, colour } = marks[state];
   const field = useRef<HTMLInputElement>(null);
   const name = useRef<HTMLParagraphElement>(null);
   const { isOver, handlers } = useDrop(field);
@@ -62,7 +63,7 @@ function DocumentRow({ document, refused }: { document: Document; refused: Uploa
       {...handlers}
     >
       <div className="flex items-center gap-3">
-        <Mark aria-hidden className={`size-5 shrink-0 ${colour}`} />
+        <Icon of={mark} className={`size-5 shrink-0 ${colour}`} />
         <div>
           <p ref={name} tabIndex={-1} className="font-semibold">
             {document.name}
