@@ -13,11 +13,12 @@ import path from "node:path";
 import { create } from "tar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { restore } from "../../app/server/backup.ts";
-import { companyOf, newClient, newShipment } from "../support/client.ts";
+import { newClient, newShipment } from "../support/client.ts";
+import { companyOf } from "../support/company.ts";
 import { databaseOn } from "../support/database.ts";
+import { aPlace } from "../support/place.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { type Browser, password, read } from "../support/routes.ts";
-import { aPlace } from "../support/site-process.ts";
 
 type Place = Awaited<ReturnType<typeof aPlace>> & { databaseUrl: string | null };
 
@@ -44,13 +45,13 @@ async function anEmptyPlace(on: string): Promise<Place> {
 
 /** The sizes of the files that the documents of a client's shipment count. */
 async function filesOf(place: Place, address: string): Promise<number[]> {
-  const { data } = await companyOf(place)
+  const { data } = await companyOf(place.dataDir)
     .from("documents")
     .select("storage_path")
     .eq("shipment_id", address.split("/").at(-1) ?? "")
     .eq("uploaded", true);
   const files = (data ?? []).map(({ storage_path }) =>
-    companyOf(place)
+    companyOf(place.dataDir)
       .storage.from("documents")
       .download(storage_path ?? ""),
   );

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { aPlace, demo } from "../support/place.ts";
 import { pdf, read } from "../support/routes.ts";
-import { aPlace, demo } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 beforeAll(async () => {

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aPlace } from "../support/place.ts";
 import { origin, read } from "../support/routes.ts";
-import { aPlace, type SiteProcess } from "../support/site-process.ts";
+import type { SiteProcess } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 let site: SiteProcess;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readSettings } from "../../app/lib/env.server.ts";
 import { bareEnvironment } from "../support/environment.ts";
-import { aPlace, demo } from "../support/site-process.ts";
+import { aPlace, demo } from "../support/place.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const lines = readFileSync(path.join(root, "Dockerfile"), "utf8").replaceAll("\\\n", " ").split("\n");

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { companyBackend } from "../../app/lib/supabase.server.ts";
-import { runningAccess } from "../../app/server/embedded.ts";
+import { companyOf } from "../support/company.ts";
+import { aPlace, demo } from "../support/place.ts";
 import { type Browser, pdf } from "../support/routes.ts";
-import { aPlace, demo, kill, type SiteProcess } from "../support/site-process.ts";
+import { kill, type SiteProcess } from "../support/site-process.ts";
 
 const rounds = 20;
 
@@ -18,12 +18,6 @@ afterAll(() => place.leave());
 
 /** What was answered with success: names of shipments, and documents by shipment with the size of their file. */
 const acknowledged = { shipments: new Set<string>(), uploads: new Map<string, number>() };
-
-function company() {
-  const access = runningAccess(place.dataDir);
-  if (!access) throw new Error("No backend runs");
-  return companyBackend(access);
-}
 
 /** Creates and uploads until the site is gone. */
 async function write(browser: Browser, path: string, round: number): Promise<void> {
@@ -54,8 +48,13 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
     const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
     expect(made.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
+    const before = acknowledged.uploads.size;
     const writing = write(browser, made.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
+    // However busy the machine is, some rounds end after a file was taken.
+    if (round % 4 === 0) {
+      await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
+    }
 
     // By turns: both at once, the site alone, whose backend then ends by itself, and the backend before the site.
     const backend = place.backendPid() ?? 0;
@@ -66,7 +65,7 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
     await site.answers();
   }
 
-  const { data, error } = await company()
+  const { data, error } = await companyOf(place.dataDir)
     .from("shipments")
     .select("id, name, documents (name, uploaded, storage_path)")
     .like("name", "% %")
@@ -80,13 +79,13 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
   const uploaded = data.flatMap(({ id, documents }) => documents.map((document) => ({ id, ...document })));
   const sizes = new Map<string, number>();
   for (const { id, name, storage_path } of uploaded.filter((document) => document.uploaded)) {
-    const file = await company()
+    const file = await companyOf(place.dataDir)
       .storage.from("documents")
       .download(storage_path ?? "");
     expect(file.error, `${name} of ${id}`).toBeNull();
     sizes.set(`/portal/${id}|Upload the ${name}`, file.data?.size ?? -1);
   }
-  expect(acknowledged.uploads.size).toBeGreaterThan(0);
+  expect(acknowledged.uploads.size).toBeGreaterThanOrEqual(rounds / 4);
   for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
 });
 

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
 import { bareEnvironment } from "../support/environment.ts";
 import { confirmationLink } from "../support/outbox.ts";
+import { aPlace } from "../support/place.ts";
 import { read } from "../support/routes.ts";
-import { aPlace, kill, type SiteProcess } from "../support/site-process.ts";
+import { kill, type SiteProcess } from "../support/site-process.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 

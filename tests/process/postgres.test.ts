@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createBackend } from "../../supabase/local/backend.ts";
-import { companyOf, newClient, newShipment } from "../support/client.ts";
+import { newClient, newShipment } from "../support/client.ts";
+import { companyOf } from "../support/company.ts";
 import { administer, databaseOn } from "../support/database.ts";
+import { aPlace, demo } from "../support/place.ts";
 import { freePort } from "../support/ports.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { read } from "../support/routes.ts";
-import { aPlace } from "../support/site-process.ts";
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
@@ -41,8 +42,7 @@ test("a database that cannot be reached is one line without the password, exit c
 
 test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what they do there and their session", async () => {
   const first = place.start();
-  await first.answers();
-  await expect.poll(() => first.output).toContain("Unused client ID");
+  await first.introduced();
   expect(first.output).not.toContain("Demo client");
   expect(first.output).not.toContain(server.password);
   const browser = await newClient(place, "kept@client.example");
@@ -78,7 +78,6 @@ test("the database's owner need not be a superuser once the roles are there and 
   await administer(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
   await administer(server.url, `grant ${roles} to owner`);
   const backend = await createBackend(options);
-  const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
   const entered = await backend.fetch(
     new Request("http://backend.local/auth/v1/token?grant_type=password", {
       method: "POST",
@@ -161,7 +160,10 @@ test("sessions that a server cuts while clients work lose nothing that was answe
   working = false;
   await work;
   expect(new Set(refused)).toEqual(new Set([503]));
-  const { data } = await companyOf(place).from("shipments").select("name, documents (name)").like("name", "Cut %");
+  const { data } = await companyOf(place.dataDir)
+    .from("shipments")
+    .select("name, documents (name)")
+    .like("name", "Cut %");
   const names = new Set(data?.map(({ name }) => name));
   expect([...opened].filter((name) => !names.has(name))).toEqual([]);
   expect(data?.filter(({ documents }) => documents.length !== 4)).toEqual([]);

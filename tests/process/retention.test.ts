@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { companyOf, newClient, newShipment } from "../support/client.ts";
+import { newClient, newShipment } from "../support/client.ts";
+import { companyOf } from "../support/company.ts";
+import { aPlace } from "../support/place.ts";
 import { read } from "../support/routes.ts";
-import { aPlace, type SiteProcess } from "../support/site-process.ts";
+import type { SiteProcess } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 let site: SiteProcess;
@@ -19,7 +21,7 @@ test("staff see what is past its time, delete it under the running site, and kee
   const disputed = await newShipment(browser, "Disputed tea", 2000);
   const idOf = (address: string) => address.split("/").at(-1) ?? "";
   for (const address of [past, disputed]) {
-    const aged = await companyOf(place)
+    const aged = await companyOf(place.dataDir)
       .from("shipments")
       .update({ retain_until: "2020-01-31" })
       .eq("id", idOf(address));

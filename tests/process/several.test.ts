@@ -1,10 +1,9 @@
 import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { companyBackend } from "../../app/lib/supabase.server.ts";
-import { runningAccess } from "../../app/server/embedded.ts";
+import { companyOf } from "../support/company.ts";
+import { aPlace, demo } from "../support/place.ts";
 import { origin } from "../support/routes.ts";
 import { severalProcesses } from "../support/several-processes.ts";
-import { aPlace, demo } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 let site: Awaited<ReturnType<typeof severalProcesses>>;
@@ -19,9 +18,7 @@ afterAll(async () => {
 });
 
 async function shipmentsCalled(pattern: string) {
-  const access = runningAccess(place.dataDir);
-  if (!access) throw new Error("No backend runs");
-  const { data, error } = await companyBackend(access).from("shipments").select("name").like("name", pattern);
+  const { data, error } = await companyOf(place.dataDir).from("shipments").select("name").like("name", pattern);
   if (error) throw error;
   return data.map(({ name }) => name);
 }

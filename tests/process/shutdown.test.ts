@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { aPlace, demo } from "../support/place.ts";
 import { origin } from "../support/routes.ts";
-import { aPlace, demo, type SiteProcess } from "../support/site-process.ts";
+import type { SiteProcess } from "../support/site-process.ts";
 
 /** How long a stop may take, in milliseconds. */
 const promised = 10_000;

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aPlace, demo } from "../support/site-process.ts";
+import { aPlace, demo } from "../support/place.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { demo } from "../support/place.ts";
 import { Browser, theApp, theSite } from "../support/routes.ts";
-import { demo } from "../support/site-process.ts";
 
 const portal = "https://portal.example";
 

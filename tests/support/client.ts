@@ -1,22 +1,13 @@
-import { companyBackend } from "../../app/lib/supabase.server.ts";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { runningAccess } from "../../app/server/embedded.ts";
+import { newClientId } from "./company.ts";
 import { confirmationLink } from "./outbox.ts";
+import type { aPlace } from "./place.ts";
 import { type Browser, password, pdf } from "./routes.ts";
-import type { aPlace } from "./site-process.ts";
 
 type Place = Awaited<ReturnType<typeof aPlace>>;
 
-/** The company's handle on the backend of a running site. */
-export function companyOf({ dataDir }: Pick<Place, "dataDir">) {
-  const access = runningAccess(dataDir);
-  if (!access) throw new Error("No backend runs");
-  return companyBackend(access);
-}
-
 /** A client who signed up at a running site, confirmed and logged in; the password is that of all tests. */
 export async function newClient(place: Place, email: string): Promise<Browser> {
-  const [clientId = ""] = await issueClientIds(companyOf(place), 1);
+  const clientId = await newClientId(place.dataDir);
   const browser = place.browser();
   const form = { clientId, fullName: "Achieng Otieno", email, password };
   await browser.press(await browser.open("/signup"), "Create Account", form);

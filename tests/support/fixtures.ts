@@ -3,9 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { test as base, expect, type Page } from "@playwright/test";
-import { companyBackend } from "../../app/lib/supabase.server.ts";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { runningAccess } from "../../app/server/embedded.ts";
+import { newClientId } from "./company.ts";
 import { confirmationLink } from "./outbox.ts";
 
 export { expect };
@@ -97,14 +95,6 @@ export async function scriptReady(page: Page): Promise<void> {
 /** The toasts of a page with these words: a banner without script, at most one with it. */
 export function toast(page: Page, words?: string | RegExp) {
   return page.locator("[data-toast]", { hasText: words });
-}
-
-/** An unused client ID. */
-async function newClientId(dataDir: string): Promise<string> {
-  const access = runningAccess(dataDir);
-  if (!access) throw new Error("No backend runs");
-  const [clientId = ""] = await issueClientIds(companyBackend(access), 1);
-  return clientId;
 }
 
 export async function signUp(page: Page, client: Client, clientId: string): Promise<void> {

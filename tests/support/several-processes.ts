@@ -2,18 +2,14 @@
  * Several processes of the site on one backend, behind a proxy that sends each request to the next of them. The journeys
  * run against it (playwright.config.ts starts this file), so that no process may know something the others do not.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import path from "node:path";
 import process from "node:process";
-import { setTimeout } from "node:timers/promises";
-import { runningBackend } from "../../supabase/local/lock.ts";
-import { bareEnvironment } from "./environment.ts";
+import { runningAccess } from "../../app/server/embedded.ts";
 import { freePort } from "./ports.ts";
-
-const root = path.resolve(import.meta.dirname, "../..");
+import { SiteProcess } from "./site-process.ts";
 
 export type Place = { port: number; backendPort: number; dataDir: string; environment?: Record<string, string> };
 
@@ -24,11 +20,12 @@ export type Place = { port: number; backendPort: number; dataDir: string; enviro
 export async function severalProcesses(count: number, { port, backendPort, dataDir, environment = {} }: Place) {
   const common = { APP_ORIGIN: `http://127.0.0.1:${port}`, ...environment, DATA_DIR: dataDir };
   const first = await start({ ...common, BACKEND_PORT: String(backendPort) });
+  const access = runningAccess(dataDir);
   const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
   const backend = {
-    SUPABASE_URL: runningBackend(dataDir)?.url ?? "",
-    SUPABASE_PUBLISHABLE_KEY: keys.publishableKey ?? "",
-    SUPABASE_SECRET_KEY: keys.secretKey ?? "",
+    SUPABASE_URL: access?.url ?? "",
+    SUPABASE_PUBLISHABLE_KEY: access?.publishableKey ?? "",
+    SUPABASE_SECRET_KEY: access?.secretKey ?? "",
     SESSION_SECRET: keys.sessionSecret ?? "",
   };
   const others = await Promise.all(Array.from({ length: count - 1 }, () => start({ ...common, ...backend })));
@@ -44,44 +41,29 @@ export async function severalProcesses(count: number, { port, backendPort, dataD
       proxy.server.closeAllConnections();
       proxy.server.close();
       // The backend ends with the first, so that one goes last.
-      for (const { child } of processes.reverse()) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        const ended = once(child, "exit");
-        child.kill("SIGTERM");
-        await ended;
-      }
+      for (const site of processes.reverse()) await site.end("SIGTERM");
     },
   };
 }
 
-type Running = { child: ChildProcess; port: number };
-
-async function start(environment: Record<string, string>): Promise<Running> {
+async function start(environment: Record<string, string>): Promise<SiteProcess> {
   const port = await freePort();
-  const child = spawn(process.execPath, ["--import", "tsx", "app/server/start.ts"], {
-    cwd: root,
-    env: bareEnvironment({ ...environment, PORT: String(port) }),
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  for (;;) {
-    if (child.exitCode !== null) throw new Error("A process of the site ended before it answered.");
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
-    if (answer?.ok) return { child, port };
-    await setTimeout(50);
-  }
+  const site = new SiteProcess(port, { ...environment, PORT: String(port) });
+  await site.answers();
+  return site;
 }
 
 /** A plain reverse proxy: one request to one process, the next to the next; a process that is gone gets no more. */
-function roundRobin(processes: Running[]) {
+function roundRobin(processes: SiteProcess[]) {
   const given = processes.map(() => 0);
   let turn = 0;
   const next = () => {
     for (let tried = 0; tried < processes.length; tried += 1) {
       const at = turn++ % processes.length;
-      const { child, port } = processes[at] as Running;
-      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const site = processes[at];
+      if (!site || site.ended) continue;
       given[at] = (given[at] ?? 0) + 1;
-      return port;
+      return site.port;
     }
     return null;
   };

@@ -1,89 +1,15 @@
+/** One `npm start` under test. No test library is imported here: files that run by themselves use it too. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { buffer, text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { runningBackend } from "../../supabase/local/lock.ts";
 import { bareEnvironment } from "./environment.ts";
-import { freePort } from "./ports.ts";
-import { Browser, origin } from "./routes.ts";
 
-const root = path.resolve(import.meta.dirname, "../..");
-const running = new Set<ChildProcess>();
+export const root = path.resolve(import.meta.dirname, "../..");
 
-/** The client of supabase/seed.sql. */
-export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
-
-/** A place for the processes of one test file: two ports, a data directory, and the starts on it. */
-export async function aPlace(
-  environment: Record<string, string> = {},
-  data: "started before" | "new" = "started before",
-) {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "process-"));
-  if (data === "started before") cpSync(process.env.STARTED_DATA ?? "", dataDir, { recursive: true });
-  const port = await freePort();
-  const backendPort = await freePort();
-  return {
-    dataDir,
-    port,
-    backendPort,
-    /** `npm start` as its own process, with more in its environment; not waited for. */
-    start: (more: Record<string, string> = {}, from?: Start) =>
-      new SiteProcess(
-        port,
-        {
-          PORT: String(port),
-          BACKEND_PORT: String(backendPort),
-          DATA_DIR: dataDir,
-          APP_ORIGIN: origin,
-          ...environment,
-          ...more,
-        },
-        from,
-      ),
-    /** `npm run staff --` with these words, as its own process: what it printed, and its exit code. */
-    staff: (words: string[], more: Record<string, string> = {}) =>
-      staff(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }),
-    /** A browser of the site, at an address of its own. */
-    browser: () => browserOf(port),
-    /** What comes back for these bytes over one connection, until the server closes it. */
-    async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
-      const socket = connect(port, "127.0.0.1");
-      for (const part of bytes) socket.write(part);
-      return (await buffer(socket)).toString("latin1");
-    },
-    /** A connection to do with as one likes. */
-    socket: (): Socket => connect(port, "127.0.0.1"),
-    /** The process of the backend, or null. */
-    backendPid: () => runningBackend(dataDir)?.pid ?? null,
-    /** Kills what was started here and still lives, and removes the data. */
-    async leave() {
-      const backend = runningBackend(dataDir)?.pid;
-      for (const child of running) child.kill("SIGKILL");
-      await Promise.all([...running].map((child) => once(child, "exit")));
-      if (backend) kill(backend);
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
-}
-
-async function staff(words: string[], environment: Record<string, string>) {
-  const child = spawn(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...words], {
-    cwd: root,
-    env: bareEnvironment(environment),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running.add(child);
-  child.once("exit", () => running.delete(child));
-  const ended = once(child, "close");
-  const [printed, told] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  await ended;
-  return { printed, told, code: child.exitCode };
-}
+/** The processes that were started and still live. */
+export const running = new Set<ChildProcess>();
 
 /** Ends a process at once, if it is there. */
 export function kill(pid: number | null): void {
@@ -97,7 +23,7 @@ export function kill(pid: number | null): void {
 }
 
 /** The folder a site is started in, and what Node is told. */
-type Start = { cwd: string; args: string[] };
+export type Start = { cwd: string; args: string[] };
 const npmStart: Start = { cwd: root, args: ["--import", "tsx", "app/server/start.ts"] };
 
 /** One `npm start`, and everything that it and its backend print. */
@@ -126,10 +52,17 @@ export class SiteProcess {
 
   /** Waits for the first answer of the site and its backend. */
   async answers(): Promise<void> {
-    for (;;) {
-      if (this.ended) throw new Error(`The site ended before it answered:\n${this.output}`);
-      const answer = await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null);
-      if (answer?.ok) return;
+    await this.until(async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null))?.ok);
+  }
+
+  /** Waits for the words for a newcomer, which a start ends with. */
+  async introduced(): Promise<void> {
+    await this.until(() => this.output.includes("Mails go to"));
+  }
+
+  private async until(isSo: () => unknown): Promise<void> {
+    while (!(await isSo())) {
+      if (this.ended) throw new Error(`The site ended too early:\n${this.output}`);
       await setTimeout(20);
     }
   }
@@ -159,13 +92,4 @@ export class SiteProcess {
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line));
   }
-}
-
-function browserOf(port: number): Browser {
-  return new Browser(async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const { method, headers } = request;
-    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
-    return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
-  });
 }

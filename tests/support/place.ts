@@ -1,0 +1,93 @@
+/** A place for the processes of one test file: ports, data, and what is done with a site there. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { buffer, text } from "node:stream/consumers";
+import { runningBackend } from "../../supabase/local/lock.ts";
+import { bareEnvironment } from "./environment.ts";
+import { freePort } from "./ports.ts";
+import { Browser, origin } from "./routes.ts";
+import { kill, root, running, SiteProcess, type Start } from "./site-process.ts";
+
+/** The client of supabase/seed.sql. */
+export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+
+/** Two ports, a data directory, and the starts on it. */
+export async function aPlace(
+  environment: Record<string, string> = {},
+  data: "started before" | "new" = "started before",
+) {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "process-"));
+  if (data === "started before") cpSync(process.env.STARTED_DATA ?? "", dataDir, { recursive: true });
+  const port = await freePort();
+  const backendPort = await freePort();
+  return {
+    dataDir,
+    port,
+    backendPort,
+    /** `npm start` as its own process, with more in its environment; not waited for. */
+    start: (more: Record<string, string> = {}, from?: Start) =>
+      new SiteProcess(
+        port,
+        {
+          PORT: String(port),
+          BACKEND_PORT: String(backendPort),
+          DATA_DIR: dataDir,
+          APP_ORIGIN: origin,
+          ...environment,
+          ...more,
+        },
+        from,
+      ),
+    /** `npm run staff --` with these words, as its own process: what it printed, and its exit code. */
+    staff: (words: string[], more: Record<string, string> = {}) =>
+      staff(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }),
+    /** A browser of the site, at an address of its own. */
+    browser: () => browserOf(port),
+    /** What comes back for these bytes over one connection, until the server closes it. */
+    async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
+      const socket = connect(port, "127.0.0.1");
+      for (const part of bytes) socket.write(part);
+      return (await buffer(socket)).toString("latin1");
+    },
+    /** A connection to do with as one likes. */
+    socket: (): Socket => connect(port, "127.0.0.1"),
+    /** The process of the backend, or null. */
+    backendPid: () => runningBackend(dataDir)?.pid ?? null,
+    /** Kills what was started here and still lives, and removes the data. */
+    async leave() {
+      const backend = runningBackend(dataDir)?.pid;
+      for (const child of running) child.kill("SIGKILL");
+      await Promise.all([...running].map((child) => once(child, "exit")));
+      if (backend) kill(backend);
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function staff(words: string[], environment: Record<string, string>) {
+  const child = spawn(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...words], {
+    cwd: root,
+    env: bareEnvironment(environment),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  const ended = once(child, "close");
+  const [printed, told] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await ended;
+  return { printed, told, code: child.exitCode };
+}
+
+function browserOf(port: number): Browser {
+  return new Browser(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+    return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  });
+}
