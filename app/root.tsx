@@ -16,7 +16,7 @@ import { Flash, Toaster } from "./components/flash";
 import { Chat } from "./components/site/chat";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
-import { QuotePanel } from "./components/site/quote-panel";
+import { QuotePanel, useIsBelowQuote } from "./components/site/quote-panel";
 import { Splash } from "./components/site/splash";
 import { Streaks } from "./components/site/streaks";
 import { useChosenTheme } from "./components/site/theme-toggle";
@@ -74,6 +74,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
   }, [answered]);
   const page = answered ?? known;
   const theme = useChosenTheme() ?? page?.theme ?? "dark";
+  const isBelowQuote = useIsBelowQuote();
   useArrival();
   return (
     <html lang="en" className={theme}>
@@ -97,19 +98,21 @@ export function Layout({ children }: { children: React.ReactNode }) {
       </head>
       <body className="flex min-h-dvh flex-col">
         {page && <Splash tagline={page.company.taglines[0] ?? ""} />}
-        <a
-          href="#main"
-          className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
-        >
-          Skip to the content
-        </a>
-        <Navigation name={page?.company.short_name ?? "Home"} signedIn={page?.signedIn ?? false} theme={theme} />
-        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
-          {page?.toast && <Flash toast={page.toast} />}
-          {children}
-        </main>
-        {page && <Footer company={page.company} lite={page.lite} />}
-        {page && <Chat phone={page.company.chat_phone} />}
+        <div className="contents" inert={isBelowQuote}>
+          <a
+            href="#main"
+            className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
+          >
+            Skip to the content
+          </a>
+          <Navigation name={page?.company.short_name ?? "Home"} signedIn={page?.signedIn ?? false} theme={theme} />
+          <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
+            {page?.toast && <Flash toast={page.toast} />}
+            {children}
+          </main>
+          {page && <Footer company={page.company} lite={page.lite} />}
+          {page && <Chat phone={page.company.chat_phone} />}
+        </div>
         {page && <QuotePanel services={page.quoteServices} />}
         {!page?.lite && (
           <>

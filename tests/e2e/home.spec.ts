@@ -49,6 +49,27 @@ for (const { from, region } of [
   }
 }
 
+test("the keyboard comes to the quote form, and to nothing of the page below", async ({ page }) => {
+  await page.goto("/about?quote");
+  const stops = new Set<string>();
+  for (let press = 0; press < 12; press += 1) {
+    await page.keyboard.press("Tab");
+    stops.add(
+      await page.evaluate(() => {
+        const { activeElement: at, body } = document;
+        if (!at || at === body) return "the browser";
+        return at.closest("dialog, .toasts") ? "the form" : (at.textContent ?? "");
+      }),
+    );
+  }
+  expect(stops).toContain("the form");
+  expect([...stops].filter((stop) => !["the form", "the browser"].includes(stop))).toEqual([]);
+  await page.getByRole("dialog").getByRole("link", { name: "Close" }).click();
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).focus();
+  await expect(page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" })).toBeFocused();
+});
+
 test("a quote request is refused until it is complete, keeps the answers, and becomes a mail", async ({
   page,
   javaScriptEnabled,

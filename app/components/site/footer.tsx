@@ -77,7 +77,7 @@ export function Footer({ company, lite }: { company: Company; lite: boolean }) {
         <ul className="flex flex-wrap gap-x-6">
           {company.social.map((page) => (
             <li key={page.name}>
-              <a className={linkLook} href={page.url} target="_blank" rel="noreferrer">
+              <a className={`${linkLook} min-w-11`} href={page.url} target="_blank" rel="noreferrer">
                 {page.name}
               </a>
             </li>

@@ -1,5 +1,5 @@
 import { X } from "lucide";
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { MailDraft } from "~/models/mail-draft";
@@ -23,6 +23,20 @@ function withoutQuote(search: string): string {
   const parameters = new URLSearchParams(search);
   parameters.delete("quote");
   return parameters.size > 0 ? `?${parameters}` : "";
+}
+
+/**
+ * Whether the page is printed with the quote form over it: the document has to say itself then that the page below is
+ * out of reach. Once script runs the form is a modal dialog, which sees to that.
+ */
+export function useIsBelowQuote(): boolean {
+  const { search } = useLocation();
+  const isPrinted = useSyncExternalStore(
+    () => () => {},
+    () => false,
+    () => true,
+  );
+  return isPrinted && new URLSearchParams(search).has("quote");
 }
 
 /**
