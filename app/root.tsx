@@ -97,8 +97,8 @@ export function Layout({ children }: { children: React.ReactNode }) {
         )}
       </head>
       <body className="flex min-h-dvh flex-col">
-        {page && <Splash tagline={page.company.taglines[0] ?? ""} />}
         <div className="contents" inert={isBelowQuote}>
+          {page && <Splash tagline={page.company.taglines[0] ?? ""} />}
           <a
             href="#main"
             className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
