@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Form } from "react-router";
 import { mirror } from "~/components/site/theme-toggle";
 import { Title } from "~/components/title";
@@ -76,12 +76,13 @@ const categories = [
 
 export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
   const settings = useMirror(loaderData);
+  const form = useStored(loaderData, settings);
   return (
     <div className="max-w-2xl">
       <Title>Cookie Settings</Title>
       <h1 className="mb-2 text-xl">Cookie Settings</h1>
       <p className="mb-6 text-quiet">Your choice is kept on this device for a year, and you can change it here.</p>
-      <Form method="post" key={JSON.stringify(settings)}>
+      <Form method="post" {...form}>
         <ul className="mb-6 divide-y divide-line rounded-label border border-line bg-raised">
           {categories.map(({ name, label, text }) => (
             <li key={name} className="px-4 py-3">
@@ -112,6 +113,23 @@ export default function CookieSettingsPage({ loaderData }: Route.ComponentProps)
       </Form>
     </div>
   );
+}
+
+/**
+ * Lets the boxes of a form show what is stored: once it was saved, and when local storage tells something else. What
+ * was ticked since stays otherwise, and what has the focus keeps it.
+ */
+function useStored(loaded: object, settings: CookieSettings) {
+  const form = useRef<HTMLFormElement>(null);
+  const isSaved = useRef(false);
+  const stored = JSON.stringify(settings);
+  const shown = useRef(stored);
+  useEffect(() => {
+    if (isSaved.current || shown.current !== stored) form.current?.reset();
+    isSaved.current = false;
+    shown.current = stored;
+  }, [loaded, stored]);
+  return { ref: form, onSubmit: () => (isSaved.current = true) };
 }
 
 /** The settings to show. Local storage has a copy of what is stored; without a cookie, it overrides the defaults. */

@@ -1,5 +1,6 @@
 import { Plus } from "lucide";
 import { Art } from "~/components/site/art";
+import { Fold } from "~/components/site/fold";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
@@ -76,15 +77,10 @@ const station =
   "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
   "before:bg-surface open:before:border-action open:before:bg-action";
 
-const growing =
-  "motion-safe:[interpolate-size:allow-keywords] motion-safe:details-content:h-0 motion-safe:details-content:overflow-clip " +
-  "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
-  "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
-
 /** A question is a station on the line of its category; the one that is open is filled. */
 function Question({ question, answer, open }: { question: string; answer: string; open: boolean }) {
   return (
-    <details name="faq" open={open} className={`group relative border-b border-line pl-6 ${station} ${growing}`}>
+    <Fold name="faq" open={open} className={`relative border-b border-line pl-6 ${station}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">
         <h3 className="grow text-base text-pretty">{question}</h3>
         <Icon
@@ -93,6 +89,6 @@ function Question({ question, answer, open }: { question: string; answer: string
         />
       </summary>
       <p className="max-w-xl pb-6 text-quiet">{answer}</p>
-    </details>
+    </Fold>
   );
 }

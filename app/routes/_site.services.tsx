@@ -18,6 +18,7 @@ import {
   Warehouse,
 } from "lucide";
 import { Art } from "~/components/site/art";
+import { Fold } from "~/components/site/fold";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
@@ -92,18 +93,13 @@ const icons: Record<string, IconNode> = {
 const wholeRow =
   "open:col-span-full md:odd:has-[+[open]]:col-span-full md:[:not(:has(>:nth-child(odd)[open]))>&:last-child]:col-span-full";
 
-const growing =
-  "motion-safe:[interpolate-size:allow-keywords] motion-safe:details-content:h-0 motion-safe:details-content:overflow-clip " +
-  "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
-  "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
-
 function ServiceCard({ service, open }: { service: Service; open: boolean }) {
   const drawing = icons[service.id] ?? Package;
   return (
-    <details
+    <Fold
       name="service"
       open={open}
-      className={`group flex flex-col rounded-label border border-line bg-raised open:border-edge ${wholeRow} ${growing}`}
+      className={`flex flex-col rounded-label border border-line bg-raised open:border-edge ${wholeRow}`}
     >
       <summary className="grid grow grid-cols-[auto_1fr_auto] content-start gap-x-4 p-4 hover:text-action sm:p-5">
         <span className="row-span-2 flex size-11 items-center justify-center rounded-label border border-line bg-surface text-action">
@@ -121,7 +117,7 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
       </div>
-    </details>
+    </Fold>
   );
 }
 

@@ -41,6 +41,20 @@ test("the theme turns before the server answered, and local storage hears of it"
   await expect(page).toHaveURL(/\/about$/);
 });
 
+test("saving the cookie settings leaves the focus on what saved them", async ({ page }) => {
+  await page.goto("/cookie-settings");
+  await scriptReady(page);
+  await page.getByLabel("Marketing & Targeting").check();
+  await page.getByRole("button", { name: "Save My Preferences" }).press("Enter");
+  await expect(toast(page, "Preferences Saved!")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Save My Preferences" })).toBeFocused();
+  await page.getByLabel("Functional").uncheck();
+  await page.getByRole("button", { name: "Accept All Cookies" }).press("Enter");
+  await expect(toast(page, "All Cookies Accepted!")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Accept All Cookies" })).toBeFocused();
+  await expect(page.getByLabel("Functional")).toBeChecked();
+});
+
 test("local storage has a copy of the cookie settings, which counts where no cookie is", async ({ page, context }) => {
   await page.goto("/cookie-settings");
   await scriptReady(page);

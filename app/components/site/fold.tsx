@@ -1,0 +1,25 @@
+import type { MouseEvent, ReactNode } from "react";
+
+const growing =
+  "motion-safe:[interpolate-size:allow-keywords] motion-safe:details-content:h-0 motion-safe:details-content:overflow-clip " +
+  "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
+  "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
+
+/** One of several disclosures of the same `name`, of which one is open; what is shown grows out of its summary. */
+export function Fold(props: { name: string; open: boolean; className: string; children: ReactNode }) {
+  const { name, open, className, children } = props;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the summary turns keys into clicks
+    <details name={name} open={open} onClick={keepInPlace} className={`group ${className} ${growing}`}>
+      {children}
+    </details>
+  );
+}
+
+/** Another one that closes above would carry what was pressed out of sight: it stays where it was on the screen. */
+function keepInPlace({ currentTarget, target }: MouseEvent<HTMLElement>): void {
+  const summary = currentTarget.querySelector("summary");
+  if (!summary?.contains(target as Node)) return;
+  const { top } = summary.getBoundingClientRect();
+  requestAnimationFrame(() => scrollBy({ top: summary.getBoundingClientRect().top - top, behavior: "instant" }));
+}
