@@ -14,9 +14,6 @@ export default function handleRequest(request: Request, status: number, headers:
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
   headers.set("Content-Type", "text/html; charset=utf-8");
   if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
-  if (status >= 400 || request.method === "POST" || headers.has("Set-Cookie")) {
-    headers.set("Cache-Control", "private, no-store");
-  }
 
   return new Promise<Response>((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {

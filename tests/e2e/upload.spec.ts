@@ -112,6 +112,21 @@ test("a cancelled upload stores nothing and keeps its file", async ({ page, data
   expect(await stored(dataDir)).toEqual(["packing-list-list.pdf"]);
 });
 
+test("where the code that shows the progress did not come, the file is sent all the same", async ({
+  page,
+  dataDir,
+}) => {
+  await page.route("**/assets/sending-*.js", (route) => route.abort());
+  await page.reload();
+  await page.waitForLoadState("networkidle");
+  await line(page, 15_000);
+  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 20_000));
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText("Uploading…");
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  expect(await stored(dataDir)).toEqual(["packing-list-list.pdf"]);
+});
+
 test("a lost connection is said, and the same file is sent again and stored once", async ({ page, way, dataDir }) => {
   await line(page, 15_000);
   await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 900_000));

@@ -235,3 +235,16 @@ test("every answer that sets a cookie is kept by nobody", async () => {
     expect(answer.headers.get("Cache-Control") ?? "", answer.headers.getSetCookie().join()).toMatch(keptByNobody);
   }
 });
+
+test.each(["", ".data"])("the answer to a form that was taken is kept by nobody%s", async (script) => {
+  const answer = await client.post(`/contact${script}`, {
+    name: "Amina Wanjiru",
+    email: "amina@client.example",
+    subject: "Tea",
+    message: "When?",
+  });
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toContain("amina@client.example");
+  expect(answer.headers.get("Set-Cookie")).toBeNull();
+  expect(answer.headers.get("Cache-Control")).toBe("private, no-store");
+});

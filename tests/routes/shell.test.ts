@@ -248,7 +248,7 @@ test("the navigation marks the page one is on, and no other", async () => {
 
 describe("every page that navigation and footer lead to answers 200,", () => {
   const inside = (page: Page) =>
-    page.all("body > header a, footer a").flatMap((link) => {
+    page.all("header:has(nav) a, footer a").flatMap((link) => {
       const to = link.getAttribute("href") ?? "";
       return to.startsWith("/") ? [to] : [];
     });

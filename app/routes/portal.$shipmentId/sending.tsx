@@ -1,25 +1,32 @@
 import { useEffect, useRef } from "react";
 import { Button } from "~/components/ui/button";
 import { inWords } from "~/lib/file-size";
-import { cancel, fileOf, type Upload } from "./uploads";
 
-/** A file on its way: the route line fills with the bytes that have gone. */
-export function Sending({ id, name, upload }: { id: string; name: string; upload: Upload }) {
-  const { isShrinking } = upload;
-  const { size, name: fileName } = fileOf(upload);
-  const sent = upload.sent ?? 0;
+/**
+ * A file on its way to the document `name`: the route line fills with the `sent` bytes. It comes when the browser is idle,
+ * so it takes what it shows and imports nothing of the page's.
+ */
+export default function Sending(props: {
+  name: string;
+  file: File;
+  isShrinking: boolean;
+  sent: number;
+  onCancel: () => void;
+}) {
+  const { name, file, isShrinking, sent, onCancel } = props;
+  const { size } = file;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
   return (
     <div className="mt-3">
-      <p className="truncate text-sm">{fileName}</p>
+      <p className="truncate text-sm">{file.name}</p>
       <progress className="sr-only" max={size} value={sent} aria-label={`${name}: sent`} />
       <Line share={sent / size} />
       <div className="flex items-center justify-between gap-4">
         <p className="text-sm text-quiet tabular-nums">
           {isShrinking ? "Making the photo smaller…" : state(sent, size)}
         </p>
-        <Button ref={button} type="button" onClick={() => cancel(id)}>
+        <Button ref={button} type="button" onClick={onCancel}>
           Cancel<span className="sr-only"> the upload of the {name}</span>
         </Button>
       </div>

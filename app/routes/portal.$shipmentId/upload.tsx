@@ -3,12 +3,12 @@ import { Form, useLocation, useNavigate, useRevalidator } from "react-router";
 import { fileButtonLook, inputLook } from "~/components/field";
 import { showToast } from "~/components/flash";
 import { SubmitButton } from "~/components/form";
+import { useWhenIdle } from "~/components/idle";
 import { inWords, maxFileSize } from "~/lib/file-size";
 import { acceptedFiles } from "~/models/document";
 import { fileFieldId, type UploadRefused } from "./documents";
 import { holding } from "./drop";
-import { Sending } from "./sending";
-import { cancelAll, choose, chooseOriginal, forget, send, type Upload, useUpload } from "./uploads";
+import { cancel, cancelAll, choose, chooseOriginal, fileOf, forget, send, type Upload, useUpload } from "./uploads";
 
 /**
  * The form of a document whose file is awaited. It posts to the page; with script the file is sent beside the page, so
@@ -24,6 +24,7 @@ export function UploadForm(props: {
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sent !== null;
   const start = useSend(document.id);
+  const Sending = useWhenIdle(() => import("./sending"));
   useFieldOf(document.id, upload, field);
   useFocusAfter(isOnItsWay, button);
 
@@ -79,7 +80,18 @@ export function UploadForm(props: {
         </div>
         {upload && <Photo id={document.id} upload={upload} />}
       </Form>
-      {isOnItsWay && <Sending id={document.id} name={document.name} upload={upload} />}
+      {isOnItsWay &&
+        (Sending ? (
+          <Sending
+            name={document.name}
+            file={fileOf(upload)}
+            isShrinking={upload.isShrinking}
+            sent={upload.sent ?? 0}
+            onCancel={() => cancel(document.id)}
+          />
+        ) : (
+          <p className="mt-3 text-sm text-quiet">Uploading…</p>
+        ))}
     </>
   );
 }
