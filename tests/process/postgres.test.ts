@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
+import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createBackend } from "../../supabase/local/backend.ts";
 import { newClient, newShipment } from "../support/client.ts";
@@ -55,6 +56,35 @@ test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what
   expect(page.text).toContain("Kept tea");
   expect(page.text).toContain("Packing List Uploaded, we check it next");
   expect((await second.end("SIGTERM")).code).toBe(0);
+});
+
+test("a limit holds for those who ask at the same moment, each in a session of their own", async () => {
+  const sql = postgres(url, { max: 3, onnotice: () => undefined });
+  const limits = [{ key: "at once", most: 1, seconds: 60 }];
+  const take = async (session: postgres.ISql) => {
+    const [row] = await session`select public.take_attempt(${sql.json(limits)}) as answer`;
+    return row?.answer as object;
+  };
+  try {
+    let second: Promise<object> | undefined;
+    await sql.begin(async (first) => {
+      expect(await take(first)).toHaveProperty("attempt");
+      let answered = false;
+      second = take(sql).finally(() => {
+        answered = true;
+      });
+      // It waits for the first to have ended.
+      await expect
+        .poll(async () => {
+          const waiting = await sql`select from pg_locks where locktype = 'advisory' and not granted`;
+          return answered || waiting.length;
+        })
+        .toBe(1);
+    });
+    expect(await second).toMatchObject({ refused: "at once" });
+  } finally {
+    await sql.end();
+  }
 });
 
 test("the database's owner need not be a superuser once the roles are there and theirs; without them a line says so", async () => {

@@ -28,7 +28,8 @@ function expectLimit(page: Page, title: string, words: RegExp, most: number) {
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const wait = Number(page.headers.get("Retry-After"));
-  expect(wait).toBeGreaterThan(most * 0.8);
+  // Some seconds of it have gone by while the attempts were made.
+  expect(wait).toBeGreaterThan(Math.max(most * 0.8, most - 45));
   expect(wait).toBeLessThanOrEqual(most);
   expect(page.toasts.at(-1)).toEqual({ title, description: expect.stringMatching(words), variant: "destructive" });
   expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
