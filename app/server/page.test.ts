@@ -35,6 +35,11 @@ test("the rules a page uses are in it, and its stylesheet holds nothing up", asy
   expect(finished.html).toMatch(/<link media="print"[^>]* href="\/assets\/a.css"/);
 });
 
+test("a stylesheet that the framework marks as a dynamic one is in the page too", async () => {
+  const html = page('<p class="a">x</p>').replace("a.css", "a.css#");
+  expect((await finishPage({ html, policy }, files, false)).html).toMatch(/<style>[^<]*\.a\{/);
+});
+
 test("what no rule reads is left out of it, colours excepted: the drawings read those", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
   expect(html).toContain("--color-ink");

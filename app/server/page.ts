@@ -62,8 +62,9 @@ function hashSource(content: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
+/** The rules of a stylesheet of ours; the framework marks one that a dynamic import brings too with a bare `#`. */
 function text(tag: string, files: ReadonlyMap<string, Stored>): string {
-  return files.get(/ href="([^"]+)"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
+  return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
 /** The rules of a stylesheet that a page may use, whatever its elements do later without script. */

@@ -1,5 +1,5 @@
 /** One backend per data directory: two PGlite processes on one directory lose rows without a word. */
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
@@ -69,13 +69,11 @@ export async function lockWithin(milliseconds: number, dataDir: string) {
 /** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
 function take(dataDir: string, draft: string): void {
   if (link(draft, fileIn(dataDir))) return;
-  // Whoever links the claim may remove the dead lock; everybody else finds the claim, or a living holder.
-  const claim = `${fileIn(dataDir)}.claim`;
-  if (!link(draft, claim)) {
-    dropDeadClaim(claim);
-    throw new Error(`The data in ${dataDir} is being taken by another start: try again.`);
-  }
+  // Each who wants to remove it says so in a file of their own before looking at the others': of any two, one sees both.
+  const claim = `${fileIn(dataDir)}.claim.${process.pid}`;
+  writeFileSync(claim, "", { mode: 0o600 });
   try {
+    awaitTurn(dataDir);
     const holder = runningBackend(dataDir);
     if (holder) throw inUse(dataDir, holder.pid);
     rmSync(fileIn(dataDir), { force: true });
@@ -85,16 +83,24 @@ function take(dataDir: string, draft: string): void {
   }
 }
 
-/** Takes away the claim of a process that died with it; one that lives gets it back. */
-function dropDeadClaim(claim: string): void {
-  const taken = `${claim}.${process.pid}`;
-  try {
-    renameSync(claim, taken);
-    if (isBackend((JSON.parse(readFileSync(taken, "utf8")) as RunningBackend).pid)) link(taken, claim);
-  } catch {
-    // Its owner has just removed it.
-  } finally {
-    rmSync(taken, { force: true });
+/** How long to wait for others to look at a dead lock, in milliseconds; a look takes one or two. */
+const turnPatience = 1000;
+
+/** Returns once no other living process claims the lock. The one with the lowest number waits; the others give way. */
+function awaitTurn(dataDir: string): void {
+  const end = Date.now() + turnPatience;
+  for (;;) {
+    const others = readdirSync(dataDir).flatMap((name) => {
+      const pid = Number(/^backend\.lock\.claim\.(\d+)$/.exec(name)?.[1]);
+      if (!pid || pid === process.pid) return [];
+      if (isBackend(pid)) return [pid];
+      rmSync(path.join(dataDir, name), { force: true });
+      return [];
+    });
+    if (others.length === 0) return;
+    if (Math.min(...others) < process.pid || Date.now() > end)
+      throw new Error(`The data in ${dataDir} is being taken by another start: try again.`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }
 }
 

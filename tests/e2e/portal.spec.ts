@@ -3,7 +3,7 @@ import { samplePdf } from "../../app/server/demo.ts";
 import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";
 
-test("from an invitation to an uploaded document, advanced by staff, to the sign-out", async ({
+test("from an invitation to an account, a shipment and an uploaded document", async ({
   page,
   staff,
   dataDir,
@@ -45,7 +45,7 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
     await expect(page.getByText('You have no shipments yet. Click "Create Shipment" to get started!')).toBeVisible();
   });
 
-  const id = await test.step("create a shipment", async () => {
+  await test.step("create a shipment", async () => {
     await page.getByRole("link", { name: "Create Shipment" }).click();
     await page.getByLabel("Name of the shipment").fill("Coffee machines, Milan to Kigali");
     await page.getByRole("button", { name: "Create Shipment" }).click();
@@ -54,7 +54,6 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
     await expect(page.getByText("N/A")).toBeVisible();
     await expect(page.getByText("No tracking history yet.")).toBeVisible();
     await expect(page.getByRole("button", { name: /^Upload/ })).toHaveCount(4);
-    return new URL(page.url()).pathname.split("/")[2] ?? "";
   });
 
   await test.step("upload a document", async () => {
@@ -68,6 +67,17 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
     await expect(page.getByRole("button", { name: "Upload the Bill of Lading" })).toHaveCount(0);
     await expect(page.getByRole("button", { name: /^Upload/ })).toHaveCount(3);
   });
+});
+
+test("what staff do shows in the portal, which the sign-out closes", async ({ page, staff, signedIn }) => {
+  const id = await createShipment(page, "Coffee machines, Milan to Kigali");
+  await page.getByLabel("File for the Bill of Lading").setInputFiles({
+    name: "bill.pdf",
+    mimeType: "application/pdf",
+    buffer: Buffer.from(samplePdf("Bill of Lading")),
+  });
+  await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
+  await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
 
   await test.step("staff verify it, name the bill and move the shipment on", async () => {
     await staff("document", "verify", id, "Bill of Lading");
@@ -89,8 +99,8 @@ test("from an invitation to an uploaded document, advanced by staff, to the sign
     await expect(page).toHaveURL(/\/login$/);
     await page.goto(`/portal/${id}`);
     await expect(page).toHaveURL(new RegExp(`/login\\?next=%2Fportal%2F${id}$`));
-    await page.getByLabel("Email").fill(client.email);
-    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    await page.getByLabel("Email").fill(signedIn.email);
+    await page.getByLabel("Password", { exact: true }).fill(signedIn.password);
     await page.getByRole("button", { name: "Log in", exact: true }).click();
     await expect(page).toHaveURL(new RegExp(`/portal/${id}$`));
   });
