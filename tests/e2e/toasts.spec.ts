@@ -146,7 +146,8 @@ for (const { variant, press, words, spoken } of [
     await page.goto("/login", { waitUntil: "commit" });
     await page.getByRole("button", { name: press, exact: true }).click();
     const banner = page.locator(`div[data-toast=${variant}]`, { hasText: words });
-    await expect(banner).toBeVisible();
+    // Once its stylesheet has come; before that the browser lays it out and paints nothing.
+    await expect(banner).toHaveCSS("position", "fixed");
     const before = await banner.boundingBox();
     await release();
     const shown = page.locator(`li[data-toast=${variant}]`, { hasText: words });
