@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { Form } from "react-router";
+import { Flash } from "~/components/flash";
 import { mirror } from "~/components/site/theme-toggle";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
@@ -74,12 +75,13 @@ const categories = [
   },
 ] as const;
 
-export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
+export default function CookieSettingsPage({ loaderData, actionData }: Route.ComponentProps) {
   const settings = useMirror(loaderData);
-  const form = useStored(loaderData, settings);
+  const form = useStored(loaderData, settings, actionData);
   return (
     <div className="max-w-2xl">
       <Title>Cookie Settings</Title>
+      {actionData && <Flash toast={actionData.toast} />}
       <h1 className="mb-2 text-xl">Cookie Settings</h1>
       <p className="mb-6 text-quiet">Your choice is kept on this device for a year, and you can change it here.</p>
       <Form method="post" {...form}>
@@ -119,11 +121,15 @@ export default function CookieSettingsPage({ loaderData }: Route.ComponentProps)
  * Lets the boxes of a form show what is stored: once it was saved, and when local storage tells something else. What
  * was ticked since stays otherwise, and what has the focus keeps it.
  */
-function useStored(loaded: object, settings: CookieSettings) {
+function useStored(loaded: object, settings: CookieSettings, refused: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
   const stored = JSON.stringify(settings);
   const shown = useRef(stored);
+  useEffect(() => {
+    // It did not arrive: what was ticked is still to be saved.
+    if (refused) isSaved.current = false;
+  }, [refused]);
   useEffect(() => {
     if (isSaved.current || shown.current !== stored) form.current?.reset();
     isSaved.current = false;

@@ -87,6 +87,27 @@ test.each(["", "{", "null", '{"pid":"x"}', "12"])("a lock that holds only %j is 
   expect(holder().pid).toBe(process.pid);
 });
 
+test("a claim on a dead lock that its process died with stops nobody, and is removed", async () => {
+  const child = standIn();
+  await end(child, "SIGKILL");
+  writeLock({ pid: child.pid, url: null });
+  writeFileSync(path.join(dataDir, `backend.lock.claim.${child.pid}`), "");
+  lock(dataDir);
+  expect(readdirSync(dataDir)).toEqual(["backend.lock"]);
+  expect(holder().pid).toBe(process.pid);
+});
+
+test("a dead lock that another process is just taking is left to it", async () => {
+  const dead = standIn();
+  await end(dead, "SIGKILL");
+  writeLock({ pid: dead.pid, url: null });
+  const other = standIn();
+  writeFileSync(path.join(dataDir, `backend.lock.claim.${other.pid}`), "");
+  expect(() => lock(dataDir)).toThrow("being taken by another start");
+  expect(holder().pid).toBe(dead.pid);
+  expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${other.pid}`]);
+});
+
 test("of several processes that take the same free folders at once, one gets each", async () => {
   const rounds = 60;
   const got = await race(rounds, () => undefined);

@@ -55,6 +55,27 @@ test("saving the cookie settings leaves the focus on what saved them", async ({ 
   await expect(page.getByLabel("Functional")).toBeChecked();
 });
 
+test.describe("on a line that breaks", () => {
+  test.use({ lineBreaks: true });
+
+  test("cookie settings that were not saved say so, and stay ticked until they are", async ({ page }) => {
+    await page.goto("/cookie-settings");
+    await scriptReady(page);
+    await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+    await page.getByLabel("Marketing & Targeting").check();
+    await page.getByRole("button", { name: "Save My Preferences" }).click();
+    await expect(toast(page, "No answer")).toBeVisible();
+    await page.unroute("**/*.data*");
+    await page.getByRole("button", { name: "Use the light theme" }).click();
+    await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
+    await page.waitForLoadState("networkidle");
+    await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+    await page.getByRole("button", { name: "Save My Preferences" }).click();
+    await expect(toast(page, "Preferences Saved!")).toBeVisible();
+    await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
+  });
+});
+
 test("local storage has a copy of the cookie settings, which counts where no cookie is", async ({ page, context }) => {
   await page.goto("/cookie-settings");
   await scriptReady(page);

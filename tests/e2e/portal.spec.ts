@@ -1,7 +1,19 @@
 import { writeFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
 import { samplePdf } from "../../app/server/demo.ts";
 import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";
+
+/** Sends the bill of lading of the shipment in view. */
+async function uploadBill(page: Page, name: string): Promise<void> {
+  await page.getByLabel("File for the Bill of Lading").setInputFiles({
+    name,
+    mimeType: "application/pdf",
+    buffer: Buffer.from(samplePdf("Bill of Lading")),
+  });
+  await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
+  await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
+}
 
 test("from an invitation to an account, a shipment and an uploaded document", async ({
   page,
@@ -57,13 +69,7 @@ test("from an invitation to an account, a shipment and an uploaded document", as
   });
 
   await test.step("upload a document", async () => {
-    await page.getByLabel("File for the Bill of Lading").setInputFiles({
-      name: '../شحن "7".pdf',
-      mimeType: "application/pdf",
-      buffer: Buffer.from(samplePdf("Bill of Lading")),
-    });
-    await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
-    await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
+    await uploadBill(page, '../شحن "7".pdf');
     await expect(page.getByRole("button", { name: "Upload the Bill of Lading" })).toHaveCount(0);
     await expect(page.getByRole("button", { name: /^Upload/ })).toHaveCount(3);
   });
@@ -71,14 +77,7 @@ test("from an invitation to an account, a shipment and an uploaded document", as
 
 test("what staff do shows in the portal, which the sign-out closes", async ({ page, staff, signedIn }) => {
   const id = await createShipment(page, "Coffee machines, Milan to Kigali");
-  await page.getByLabel("File for the Bill of Lading").setInputFiles({
-    name: "bill.pdf",
-    mimeType: "application/pdf",
-    buffer: Buffer.from(samplePdf("Bill of Lading")),
-  });
-  await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
-  await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
-
+  await uploadBill(page, "bill.pdf");
   await test.step("staff verify it, name the bill and move the shipment on", async () => {
     await staff("document", "verify", id, "Bill of Lading");
     await staff("shipment", "set-awb", id.slice(0, 13), "MSCU 7788990");

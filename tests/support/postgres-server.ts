@@ -67,7 +67,6 @@ export async function startPostgres() {
 function ensurePostgres(): string {
   const found = findPostgres("initdb");
   if (found) return found;
-  console.log("No PostgreSQL found: installing it …");
   installOnDebian("postgresql");
   const installed = findPostgres("initdb");
   if (installed) return installed;
