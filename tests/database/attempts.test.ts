@@ -28,39 +28,48 @@ const pass = (seconds: number) =>
     seconds,
   ]);
 
+/** From a moment on: refusals whose wait is so many seconds, rounded up, less what has passed since that moment. */
+function refusalsFromNow() {
+  const began = performance.now();
+  return {
+    expect(answer: Awaited<ReturnType<typeof take>>, key: string, seconds: number) {
+      const passed = (performance.now() - began) / 1000;
+      expect(answer).toEqual({ refused: key, wait: expect.any(Number) });
+      const wait = "wait" in answer ? answer.wait : 0;
+      expect(wait).toBeLessThanOrEqual(seconds);
+      expect(wait).toBeGreaterThanOrEqual(seconds - passed);
+    },
+  };
+}
+
 test("as many as the limit get through, of fifty that ask at once", async () => {
   const limit = { key: "fifty", most: 5, seconds: 60 };
-  const began = performance.now();
+  const refusals = refusalsFromNow();
   const answers = await Promise.all(Array.from({ length: 50 }, () => take(limit)));
-  const passed = (performance.now() - began) / 1000;
   expect(answers.filter((answer) => "attempt" in answer)).toHaveLength(5);
-  for (const answer of answers.filter((one) => "refused" in one)) {
-    expect(answer).toMatchObject({ refused: "fifty" });
-    // In whole seconds, rounded up, and never less than what is left of the minute.
-    const wait = "wait" in answer ? answer.wait : 0;
-    expect(wait).toBeLessThanOrEqual(limit.seconds);
-    expect(wait).toBeGreaterThanOrEqual(limit.seconds - passed);
-  }
+  for (const answer of answers.filter((one) => "refused" in one)) refusals.expect(answer, "fifty", 60);
 });
 
 test("an attempt counts for its time, counted from itself, and no longer", async () => {
   const limit = { key: "sliding", most: 2, seconds: 100 };
+  const refusals = refusalsFromNow();
   await take(limit);
   await pass(40);
   await take(limit);
-  expect(await take(limit)).toEqual({ refused: "sliding", wait: 60 });
+  refusals.expect(await take(limit), "sliding", 60);
   await pass(60);
   expect(await take(limit)).toHaveProperty("attempt");
-  expect(await take(limit)).toEqual({ refused: "sliding", wait: 40 });
+  refusals.expect(await take(limit), "sliding", 40);
 });
 
 test("of two limits the one that is reached counts none of the other, and names the longer wait", async () => {
   const short = { key: "short", most: 1, seconds: 30 };
   const long = { key: "long", most: 2, seconds: 90 };
+  const refusals = refusalsFromNow();
   await take(short, long);
-  expect(await take(short, long)).toEqual({ refused: "short", wait: 30 });
+  refusals.expect(await take(short, long), "short", 30);
   expect(await take(long)).toHaveProperty("attempt");
-  expect(await take(short, long)).toEqual({ refused: "long", wait: 90 });
+  refusals.expect(await take(short, long), "long", 90);
 });
 
 test("a released attempt makes room in all of its limits", async () => {

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { chooseLightTheme, createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
 import { holdForms } from "../support/page-watch.ts";
 
 const main = (page: Page) => page.locator("main");
@@ -66,9 +66,7 @@ test.describe("on a line that breaks", () => {
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(toast(page, "No answer")).toBeVisible();
     await page.unroute("**/*.data*");
-    await page.getByRole("button", { name: "Use the light theme" }).click();
-    await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
-    await page.waitForLoadState("networkidle");
+    await chooseLightTheme(page);
     await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(toast(page, "Preferences Saved!")).toBeVisible();

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { chooseLightTheme, createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
 import { holdScripts } from "../support/page-watch.ts";
 
 // Whatever becomes of the scripts and of the line, a form is finished and nothing that was typed is lost.
@@ -173,12 +173,7 @@ test("a line that breaks under a form leaves the page and what was typed; the ne
 test("a line that breaks under a page says so, and trying again brings the page", async ({ page }) => {
   await page.goto("/about");
   await scriptReady(page);
-  // Stored, and asked for again.
-  const stored = page.waitForResponse((answer) => answer.request().method() === "POST");
-  const read = page.waitForResponse((answer) => /\.data/.test(answer.url()) && answer.request().method() === "GET");
-  await page.getByRole("button", { name: "Use the light theme" }).click();
-  await Promise.all([stored, read].map(async (answer) => (await answer).finished()));
-  await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
+  await chooseLightTheme(page);
   await page.route("**/*.data*", (route) => route.abort());
   await page.locator("header").getByRole("link", { name: "Services", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The connection was lost");
