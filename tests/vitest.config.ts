@@ -13,6 +13,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What comes after its time comes late on a busy machine; what never comes fails its test.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       { extends: true, test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"] } },
       { extends: true, test: { name: "database", include: ["tests/database/*.test.ts"] } },

@@ -24,7 +24,7 @@ describe("after SIGTERM", () => {
   test("requests in flight are answered, and the process ends by itself with 0", async () => {
     const logins = Array.from({ length: 3 }, () => place.browser().post("/login", demo));
     // The backend works through logins one after another: when the first is done, the others are on their way.
-    await expect.poll(() => site.output, { timeout: 20_000 }).toContain('"sign-in"');
+    await expect.poll(() => site.output).toContain('"sign-in"');
     const ended = site.end("SIGTERM");
     const statuses = (await Promise.all(logins)).map(({ status }) => status);
     expect(statuses).toEqual(Array(3).fill(303));

@@ -19,6 +19,7 @@ export async function faultProxy(target: string) {
   let pattern = /./;
   const calls: string[] = [];
   const bodies: string[] = [];
+  const answered: string[] = [];
 
   const server = createServer((incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
@@ -26,6 +27,7 @@ export async function faultProxy(target: string) {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
+    outgoing.once("finish", () => answered.push(call));
     if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
     if (fault === "lost answer") return pass(target, incoming, outgoing, false);
     incoming.resume();
@@ -50,6 +52,8 @@ export async function faultProxy(target: string) {
     calls,
     /** The same with the first 10,000 bytes of what was sent. */
     bodies,
+    /** The calls whose answer has been given, whatever it was, in the order of the answers. */
+    answered,
     /** From now on, calls that the pattern fits fail like this; "none" ends it. */
     fail(kind: Fault, of = /./) {
       fault = kind;
