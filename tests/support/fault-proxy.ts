@@ -52,8 +52,11 @@ export async function faultProxy(target: string) {
     calls,
     /** The same with the first 10,000 bytes of what was sent. */
     bodies,
-    /** The calls whose answer has been given, whatever it was, in the order of the answers. */
-    answered,
+    /**
+     * How many attempts have been given back to their limit. The site does that beside its answer, so that nobody waits
+     * for a backend that does not answer; the same form again has to wait for it, as a person does by typing.
+     */
+    attemptsGivenBack: () => answered.filter((call) => call.includes("release_attempt")).length,
     /** From now on, calls that the pattern fits fail like this; "none" ends it. */
     fail(kind: Fault, of = /./) {
       fault = kind;
