@@ -36,7 +36,8 @@ export default defineConfig<SiteOptions>({
       cookies: [],
       origins: [{ origin: `http://127.0.0.1:${port}`, localStorage: [{ name: "motion", value: "paused" }] }],
     },
-    trace: "retain-on-failure",
+    // A trace of every test takes a quarter of the time: ask for one with --trace on.
+    screenshot: "only-on-failure",
     launchOptions: {
       executablePath: findBrowser() ?? undefined,
       // The sandbox needs a kernel setting that containers and root lack; the tests open only this site.

@@ -10,7 +10,8 @@ export default defineConfig({
     pool: "forks",
     // The app's log lines belong to the tests that fail.
     silent: "passed-only",
-    maxWorkers: 2,
+    // One more than the processors of the smallest machine, as tests of what hangs do nothing but wait.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // What comes after its time comes late on a busy machine; what never comes fails its test.

@@ -208,8 +208,11 @@ test("Back after signing out shows nothing of the portal", async ({ page, signed
 test("the theme is dark at first, can be light, and stays so on the next page", async ({ page }) => {
   await page.goto("/login");
   await expect(page.locator("html")).toHaveClass("dark");
+  // With script the page turns before the answer that keeps the theme.
+  const kept = page.waitForResponse((answer) => answer.request().method() === "POST");
   await page.getByRole("button", { name: "Use the light theme" }).click();
   await expect(page.locator("html")).toHaveClass("light");
+  await kept;
   await page.goto("/signup");
   await expect(page.locator("html")).toHaveClass("light");
 });
