@@ -32,7 +32,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
           <li
             key={scene.id}
             aria-hidden={(motion && at !== index) || undefined}
-            className="w-[85%] shrink-0 snap-start scripted:w-full md:not-scripted:col-span-2 md:not-scripted:w-auto md:not-scripted:nth-[-n+2]:col-span-3"
+            className="w-[85%] shrink-0 snap-start snap-always scripted:w-full md:not-scripted:col-span-2 md:not-scripted:w-auto md:not-scripted:nth-[-n+2]:col-span-3"
           >
             <div {...(motion && slide(at, scenes.length))}>
               <figure>
