@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { chooseLightTheme, createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
 import { holdForms } from "../support/page-watch.ts";
 
 const main = (page: Page) => page.locator("main");
@@ -66,7 +66,11 @@ test.describe("on a line that breaks", () => {
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(toast(page, "No answer")).toBeVisible();
     await page.unroute("**/*.data*");
-    await chooseLightTheme(page);
+    // The page is asked for again.
+    const read = page.waitForResponse((answer) => /\.data/.test(answer.url()) && answer.request().method() === "GET");
+    await page.getByRole("button", { name: "Use the light theme" }).click();
+    expect((await read).ok()).toBe(true);
+    await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
     await expect(page.getByLabel("Marketing & Targeting")).toBeChecked();
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(toast(page, "Preferences Saved!")).toBeVisible();

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { chooseLightTheme, createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
 import { holdScripts } from "../support/page-watch.ts";
 
 // Whatever becomes of the scripts and of the line, a form is finished and nothing that was typed is lost.
@@ -171,9 +171,9 @@ test("a line that breaks under a form leaves the page and what was typed; the ne
 });
 
 test("a line that breaks under a page says so, and trying again brings the page", async ({ page }) => {
+  await page.request.post("/resources/theme", { form: { theme: "light" } });
   await page.goto("/about");
   await scriptReady(page);
-  await chooseLightTheme(page);
   await page.route("**/*.data*", (route) => route.abort());
   await page.locator("header").getByRole("link", { name: "Services", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The connection was lost");

@@ -92,15 +92,6 @@ export async function scriptReady(page: Page): Promise<void> {
   await expect(page.getByRole("region", { name: "Notifications (F8)" })).toBeAttached();
 }
 
-/** Chooses the light theme, and waits until it is stored and the page has been asked for again. */
-export async function chooseLightTheme(page: Page): Promise<void> {
-  const stored = page.waitForResponse((answer) => answer.request().method() === "POST");
-  const read = page.waitForResponse((answer) => /\.data/.test(answer.url()) && answer.request().method() === "GET");
-  await page.getByRole("button", { name: "Use the light theme" }).click();
-  await Promise.all([stored, read].map(async (answer) => (await answer).finished()));
-  await expect(page.getByRole("button", { name: "Use the dark theme" })).toBeVisible();
-}
-
 /** The toasts of a page with these words: a banner without script, at most one with it. */
 export function toast(page: Page, words?: string | RegExp) {
   return page.locator("[data-toast]", { hasText: words });
