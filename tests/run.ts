@@ -1,7 +1,6 @@
 /**
- * npm test: the type check, the unit, database and route tests, and the journeys in a browser; then what failed and how
- * many passed.
- * Everything runs on ports and data of its own, beside a site that may be running.
+ * npm test: the type check, the unit, database, route and process tests, and the journeys in a browser; then what failed
+ * and how many passed. Everything runs on ports and data of its own, beside a site that may be running.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
