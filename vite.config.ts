@@ -31,5 +31,7 @@ const productionRouter: Plugin = {
 export default defineConfig({
   plugins: [productionRouter, mdx(), tailwindcss(), reactRouter()],
   resolve: { alias: { "~": path.resolve(import.meta.dirname, "app") } },
-  environments: { client: { build: { rolldownOptions: { output: { codeSplitting: chunks } } } } },
+  environments: {
+    client: { build: { rolldownOptions: { experimental: { lazyBarrel: true }, output: { codeSplitting: chunks } } } },
+  },
 });
