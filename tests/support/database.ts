@@ -2,17 +2,24 @@ import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { inject } from "vitest";
 
-/** An empty database on the server of this project's tests; null where they run on PGlite. */
-export async function emptyDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
+/** A database with the migrations on the server of this project's tests; null where they run on PGlite. */
+export async function migratedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
   const server = inject("postgres");
-  return server ? databaseOn(server) : null;
+  return server ? databaseOn(server, inject("migrated")) : null;
 }
 
-/** An empty database on a server, whose address is given up to the name of a database. */
-export async function databaseOn(server: string) {
+/**
+ * A database on a server, whose address is given up to the name of a database: empty, or a copy of another there that
+ * nobody is connected to.
+ */
+export async function databaseOn(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await administer(server, `create database ${name}`);
-  return { url: `${server}/${name}`, drop: () => administer(server, `drop database if exists ${name} with (force)`) };
+  await administer(server, `create database ${name} template ${template}`);
+  return {
+    name,
+    url: `${server}/${name}`,
+    drop: () => administer(server, `drop database if exists ${name} with (force)`),
+  };
 }
 
 /** Runs SQL on a server as its superuser, in one database or where the server is administered. */

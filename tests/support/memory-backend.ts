@@ -6,7 +6,7 @@ import ws from "ws";
 import type { Database } from "../../app/lib/database.ts";
 import { type Backend, createBackend } from "../../supabase/local/backend.ts";
 import type { Mail } from "../../supabase/local/mail.ts";
-import { emptyDatabase } from "./database.ts";
+import { migratedDatabase } from "./database.ts";
 
 const publishableKey = "sb_publishable_for_tests_only";
 const secretKey = "sb_secret_for_tests_only";
@@ -16,11 +16,11 @@ type Between = (request: Request, next: Backend["fetch"]) => Promise<Response>;
 export type Handle = SupabaseClient<Database>;
 
 /**
- * The embedded backend with supabase-js handles on it: in memory, or, in the project "postgres", on a database of its
- * own on a PostgreSQL server. Close it after the tests.
+ * The embedded backend with supabase-js handles on it: on a database of its own on a PostgreSQL server, or, in the
+ * project "pglite", in memory. Close it after the tests.
  */
-export async function memoryBackend({ seed = false } = {}) {
-  const database = await emptyDatabase();
+export async function memoryBackend() {
+  const database = await migratedDatabase();
   const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
   const mails: Mail[] = [];
   const backend: Backend = await createBackend({
@@ -34,7 +34,7 @@ export async function memoryBackend({ seed = false } = {}) {
     deliver: async (mail) => {
       mails.push(mail);
     },
-    seed,
+    seed: false,
   });
 
   const handle = (key: string, through: Between = (request, next) => next(request)): Handle =>

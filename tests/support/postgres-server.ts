@@ -5,6 +5,8 @@ import path from "node:path";
 import process from "node:process";
 import type { TestProject } from "vitest/node";
 import { findPostgres } from "../../app/server/programs.ts";
+import { createBackend } from "../../supabase/local/backend.ts";
+import { databaseOn } from "./database.ts";
 import { installOnDebian } from "./debian.ts";
 import { freePort } from "./ports.ts";
 
@@ -12,13 +14,31 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** The server's address up to the name of a database. */
     postgres: string;
+    /** A database there with the migrations, to copy. */
+    migrated: string;
   }
 }
 
-/** A server for the tests of this project. */
+/** A server for the tests of this project, with a database that has the migrations. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres();
+  const { url, name } = await databaseOn(server.url);
+  const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
+  const backend = await createBackend({
+    dataDir: null,
+    databaseUrl: url,
+    objectsDir,
+    siteUrl: "http://127.0.0.1:3000",
+    publishableKey: "sb_publishable_x",
+    secretKey: "sb_secret_x",
+    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    deliver: async () => undefined,
+    seed: false,
+  });
+  await backend.close();
+  rmSync(objectsDir, { recursive: true });
   project.provide("postgres", server.url);
+  project.provide("migrated", name);
   return server.remove;
 }
 
@@ -46,7 +66,8 @@ export async function startPostgres() {
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
   // Tests do not outlive a power cut.
-  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`;
+  const careless = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off";
+  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${careless}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);
   const stop = () => run("pg_ctl", ["-w", "-m", "immediate", "stop"]);
   start();
