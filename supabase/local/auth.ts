@@ -19,6 +19,8 @@ type Rules = {
 type Account = { id: string; email: string; confirmed: boolean; encrypted_password: string | null; mailed_ago: number };
 type Credentials = { email?: unknown; password?: unknown; data?: Record<string, unknown> };
 
+// bcryptjs is another name here for @node-rs/bcrypt, the library's own import included (package.json, overrides): native,
+// and off this thread.
 /** A hash nobody's password has, of the cost the library uses: comparing with it takes as long as with a real one. */
 const nobodysHash = bcrypt.hashSync(randomUUID(), 10);
 
