@@ -1,5 +1,6 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
+import { cheapHashes } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -10,8 +11,7 @@ export default defineConfig({
     pool: "forks",
     // The app's log lines belong to the tests that fail.
     silent: "passed-only",
-    // A hash of a password at the lowest cost; what a password costs in the product is checked where it is asked.
-    env: { LITE_AUTH_BCRYPT_COST: "4" },
+    env: cheapHashes,
     // One more than the processors of the smallest machine, as tests of what hangs do nothing but wait.
     maxWorkers: 3,
     testTimeout: 30_000,
@@ -34,6 +34,7 @@ export default defineConfig({
           // What each kind of database grants, on the embedded one too; the routes and the journeys run on it.
           name: "pglite",
           include: ["tests/database/{access,catalogue,types}.test.ts"],
+          globalSetup: "tests/support/first-start.ts",
         },
       },
       {
@@ -49,7 +50,7 @@ export default defineConfig({
         test: {
           name: "process",
           include: ["tests/process/*.test.ts"],
-          globalSetup: "tests/support/data-for-processes.ts",
+          globalSetup: "tests/support/first-start.ts",
           // After the others, which would take the time that starts and stops need.
           sequence: { groupOrder: 1 },
           testTimeout: 300_000,

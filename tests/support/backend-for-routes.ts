@@ -1,21 +1,22 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { rmSync } from "node:fs";
 import process from "node:process";
 import { adoptBackend, readSettings } from "../../app/lib/env.server.ts";
 import { ensureBuild } from "../../app/server/build.ts";
 import { startEmbedded } from "../../app/server/embedded.ts";
+import { cheapHashes } from "./environment.ts";
+import { copyOfFirstStart } from "./first-start.ts";
 import { freePort } from "./ports.ts";
 
 /** Before the route tests: a fresh build, and an embedded backend on a port and folder of its own. */
 export default async function setup() {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
+  ensureBuild();
+  const dataDir = await copyOfFirstStart();
+  Object.assign(process.env, cheapHashes);
   process.env.DATA_DIR = dataDir;
   process.env.BACKEND_PORT = String(await freePort());
   // Tests send more forms a minute than a person; those of the limits themselves set it back.
   process.env.WRITES_PER_MINUTE = "100000";
   process.env.TRUSTED_PROXIES = "127.0.0.1";
-  ensureBuild();
   const embedded = await startEmbedded(readSettings());
   adoptBackend(embedded.access, embedded.sessionSecret);
   return async () => {

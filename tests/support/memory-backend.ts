@@ -7,6 +7,7 @@ import type { Database } from "../../app/lib/database.ts";
 import { type Backend, createBackend } from "../../supabase/local/backend.ts";
 import type { Mail } from "../../supabase/local/mail.ts";
 import { migratedDatabase } from "./database.ts";
+import { copyOfFirstStart } from "./first-start.ts";
 
 const publishableKey = "sb_publishable_for_tests_only";
 const secretKey = "sb_secret_for_tests_only";
@@ -17,16 +18,17 @@ export type Handle = SupabaseClient<Database>;
 
 /**
  * The embedded backend with supabase-js handles on it: on a database of its own on a PostgreSQL server, or, in the
- * project "pglite", in memory. Close it after the tests.
+ * project "pglite", in a folder with the demo. Close it after the tests.
  */
 export async function memoryBackend() {
   const database = await migratedDatabase();
-  const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
+  // On PGlite, the database that a first start made: making one takes seconds.
+  const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyOfFirstStart();
   const mails: Mail[] = [];
   const backend: Backend = await createBackend({
-    dataDir: null,
+    dataDir: database ? null : folder,
     databaseUrl: database?.url ?? null,
-    objectsDir,
+    objectsDir: folder,
     siteUrl: "http://127.0.0.1:3000",
     publishableKey,
     secretKey,
@@ -80,7 +82,7 @@ export async function memoryBackend() {
     close: async () => {
       await backend.close();
       await database?.drop();
-      rmSync(objectsDir, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** A place for the processes of one test file: ports, data, and what is done with a site there. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,6 +9,7 @@ import process from "node:process";
 import { buffer, text } from "node:stream/consumers";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import { bareEnvironment } from "./environment.ts";
+import { copyOfFirstStart } from "./first-start.ts";
 import { freePort } from "./ports.ts";
 import { Browser, origin } from "./routes.ts";
 import { kill, root, running, SiteProcess, type Start } from "./site-process.ts";
@@ -21,8 +22,7 @@ export async function aPlace(
   environment: Record<string, string> = {},
   data: "started before" | "new" = "started before",
 ) {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "process-"));
-  if (data === "started before") cpSync(process.env.STARTED_DATA ?? "", dataDir, { recursive: true });
+  const dataDir = data === "started before" ? await copyOfFirstStart() : mkdtempSync(path.join(tmpdir(), "process-"));
   const port = await freePort();
   const backendPort = await freePort();
   return {

@@ -1,0 +1,42 @@
+/** The data of a first start of the site, with its demo: made once in a run, copied by whoever needs one. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { ensureBuild } from "../../app/server/build.ts";
+import { freePort } from "./ports.ts";
+import { SiteProcess } from "./site-process.ts";
+
+/** Before the tests of a project: a fresh build, and the data for the processes that vitest starts. */
+export default async function setup() {
+  ensureBuild();
+  await firstStart();
+}
+
+/** The folder of the data; it goes when this process ends. Processes that this one starts find it in STARTED_DATA. */
+export function firstStart(): Promise<string> {
+  // Several projects of one vitest ask for it, each with modules of its own.
+  const here = process as typeof process & { firstStart?: Promise<string> };
+  const { STARTED_DATA } = process.env;
+  here.firstStart ??= STARTED_DATA ? Promise.resolve(STARTED_DATA) : start();
+  return here.firstStart;
+}
+
+/** A copy in a folder of its own, which is the caller's to remove. */
+export async function copyOfFirstStart(): Promise<string> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "data-"));
+  cpSync(await firstStart(), dataDir, { recursive: true });
+  return dataDir;
+}
+
+async function start(): Promise<string> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "started-"));
+  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+  const port = await freePort();
+  const place = { PORT: String(port), BACKEND_PORT: String(await freePort()), DATA_DIR: dataDir };
+  const site = new SiteProcess(port, place);
+  await site.introduced();
+  await site.end("SIGTERM");
+  process.env.STARTED_DATA = dataDir;
+  return dataDir;
+}
