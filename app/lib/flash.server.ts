@@ -1,5 +1,7 @@
-/** Flash toasts: a message for the next page, in a signed cookie that the next page takes away. */
+/** Flash toasts: a message for the next page, in a signed cookie that the page which shows it takes away. */
+import { parseCookieHeader, serializeCookieHeader } from "@supabase/ssr";
 import {
+  createContext,
   createCookieSessionStorage,
   type MiddlewareFunction,
   type RouterContextProvider,
@@ -11,21 +13,47 @@ import { env } from "./env.server.ts";
 import type { Toast } from "./flash.ts";
 import { cookieAttributes, cookieName } from "./supabase.server.ts";
 
+const cookie = "flash";
 let storage: SessionStorage | undefined;
 
 function flashStorage(): SessionStorage {
-  storage ??= createCookieSessionStorage({
-    cookie: { ...cookieAttributes(), name: cookieName("flash"), secrets: [env().sessionSecret] },
+  if (storage) return storage;
+  const cookies = createCookieSessionStorage({
+    cookie: { ...cookieAttributes(), name: cookieName(cookie), secrets: [env().sessionSecret] },
   });
+  // The library writes the cookie back without its toast; flashMiddleware removes it instead.
+  const commitSession: SessionStorage["commitSession"] = async (session, options) =>
+    Object.keys(session.data).length > 0 ? cookies.commitSession(session, options) : "";
+  storage = { ...cookies, commitSession };
   return storage;
 }
 
-/** Reads the flash of this request and writes the one for the next. */
-export const flashMiddleware: MiddlewareFunction<Response> = async (args, next) =>
-  (await toastMiddleware({ customSession: flashStorage() })(args, next)) as Response;
+const isTaken = createContext(false);
+
+/**
+ * Reads the flash of this request and writes the one for the next. The cookie goes with the page that shows it: a
+ * redirect passes it on, and what is no page leaves it alone.
+ */
+export const flashMiddleware: MiddlewareFunction<Response> = async (args, next) => {
+  const { request, context } = args;
+  const response = (await toastMiddleware({ customSession: flashStorage() })(args, next)) as Response;
+  const { headers, status } = response;
+  const lines = headers.getSetCookie().filter(Boolean);
+  const name = cookieName(cookie);
+  const isBrought = parseCookieHeader(request.headers.get("Cookie") ?? "").some((one) => one.name === name);
+  // 202 is the framework's redirect for script.
+  const isRedirect = status === 202 || (status >= 300 && status < 400);
+  if (isBrought && context.get(isTaken) && !isRedirect) {
+    lines.push(serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
+  }
+  headers.delete("Set-Cookie");
+  for (const line of lines) headers.append("Set-Cookie", line);
+  return response;
+};
 
 /** The toast the previous page left, or null. */
 export function takeFlash(context: Readonly<RouterContextProvider>): Toast | null {
+  context.set(isTaken, true);
   const toast = getToast(context);
   if (!toast) return null;
   const { message, description, type } = toast;

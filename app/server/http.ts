@@ -54,16 +54,21 @@ export async function createSite(): Promise<Server> {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file) return answerStored(request, response, file);
-    if (!isAnonymous(request)) return compress(request, response, () => app(request, response));
-    const page = await pages.answer(request).catch(lastResort);
-    if (page instanceof Response) return compress(request, response, () => sendResponse(response, page));
-    answerStored(request, response, page);
+    const alone = () => compress(request, response, () => app(request, response));
+    if (!isAnonymous(request)) return alone();
+    const found = await pages.answer(request).catch((error) => ({ page: lastResort(error), shared: false }));
+    if (!found) return alone();
+    const { page, shared } = found;
+    if (page instanceof Response) compress(request, response, () => void sendResponse(response, page));
+    else answerStored(request, response, page);
+    // What was rendered for this request has its line already.
+    if (!shared) return;
     log("info", "request", {
       requestId: String(response.getHeader(requestIdHeader)),
       address: String(request.headers[addressHeader.toLowerCase()]),
       method: request.method,
       route: path,
-      status: response.statusCode,
+      status: page instanceof Response ? page.status : response.statusCode,
       kept: true,
     });
   };

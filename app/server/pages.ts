@@ -5,89 +5,123 @@ import { LRUCache } from "lru-cache";
 import { addressHeader } from "../lib/client-address.server.ts";
 import { isLite } from "../lib/lite.server.ts";
 import { requestIdHeader } from "../lib/log.server.ts";
+import { hasSessionCookie } from "../lib/session.server.ts";
+import { cookieName, sessionCookieName } from "../lib/supabase.server.ts";
+import { themeOf } from "../lib/theme.server.ts";
 import { bestBrotli, encode, type Stored } from "./stored.ts";
 
 /** How many bytes of pages are kept, in every encoding together. */
 const maxBytes = 48 * 1024 * 1024;
 /** Addresses longer than this are nobody's page. */
 const maxAddress = 512;
+/** Where a page belongs to one person, and depends on all that a request brings. */
+const personal = /^\/+(portal|login|signup|auth)\b/i;
+/** Where the choice of cookies is shown; an escaped address may be that one too. */
+const choosesCookies = /cookie-settings|%/i;
 
 /** The request headers by which a page may differ, besides its address. */
 export const varies = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
 export type Pages = {
-  /** The kept page for a request; rendered when it is asked for first. A Response when it is one nobody may keep. */
-  answer: (request: IncomingMessage) => Promise<Stored | Response>;
+  /**
+   * The kept page for a request, rendered when it is asked for first; a Response when it is an error, which nobody
+   * keeps. `shared` when it was rendered for another request. Null when this request needs an answer of its own.
+   * Rejects when rendering does.
+   */
+  answer: (request: IncomingMessage) => Promise<{ page: Stored | Response; shared: boolean } | null>;
 };
 
-/** Whether a request may be answered with what everybody gets: it reads a page, and brings none of our cookies. */
-export function isAnonymous(request: IncomingMessage): boolean {
-  const { method, headers, url = "" } = request;
+/** A page to keep, a maker of copies of an error, or null for an answer to one request alone. */
+type Rendered = Stored | (() => Response) | null;
+
+/** Whether a request may be answered with what everybody gets: it reads a page that shows nothing of its own. */
+export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boolean {
   return (
     (method === "GET" || method === "HEAD") &&
     url.length <= maxAddress &&
-    !/(?:^|;\s*)(?:__Host-)?(?:session|flash|theme|cookieSettings|shared|reminded)\b/.test(headers.cookie ?? "")
+    !personal.test(url) &&
+    cookiesNamed(headers.cookie, "flash").length === 0 &&
+    !(choosesCookies.test(url) && cookiesNamed(headers.cookie, "cookieSettings").length > 0)
   );
 }
 
-/** Keeps what `render` answers to anonymous requests. Two requests for a page that is not kept yet render it once. */
+/** Keeps what `render` answers to anonymous requests. However many ask for a page that is not kept yet, it is rendered once. */
 export function createPages(render: (request: Request) => Promise<Response>, origin: string): Pages {
   const kept = new LRUCache<string, Stored>({
     maxSize: maxBytes,
     sizeCalculation: ({ bodies }) => Object.values(bodies).reduce((sum, body) => sum + body.length, 1),
   });
-  const underway = new Map<string, Promise<Stored | Response>>();
+  const underway = new Map<string, Promise<Rendered>>();
+
+  const renderOnce = async (key: string, request: Request): Promise<Rendered> => {
+    try {
+      const rendered = await judged(await render(request), request);
+      if (rendered && "bodies" in rendered) kept.set(key, rendered);
+      return rendered;
+    } finally {
+      underway.delete(key);
+    }
+  };
 
   return {
     async answer(incoming) {
-      const request = anonymous(incoming, origin);
-      const key = [request.url, isLite(request), request.headers.get("Sec-Fetch-Site")].join(" ");
+      const { key, request } = await anonymous(incoming, origin);
       const known = kept.get(key);
-      if (known) return known;
+      if (known) return { page: known, shared: true };
       const running = underway.get(key);
-      if (running) {
-        const shared = await running;
-        // A Response is read once: who waited renders for itself.
-        return shared instanceof Response ? render(request) : shared;
-      }
-      const rendering = keep(await render(request), request);
+      const rendering = running ?? renderOnce(key, request);
       underway.set(key, rendering);
-      try {
-        const page = await rendering;
-        if (!(page instanceof Response)) kept.set(key, page);
-        return page;
-      } finally {
-        underway.delete(key);
-      }
+      const rendered = await rendering;
+      return rendered && { page: "bodies" in rendered ? rendered : rendered(), shared: running !== undefined };
     },
   };
 }
 
-/** The request of nobody in particular: its address, and the headers by which pages differ. */
-function anonymous({ url = "/", headers }: IncomingMessage, origin: string): Request {
-  const kept = new Headers();
-  for (const name of ["save-data", "ect", "cookie", requestIdHeader.toLowerCase(), addressHeader.toLowerCase()]) {
+/**
+ * The request of nobody in particular, with nothing in it but what pages differ by, and the key of its page. A cookie
+ * is named here because a page depends on it: all others stay out.
+ */
+async function anonymous({ url = "/", headers }: IncomingMessage, origin: string) {
+  const asked = new Headers();
+  for (const name of ["save-data", "ect", requestIdHeader.toLowerCase(), addressHeader.toLowerCase()]) {
     const value = headers[name];
-    if (typeof value === "string") kept.set(name, value);
+    if (typeof value === "string") asked.set(name, value);
   }
   // Of where a navigation comes from, only whether it comes from a page of ours.
-  if (headers["sec-fetch-site"] === "same-origin") kept.set("Sec-Fetch-Site", "same-origin");
-  return new Request(origin + url, { headers: kept });
+  const isNext = headers["sec-fetch-site"] === "same-origin";
+  if (isNext) asked.set("Sec-Fetch-Site", "same-origin");
+  const cookies = cookiesNamed(headers.cookie, "lite", "theme");
+  // The navigation only knows that there is a session; whose it is stays out.
+  const signedIn = hasSessionCookie(new Request(origin, { headers: { Cookie: headers.cookie ?? "" } }));
+  if (signedIn) cookies.push(`${sessionCookieName()}=`);
+  if (cookies.length > 0) asked.set("Cookie", cookies.join("; "));
+  const request = new Request(origin + url, { headers: asked });
+  return { request, key: [request.url, isLite(request), await themeOf(request), signedIn, isNext].join(" ") };
 }
 
-/** The bytes of an answer that everybody may get, or the answer itself. */
-async function keep(response: Response, request: Request): Promise<Stored | Response> {
+/** The cookies of ours with these names, as they were sent. */
+function cookiesNamed(header = "", ...names: string[]): string[] {
+  const ours = names.map((name) => `${cookieName(name)}=`);
+  return header.split(/;\s*/).filter((cookie) => ours.some((name) => cookie.startsWith(name)));
+}
+
+/** What may become of an answer. */
+async function judged(response: Response, request: Request): Promise<Rendered> {
   const control = response.headers.get("Cache-Control") ?? "";
-  if (response.status !== 200 || response.headers.has("Set-Cookie") || /no-store|private/.test(control))
-    return response;
+  const isError = response.status >= 400;
+  if (response.headers.has("Set-Cookie") || (!isError && (response.status !== 200 || /no-store|private/.test(control))))
+    return null;
   const body = Buffer.from(await response.arrayBuffer());
+  // Nothing in the request was anybody's: those who wait for the same error may have this one.
+  if (isError) return () => new Response(body, response);
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name, value]));
+  const { search } = new URL(request.url);
   // Only a browser keeps it, and asks each time whether it is still the same.
   const cacheControl = control || "no-cache";
   return {
     headers: { ...headers, "cache-control": cacheControl, Vary: varies },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
     // The best quality takes a tenth of a second: not for addresses that anybody can make up.
-    bodies: await encode(body, new URL(request.url).search ? 6 : bestBrotli),
+    bodies: await encode(body, search === "" || search === "?quote" ? bestBrotli : 6),
   };
 }

@@ -27,6 +27,7 @@ const pages = [
   "/cookie-settings",
   "/login",
   "/signup",
+  "/no-such-page",
 ];
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -83,9 +84,7 @@ const html = async (address: string, headers: Record<string, string> = {}) =>
 
 describe.each(pages)("on a first visit, %s", (page) => {
   test("fits one flight with its styles, and waits for nothing else to be painted", async () => {
-    const { bytes, headers } = await ask(page);
-    expect(headers["content-encoding"]).toBe("br");
-    expect(bytes).toBeLessThanOrEqual(firstFlight);
+    await expectOneFlight(page);
     const text = await html(page);
     expect(text).toContain("<style>");
     expect(text).not.toMatch(/<link rel="stylesheet"/);
@@ -103,10 +102,7 @@ describe.each(pages)("on a first visit, %s", (page) => {
       ["ECT", "slow-2g"],
       ["Cookie", "lite=1"],
     ] as const) {
-      const text = await html(page, { [name]: value });
-      expect(text).not.toMatch(
-        /<script(?! type="application\/ld\+json")|modulepreload|\/art\/|favicon\.svg|rel="manifest"/,
-      );
+      expectTextAlone(await html(page, { [name]: value }));
     }
     expect(await html(page, { ECT: "4g" })).toContain("<script");
     expect(await html(page, { "Save-Data": "on", Cookie: "lite=0" })).toContain("<script");
@@ -114,6 +110,25 @@ describe.each(pages)("on a first visit, %s", (page) => {
     for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
       expect(headers.vary).toContain(name);
   });
+});
+
+async function expectOneFlight(address: string, headers: Record<string, string> = {}): Promise<void> {
+  const answer = await ask(address, headers);
+  expect(answer.headers["content-encoding"]).toBe("br");
+  expect(answer.bytes, address).toBeLessThanOrEqual(firstFlight);
+}
+
+function expectTextAlone(text: string): void {
+  expect(text).not.toMatch(
+    /<script(?! type="application\/ld\+json")|modulepreload|prefetch|\/art\/|favicon\.svg|rel="manifest"/,
+  );
+}
+
+test("the longest pages fit one flight for who is signed in and chose the light theme", async () => {
+  const browser = site.browser();
+  await browser.post("/resources/theme", { theme: "light" });
+  const Cookie = `${cookie}; theme=${browser.cookies.get("theme")}`;
+  for (const page of ["/", "/services"]) await expectOneFlight(page, { Cookie });
 });
 
 function expectLittleScript(text: string): void {
@@ -176,13 +191,53 @@ describe("a page that is the same for everybody", () => {
     expect(head.headers["content-length"]).toBe(get.headers["content-length"]);
   });
 
-  test("is kept for nobody who is signed in or has a message coming", async () => {
-    for (const theirs of [cookie, "flash=x", "theme=x", "__Host-session.0=x"]) {
-      const { headers, body } = await ask("/about", { Cookie: theirs, "Accept-Encoding": "identity" });
-      expect(headers.etag).toBeUndefined();
-      if (theirs === cookie) expect(body.toString()).toContain("Sign out");
-    }
+  /** Asks for a page, and once more with the tag of the first answer. */
+  async function twice(page: string, headers: Record<string, string>) {
+    const first = await ask(page, headers);
+    const again = await ask(page, { ...headers, "If-None-Match": first.headers.etag ?? "" });
+    return { tag: first.headers.etag, again: again.status };
+  }
+
+  test("is not sent again either to who chose a theme or cookies, logged in or had a message", async () => {
+    const browser = site.browser();
+    const brought = () => [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const dark = await twice("/about", {});
+
+    await browser.post("/resources/forgot-password", {});
+    expect(await html("/about", { Cookie: brought() })).toContain("Feature coming soon!");
+    await browser.get("/about");
+    expect(await twice("/about", { Cookie: brought() })).toEqual(dark);
+
+    await browser.post("/cookie-settings", { marketing: "on" });
+    await browser.get("/cookie-settings");
+    expect(await twice("/about", { Cookie: brought() })).toEqual(dark);
+    const { headers, body } = await ask("/cookie-settings", { Cookie: brought(), "Accept-Encoding": "identity" });
+    expect(headers.etag).toBeUndefined();
+    expect(body.toString()).toMatch(/<input[^>]*id="marketing"[^>]* checked/);
+    expect(await html("/cookie-settings")).not.toMatch(/<input[^>]*id="marketing"[^>]* checked/);
+
+    await browser.post("/resources/theme", { theme: "light" });
+    const light = await twice("/about", { Cookie: brought() });
+    expect(light).toEqual({ tag: expect.stringMatching(/./), again: 304 });
+    expect(light.tag).not.toBe(dark.tag);
+    expect(await html("/about", { Cookie: brought() })).toContain('<html lang="en" class="light">');
+
+    const client = await twice("/about", { Cookie: cookie });
+    expect(client).toEqual({ tag: expect.stringMatching(/./), again: 304 });
+    expect([dark.tag, light.tag]).not.toContain(client.tag);
+  });
+
+  test("knows of who is signed in only that somebody is", async () => {
+    const theirs = await html("/about", { Cookie: cookie });
+    expect(theirs).toContain("Sign out");
+    expect(await html("/about", { Cookie: "session=forged" })).toBe(theirs);
     expect(await html("/about")).not.toContain("Sign out");
+  });
+
+  test("is kept for nobody who has a message coming", async () => {
+    const { headers } = await ask("/about", { Cookie: "flash=x" });
+    expect(headers.etag).toBeUndefined();
+    expect(headers["set-cookie"]?.join()).toMatch(/^flash=;.*Max-Age=0/);
   });
 
   test("is kept only when it is one: an error is not", async () => {

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from "node:http";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+let createPages: typeof import("./pages.ts").createPages;
+let themeCookie: typeof import("../lib/theme.server.ts").themeCookie;
+const origin = "http://127.0.0.1:3000";
+beforeAll(async () => {
+  vi.stubEnv("APP_ORIGIN", origin);
+  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
+  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
+  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
+  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  ({ createPages } = await import("./pages.ts"));
+  ({ themeCookie } = await import("../lib/theme.server.ts"));
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
+});
+
+const asking = (cookie?: string, url = "/about") =>
+  ({ method: "GET", url, headers: cookie ? { cookie } : {} }) as IncomingMessage;
+
+/** Pages whose rendering answers with these, one after the other, and what it was asked. */
+function pagesOf(...answers: (() => Response)[]) {
+  const asked: Request[] = [];
+  const pages = createPages(async (request) => {
+    asked.push(request);
+    await new Promise(setImmediate);
+    return answers[Math.min(asked.length, answers.length) - 1]?.() ?? Response.error();
+  }, origin);
+  const read = async (request: IncomingMessage) => {
+    const found = await pages.answer(request);
+    if (!found) return null;
+    return found.page instanceof Response ? found.page.text() : found.page.bodies.identity?.toString();
+  };
+  return { asked, read };
+}
+const ten = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, act));
+const page = () => new Response("a page");
+
+test("ten who ask for one page at once have it rendered once, and the next one too", async () => {
+  const { asked, read } = pagesOf(page);
+  expect(await ten(() => read(asking()))).toEqual(Array(10).fill("a page"));
+  expect(await read(asking())).toBe("a page");
+  expect(asked).toHaveLength(1);
+});
+
+test("an error is rendered once for all who wait for it, and kept for nobody", async () => {
+  const { asked, read } = pagesOf(() => new Response("not there", { status: 404 }), page);
+  expect(await ten(() => read(asking()))).toEqual(Array(10).fill("not there"));
+  expect(asked).toHaveLength(1);
+  expect(await read(asking())).toBe("a page");
+});
+
+test("a rendering that fails is forgotten: who asks next gets the page", async () => {
+  const fail = () => {
+    throw new Error("no memory");
+  };
+  const { asked, read } = pagesOf(fail, page);
+  expect(await ten(() => read(asking()).catch(String))).toEqual(Array(10).fill("Error: no memory"));
+  expect(await read(asking())).toBe("a page");
+  expect(asked).toHaveLength(2);
+});
+
+test.each([
+  ["one person's", { headers: { "Cache-Control": "private, no-store" } }],
+  ["with a cookie", { headers: { "Set-Cookie": "theme=x" } }],
+  ["an error with a cookie", { status: 404, headers: { "Set-Cookie": "theme=x" } }],
+  ["that leads elsewhere", { status: 303, headers: { Location: "/login" } }],
+])("an answer %s goes to nobody else", async (_what, init) => {
+  const { read } = pagesOf(() => new Response("theirs", init));
+  expect(await ten(() => read(asking()))).toEqual(Array(10).fill(null));
+});
+
+test("nothing of a person comes into the rendering of a page for everybody", async () => {
+  const { asked, read } = pagesOf(page);
+  const headers = {
+    cookie: "session.0=secret; known=1; _ga=1; lite=1",
+    authorization: "x",
+    referer: "https://x.example",
+  };
+  await read({ method: "GET", url: "/about", headers } as IncomingMessage);
+  expect([...(asked[0]?.headers ?? [])]).toEqual([["cookie", "lite=1; session="]]);
+});
+
+test("a page is rendered once for each theme; a cookie that names none, or is not ours, counts as dark", async () => {
+  const { asked, read } = pagesOf(page);
+  const cookie = async (theme: string) => (await themeCookie(new Request(origin), theme)).split(";")[0] ?? "";
+  const light = await cookie("light");
+  for (const one of [light, await cookie("dark"), "theme=light", `${light}x`, await cookie("pink"), undefined, light])
+    await read(asking(one));
+  expect(asked).toHaveLength(2);
+});
+
+test("cookies that a page does not depend on do not have it rendered again", async () => {
+  const { asked, read } = pagesOf(page);
+  for (const cookie of ["known=1", "shared=1", "reminded=1", "cookieSettings=x", "__Host-flash=x", "_ga=1; theme"])
+    await read(asking(cookie));
+  expect(asked).toHaveLength(1);
+});
