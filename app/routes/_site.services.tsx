@@ -19,6 +19,7 @@ import {
 } from "lucide";
 import { Art } from "~/components/site/art";
 import { Fold } from "~/components/site/fold";
+import { LowerPart } from "~/components/site/quote-panel";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
@@ -52,22 +53,24 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
       <div className="mt-8 overflow-hidden rounded-label border border-line">
         <Art name="services-banner" className="-ml-[38%] w-[200%] max-w-none sm:ml-0 sm:w-full" />
       </div>
-      <div className="mt-8 grid gap-3 md:grid-cols-2">
-        {services.map((service) => (
-          <ServiceCard key={service.id} service={service} open={service.id === open} />
-        ))}
-      </div>
-      <section className="relative mt-20 mb-8 grid items-center gap-x-12 gap-y-6 border-t-2 border-action pt-10 before:absolute before:-top-[9px] before:left-0 before:size-4 before:rounded-full before:border-2 before:border-action before:bg-surface md:grid-cols-[1fr_auto]">
-        <div>
-          <h2 className="text-xl">Need a Custom Solution?</h2>
-          <p className="mt-2 max-w-prose text-quiet">
-            Tell us what you ship, from where, to where and by when. A person who knows the route answers you.
-          </p>
+      <LowerPart>
+        <div className="mt-8 grid gap-3 md:grid-cols-2">
+          {services.map((service) => (
+            <ServiceCard key={service.id} service={service} open={service.id === open} />
+          ))}
         </div>
-        <ButtonLink look="action" to="/contact" className="justify-self-start">
-          Request Consultation
-        </ButtonLink>
-      </section>
+        <section className="relative mt-20 mb-8 grid items-center gap-x-12 gap-y-6 border-t-2 border-action pt-10 before:absolute before:-top-[9px] before:left-0 before:size-4 before:rounded-full before:border-2 before:border-action before:bg-surface md:grid-cols-[1fr_auto]">
+          <div>
+            <h2 className="text-xl">Need a Custom Solution?</h2>
+            <p className="mt-2 max-w-prose text-quiet">
+              Tell us what you ship, from where, to where and by when. A person who knows the route answers you.
+            </p>
+          </div>
+          <ButtonLink look="action" to="/contact" className="justify-self-start">
+            Request Consultation
+          </ButtonLink>
+        </section>
+      </LowerPart>
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test, toast } from "../support/fixtures.ts";
+import { expect, scriptReady, test, toast } from "../support/fixtures.ts";
 
 test("a tracking number becomes a mail to the Nairobi office", async ({ page }) => {
   await page.goto("/");
@@ -48,6 +48,27 @@ for (const { from, region } of [
     });
   }
 }
+
+test("an address that opens the quote form shows the whole page once the form is closed", async ({
+  page,
+  javaScriptEnabled,
+}) => {
+  for (const [address, last] of [
+    ["/", "What clients say"],
+    ["/services", "Need a Custom Solution?"],
+  ] as const) {
+    await page.goto(`${address}?quote`);
+    if (javaScriptEnabled) await scriptReady(page);
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (["document", "fetch"].includes(request.resourceType())) asked.push(request.url());
+    });
+    await page.getByRole("dialog").getByRole("link", { name: "Close" }).click();
+    await expect(page.getByRole("heading", { name: last })).toBeVisible();
+    expect(asked, "script has the page already").toHaveLength(javaScriptEnabled ? 0 : 1);
+    page.removeAllListeners("request");
+  }
+});
 
 test("the keyboard comes to the quote form, and to nothing of the page below", async ({ page }) => {
   await page.goto("/about?quote");

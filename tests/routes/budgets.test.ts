@@ -84,7 +84,7 @@ const html = async (address: string, headers: Record<string, string> = {}) =>
 
 describe.each(pages)("on a first visit, %s", (page) => {
   test("fits one flight with its styles, and waits for nothing else to be painted", async () => {
-    await expectOneFlight(page);
+    for (const address of [page, `${page}?quote`]) await expectOneFlight(address);
     const text = await html(page);
     expect(text).toContain("<style>");
     expect(text).not.toMatch(/<link rel="stylesheet"/);
@@ -131,6 +131,10 @@ test("the longest pages fit one flight for who is signed in and chose the light 
   for (const page of ["/", "/services"]) await expectOneFlight(page, { Cookie });
 });
 
+test("the quote form brings no script to who asked for text alone", async () => {
+  for (const page of ["/?quote", "/resources/blog?quote"]) expectTextAlone(await html(page, { "Save-Data": "on" }));
+});
+
 function expectLittleScript(text: string): void {
   const preloads = [...text.matchAll(/<link rel="modulepreload"([^>]*) href="([^"]+)"/g)];
   expect(preloads.length).toBeGreaterThan(2);
@@ -156,6 +160,11 @@ describe.each(["/portal", "/portal/new", "/portal/2fa", "a shipment"])("on a fir
   test.each(["", "?quote"])("names no more script than may come before it is idle%s", async (panel) => {
     expectLittleScript(await html(address() + panel, { Cookie: cookie }));
   });
+});
+
+test("nothing is prefetched but modules, as no directive of the policy lets browsers fetch anything else ahead", async () => {
+  for (const page of ["/?quote", "/about?quote", "/no-such-page?quote"])
+    expect(await html(page), page).not.toContain('rel="prefetch"');
 });
 
 test("a second page leaves out the styles the browser has", async () => {

@@ -1,5 +1,5 @@
 import { X } from "lucide";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { MailDraft } from "~/models/mail-draft";
@@ -31,12 +31,24 @@ function withoutQuote(search: string): string {
  */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
-  const isPrinted = useSyncExternalStore(
+  return useIsPrinted() && new URLSearchParams(search).has("quote");
+}
+
+/**
+ * The lower part of a long page. Under the quote form nobody gets to it, so the form is not made to wait for it on the
+ * line: it comes with script, or with the page itself once the form is closed.
+ */
+export function LowerPart({ children }: { children: ReactNode }) {
+  return useIsBelowQuote() ? null : children;
+}
+
+/** Whether the page is as the server prints it: no script runs yet, and maybe none ever will. */
+function useIsPrinted(): boolean {
+  return useSyncExternalStore(
     () => () => {},
     () => false,
     () => true,
   );
-  return isPrinted && new URLSearchParams(search).has("quote");
 }
 
 /**
@@ -92,6 +104,7 @@ type InPlace = { services: string[]; page: string; onSent: (draft: MailDraft) =>
 function QuoteInPlace({ services, page, onSent }: InPlace) {
   const fetcher = useFetcher<typeof action>();
   const close = useClose(page);
+  const isPrinted = useIsPrinted();
   const answer = fetcher.data;
   // One answer is acted on once.
   useEffect(() => {
@@ -104,7 +117,7 @@ function QuoteInPlace({ services, page, onSent }: InPlace) {
   return (
     <>
       {/* What sends the form comes with it: a line that breaks later leaves the page and what was typed. */}
-      <PrefetchPageLinks page="/resources/quote" />
+      {!isPrinted && <PrefetchPageLinks page="/resources/quote" />}
       <QuoteForm
         services={services}
         from={page}

@@ -1,6 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
 import { z } from "zod";
+import { LowerPart } from "~/components/site/quote-panel";
 import { Title } from "~/components/title";
 import { failure, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -80,13 +81,15 @@ export default function HomePage({ loaderData, actionData }: Route.ComponentProp
     <>
       <Title refused={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
       <Hero {...loaderData} answer={actionData} />
-      <Stats {...loaderData} />
-      <WhyChooseUs {...loaderData} />
-      <Clearance {...loaderData} />
-      <Certifications {...loaderData} />
-      <Industries {...loaderData} />
-      <Testimonials {...loaderData} />
-      <Closing {...loaderData} />
+      <LowerPart>
+        <Stats {...loaderData} />
+        <WhyChooseUs {...loaderData} />
+        <Clearance {...loaderData} />
+        <Certifications {...loaderData} />
+        <Industries {...loaderData} />
+        <Testimonials {...loaderData} />
+        <Closing {...loaderData} />
+      </LowerPart>
     </>
   );
 }
