@@ -28,7 +28,7 @@ import { limitsMiddleware } from "./lib/limits.server";
 import { isLite } from "./lib/lite.server";
 import { logMiddleware } from "./lib/log.server";
 import { isOnlyQuote } from "./lib/revalidate";
-import { hasSessionCookie } from "./lib/session.server";
+import { seemsSignedIn } from "./lib/session.server";
 import { backendMiddleware } from "./lib/supabase.server";
 import { themeOf } from "./lib/theme.server";
 import "./styles/app.css";
@@ -50,7 +50,7 @@ export async function loader({ request, context }: Route.LoaderArgs) {
     theme: await themeOf(request),
     lite: isLite(request),
     toast: takeFlash(context),
-    signedIn: hasSessionCookie(request),
+    signedIn: seemsSignedIn(request, context),
   });
 }
 
@@ -110,7 +110,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
             {page?.toast && <Flash toast={page.toast} />}
             {children}
           </main>
-          {page && <Footer company={page.company} lite={page.lite} />}
+          {page && <Footer company={page.company} lite={page.lite} signedIn={page.signedIn} />}
           {page && <Chat phone={page.company.chat_phone} />}
         </div>
         {page && <QuotePanel services={page.quoteServices} />}

@@ -3,6 +3,7 @@ import { serializeCookieHeader } from "@supabase/ssr";
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { within } from "./backend-fetch.server.ts";
+import { toLogin } from "./kept-cookies.server.ts";
 import { limitsOf } from "./limits.server.ts";
 import { portalPath } from "./redirect.server.ts";
 import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
@@ -42,10 +43,7 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
   const client = await getClient(request, context).catch(refusalOfThrown);
   if (!client) {
     // A session that the backend does not know, or a cookie that is not one: the cookie goes.
-    throw redirect(withNext("/login", url), {
-      status: 303,
-      headers: sessionRemoval(request),
-    });
+    throw toLogin(request, withNext("/login", url), sessionRemoval(request));
   }
   if (!("reason" in client) && needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
   context.set(clientContext, client);
@@ -57,6 +55,26 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
   }
   const response = await next();
   response.headers.set("Cache-Control", "private, no-store");
+  return response;
+};
+
+const isOver = createContext(false);
+
+/**
+ * Sends who is signed in on from the login and the sign-up. The form stays when nobody can tell, and for a session that
+ * is none any more: its cookie goes.
+ */
+export const signedInMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
+  if (request.method === "POST") return next();
+  const client = await getClient(request, context).catch(refusalOfThrown);
+  if (client && !("reason" in client)) {
+    const wanted = portalPath(url.searchParams.get("next"));
+    throw redirect(needsCode(client) ? withNext("/login/verify", new URL(wanted, url)) : wanted, 303);
+  }
+  context.set(isOver, client === null);
+  const response = await next();
+  if (client) return response;
+  for (const line of sessionRemoval(request).getSetCookie()) response.headers.append("Set-Cookie", line);
   return response;
 };
 
@@ -109,7 +127,12 @@ async function isAal2(backend: Backend): Promise<boolean> {
   return (claims as { aal?: unknown }).aal === "aal2";
 }
 
-/** Whether the browser sends a session cookie, true or false one. Good for what the navigation shows, nothing more. */
+/** What the navigation shows: whether there is a session, as far as this request knows. Opens nothing. */
+export function seemsSignedIn(request: Request, context: Readonly<RouterContextProvider>): boolean {
+  return hasSessionCookie(request) && !context.get(isOver);
+}
+
+/** Whether the browser sends a session cookie, a true or a false one. */
 export function hasSessionCookie(request: Request): boolean {
   return sessionCookies(request).length > 0;
 }

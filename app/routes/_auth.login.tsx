@@ -1,6 +1,6 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { useEffect } from "react";
-import { Form, Link, redirect } from "react-router";
+import { data, Form, Link, redirect } from "react-router";
 import { Field } from "~/components/field";
 import { answerAtOnce } from "~/components/flash";
 import { Refusal, SubmitButton, useActionForm } from "~/components/form";
@@ -11,8 +11,10 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { keepsNoCookies, trial } from "~/lib/kept-cookies.server";
 import { limitsOf } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
+import { signedInMiddleware } from "~/lib/session.server";
 import { tellOtherTabs } from "~/lib/signed-out";
 import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
@@ -20,9 +22,13 @@ import { asksForCode, signIn } from "~/models/account.server";
 import { forgotPasswordToast } from "~/models/not-yet";
 import type { Route } from "./+types/_auth.login";
 
-export function loader({ url }: Route.LoaderArgs) {
+export const middleware: Route.MiddlewareFunction[] = [signedInMiddleware];
+
+export function loader({ request, url }: Route.LoaderArgs) {
   const next = portalPath(url.searchParams.get("next"));
-  return { next: next === "/portal" ? null : next };
+  const noCookies = keepsNoCookies(request, url);
+  const headers: HeadersInit = noCookies ? { "Set-Cookie": trial() } : {};
+  return data({ next: next === "/portal" ? null : next, noCookies }, { headers });
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -62,6 +68,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>
       <Refusal refused={actionData} form={form} />
+      {loaderData.noCookies && <NoCookies />}
       <h1 className="mb-6 text-xl">Client Login</h1>
       <Form method="post" id={form.id} noValidate>
         {loaderData.next && <input type="hidden" name="next" value={loaderData.next} />}
@@ -90,5 +97,17 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         </Link>
       </p>
     </>
+  );
+}
+
+function NoCookies() {
+  return (
+    <div role="alert" className="mb-6 rounded-label border-2 border-failure px-4 py-3">
+      <h2 className="font-semibold">This browser keeps no cookies</h2>
+      <p className="mt-1">
+        The login needs one, to know you on the next page. Allow cookies for this site in the settings of the browser,
+        or open it in another browser. Then log in again.
+      </p>
+    </div>
   );
 }

@@ -10,6 +10,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
+import { toLogin } from "~/lib/kept-cookies.server";
 import { limitsOf } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
@@ -25,7 +26,7 @@ async function whoNeedsCode({ request, context }: Pick<Route.LoaderArgs, "reques
     const { reason, status } = refusalOfThrown(error);
     throw data(reason, { status });
   });
-  if (!client) throw redirect("/login", 303);
+  if (!client) throw toLogin(request, "/login");
   if (!needsCode(client)) throw redirect("/portal", 303);
   return client;
 }

@@ -9,9 +9,12 @@ import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { limitsOf } from "~/lib/limits.server";
+import { signedInMiddleware } from "~/lib/session.server";
 import { SignUp } from "~/models/account";
 import { signUp } from "~/models/account.server";
 import type { Route } from "./+types/_auth.signup";
+
+export const middleware: Route.MiddlewareFunction[] = [signedInMiddleware];
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);

@@ -46,6 +46,13 @@ describe("when the backend hangs, the portal says so within 6 seconds, and one c
   });
 });
 
+test("when the backend hangs, the login shows its form within 6 seconds to who has a session", async () => {
+  const { page, ms } = await whileItHangs(/./, () => client.get("/login"));
+  expect([page.status, page.h1]).toEqual([200, "Client Login"]);
+  expect(ms).toBeLessThan(6000);
+  expect(client.cookies.has("session")).toBe(true);
+});
+
 describe("when the backend hangs, a form is answered in its time", () => {
   const acts = [
     {

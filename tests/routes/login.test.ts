@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { keptByNobody, password, read, theApp, words } from "../support/routes.ts";
+import { keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let email: string;
@@ -203,6 +203,119 @@ describe("after the login", () => {
     const answer = await app.browser().post("/login", body);
     expect(answer.headers.get("Location")).toBe("/portal/new");
   });
+});
+
+describe("somebody who is signed in and opens the login or the sign-up", () => {
+  const client = async () => {
+    const browser = app.browser();
+    await browser.logIn(email);
+    return browser;
+  };
+
+  test.each([
+    ["/login", "/portal"],
+    ["/signup", "/portal"],
+    ["/login?next=/portal/new", "/portal/new"],
+    ["/login?next=//evil.example", "/portal"],
+  ])("is sent on from %s", async (path, to) => {
+    const answer = await (await client()).get(path);
+    expect([answer.status, answer.headers.get("Location")]).toEqual([303, to]);
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  });
+
+  test("hears in the portal what the login would have said", async () => {
+    const browser = await client();
+    await browser.post("/resources/forgot-password", {});
+    const page = await browser.follow(await browser.get("/login"));
+    expect(page.h1).toBe("My Shipments");
+    expect(page.toasts[0]?.title).toBe("Feature coming soon!");
+    expect(browser.cookies.has("flash")).toBe(false);
+  });
+
+  test("can still log in, as somebody else too, and is told when the password is wrong", async () => {
+    const browser = await client();
+    const before = browser.cookies.get("session");
+    expect((await browser.post("/login", { email, password: "mistyped" })).status).toBe(400);
+    expect((await browser.post("/login", { email, password })).headers.get("Location")).toBe("/portal");
+    expect(browser.cookies.get("session")).not.toBe(before);
+  });
+
+  test("gets the form once the session is over, and loses its cookie", async () => {
+    const browser = await client();
+    const session = browser.cookies.get("session") ?? "";
+    await browser.post("/portal/sign-out", {});
+    for (const dead of [session, "forged", "base64-e30"]) {
+      for (const path of ["/login", "/signup"]) {
+        browser.cookies.clear();
+        browser.cookies.set("session", dead);
+        const page = await browser.open(path);
+        expect([page.status, page.all("main form").length > 0]).toEqual([200, true]);
+        expect(page.all("header nav a, footer a").map(words)).not.toContain("My Shipments");
+        expect(browser.cookies.has("session")).toBe(false);
+      }
+    }
+  });
+
+  test("gets the form while nobody can tell, and keeps the session", async () => {
+    const browser = await client();
+    app.proxy.fail(503, /auth/);
+    const page = await browser.open("/login");
+    app.proxy.fail("none");
+    expect([page.status, page.h1]).toEqual([200, "Client Login"]);
+    expect((await browser.get("/login")).headers.get("Location")).toBe("/portal");
+  });
+});
+
+describe("a browser that keeps no cookies", () => {
+  const login = { Referer: `${origin}/login?next=/portal/new` };
+  const noCookies = "This browser keeps no cookies";
+
+  test.each(["/portal", "/portal/new", "/login/verify"])("is told so when a right login leads to %s", async (path) => {
+    const browser = app.browser();
+    const back = await browser.get(path, login);
+    expect(back.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    browser.cookies.clear();
+    const page = await browser.follow(back);
+    expect([page.status, page.h1]).toEqual([200, "Client Login"]);
+    expect(page.all("[role=alert] h2").map(words)).toEqual([noCookies]);
+    expect(page.form("Log in").fields.next).toBe(path === "/portal/new" ? path : undefined);
+  });
+
+  test("is told so by script too", async () => {
+    const browser = app.browser();
+    const back = await browser.get("/portal.data", login);
+    expect(await back.text()).toContain("/login?cookies");
+    browser.cookies.clear();
+    expect(await (await browser.get("/login.data?cookies")).text()).toMatch(/"noCookies",true/);
+  });
+
+  test("is told so until it keeps them, and comes to the plain login then", async () => {
+    const browser = app.browser();
+    expect((await browser.open("/login?cookies&next=/portal/new")).text).toContain(noCookies);
+    const again = await browser.get("/login?cookies&next=/portal/new");
+    expect(again.headers.get("Location")).toBe("/login?next=%2Fportal%2Fnew");
+    expect((await browser.follow(again)).text).not.toContain(noCookies);
+  });
+
+  test("is not suspected in a person who is signed out and comes back from the portal's address", async () => {
+    const browser = app.browser();
+    await browser.logIn(email);
+    await browser.follow(await browser.post("/portal/sign-out", {}));
+    // Back and reload name the login, from which the page was reached.
+    let answer = await browser.get("/portal", login);
+    while (answer.status === 303) answer = await browser.get(answer.headers.get("Location") ?? "");
+    const page = await read(answer);
+    expect([page.h1, page.toasts]).toEqual(["Client Login", []]);
+    expect(page.text).not.toContain(noCookies);
+  });
+
+  test.each([`${origin}/`, "https://evil.example/login", `${origin}/login/verify`, "/login", ""])(
+    "is not suspected in who comes from %j",
+    async (Referer) => {
+      const answer = await app.browser().get("/portal", { Referer });
+      expect([answer.headers.get("Location"), answer.headers.getSetCookie()]).toEqual(["/login", []]);
+    },
+  );
 });
 
 test("'Forgot password?' only says that it is coming", async () => {

@@ -139,6 +139,8 @@ describe("a session without the code", () => {
       const target = response.headers.get("Location") ?? body;
       expect(target, path).toContain("/login/verify");
     }
+    const login = await half.get("/login?next=/portal/new");
+    expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
     const posted = await half.post("/portal/new", { name: "Mine", requestId: crypto.randomUUID() });
     expect(posted.headers.get("Location")).toContain("/login/verify");
     expect((await browser.open("/portal")).text).not.toContain("Mine");

@@ -1,11 +1,12 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
 import { Button } from "../ui/button";
+import { clientLink } from "./navigation";
 import { quoteLink } from "./quote-panel";
 
-const pages = [
+const pages = (signedIn: boolean) => [
   { to: "/careers", name: "Careers" },
-  { to: "/login", name: "Client Login" },
+  clientLink(signedIn),
   { to: "/privacy", name: "Privacy Policy" },
   { to: "/terms", name: "Terms of Service" },
   { to: "/legal", name: "Legal Notice" },
@@ -17,7 +18,7 @@ const linkLook =
   "inline-flex min-h-11 max-w-full items-center wrap-anywhere underline decoration-line hover:decoration-action";
 
 /** The foot of every page: who we are, how to reach a person, and the small print. */
-export function Footer({ company, lite }: { company: Company; lite: boolean }) {
+export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
   // The quote form opens over the page itself, but not over pages that hold what somebody is writing.
   const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
@@ -60,7 +61,7 @@ export function Footer({ company, lite }: { company: Company; lite: boolean }) {
         ))}
         <nav aria-label="More pages">
           <ul className="columns-2 gap-4 lg:columns-1">
-            {pages.map((page) => (
+            {pages(signedIn).map((page) => (
               <li key={page.to}>
                 <Link to={page.to} viewTransition className={linkLook}>
                   {page.name}

@@ -16,9 +16,14 @@ const resources = [
   { to: "/resources/blog", name: "Blog" },
 ];
 
+/** The way to the shipments, or to the login before it. */
+export function clientLink(signedIn: boolean) {
+  return signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
+}
+
 /** The bar above every page. On a phone its links fold into a native disclosure. */
 export function Navigation({ name, signedIn, theme }: NavigationProps) {
-  const client = signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
+  const client = clientLink(signedIn);
   // A new key after each navigation closes what was open.
   const { key } = useLocation();
   return (
