@@ -50,7 +50,7 @@ export default defineConfig<SiteOptions>({
     { name: "with script", use: { javaScriptEnabled: true } },
   ],
   webServer: {
-    // Three processes, of which each request meets the next: the site keeps nothing in one of them.
+    // Two processes, of which each request meets the other: the site keeps nothing in one of them.
     command: "node --import tsx tests/support/several-processes.ts",
     url: `http://127.0.0.1:${port}/`,
     env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir },

@@ -71,7 +71,7 @@ try {
 
 /** Every page on the slow line, and the home page on EDGE beside a bare app of the framework. */
 async function paints(site: Site): Promise<Paint[]> {
-  ensureBrowser();
+  await ensureBrowser();
   const browser = await openBrowser();
   const peer = await barePeer(path.join(work, "peer"));
   running.push(peer);

@@ -1,6 +1,9 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
+import { verifyDocument } from "../../app/models/document.server.ts";
+import { advanceShipment, setAwb } from "../../app/models/shipment.server.ts";
 import { samplePdf } from "../../app/server/demo.ts";
+import { newClientId } from "../support/company.ts";
 import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";
 
@@ -15,12 +18,9 @@ async function uploadBill(page: Page, name: string): Promise<void> {
   await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
 }
 
-test("from an invitation to an account, a shipment and an uploaded document", async ({
-  page,
-  staff,
-  dataDir,
-  baseURL,
-}, { project }) => {
+test("from an invitation to an account, a shipment and an uploaded document", async ({ page, dataDir, baseURL }, {
+  project,
+}) => {
   const client = {
     email: `journey-${project.name.replace(" ", "-")}-${Date.now()}@client.example`,
     fullName: "Baraka Mwangi",
@@ -30,8 +30,7 @@ test("from an invitation to an account, a shipment and an uploaded document", as
   await test.step("sign up with a client ID", async () => {
     await page.goto("/");
     await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
-    const [issued] = JSON.parse(await staff("client-id", "new", "--json")) as { client_id: string }[];
-    await signUp(page, client, issued?.client_id ?? "");
+    await signUp(page, client, await newClientId(dataDir));
     await expect(page).toHaveURL(/\/login$/);
     await expect(
       toast(page, "Please check your email to verify your account. You'll be prompted to set up 2FA on first login."),
@@ -75,13 +74,13 @@ test("from an invitation to an account, a shipment and an uploaded document", as
   });
 });
 
-test("what staff do shows in the portal, which the sign-out closes", async ({ page, staff, signedIn }) => {
+test("what staff do shows in the portal, which the sign-out closes", async ({ page, company, signedIn }) => {
   const id = await createShipment(page, "Coffee machines, Milan to Kigali");
   await uploadBill(page, "bill.pdf");
   await test.step("staff verify it, name the bill and move the shipment on", async () => {
-    await staff("document", "verify", id, "Bill of Lading");
-    await staff("shipment", "set-awb", id.slice(0, 13), "MSCU 7788990");
-    await staff("shipment", "advance", id, "--location", "Kilindini");
+    await verifyDocument(company, id, "Bill of Lading");
+    await setAwb(company, id, "MSCU 7788990");
+    await advanceShipment(company, id, "Kilindini");
     await page.reload();
     await expect(page.getByText("Verified", { exact: true })).toBeVisible();
     await expect(page.getByText("MSCU 7788990")).toBeVisible();

@@ -61,3 +61,21 @@ test("staff see what is past its time, delete it under the running site, and kee
   );
   expect((await browser.get("/portal")).status).toBe(200);
 });
+
+test("staff verify a document, name the bill, move a shipment on and take a lost factor off, by the beginning of an id", async () => {
+  const email = "moved.on@client.example";
+  const browser = await newClient(place, email);
+  const address = await newShipment(browser, "Tiles", 2000);
+  const beginning = address.split("/").at(-1)?.slice(0, 13) ?? "";
+  const acts = [
+    ["document", "verify", beginning, "Packing List"],
+    ["shipment", "set-awb", beginning, "MSCU 7788990"],
+    ["shipment", "advance", beginning, "--location", "Kilindini"],
+    ["account", "reset-2fa", email],
+  ];
+  const done = await Promise.all(acts.map((words) => place.staff(words)));
+  expect(done.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+  expect(done.at(-1)?.printed).toContain("0 removed");
+  const { text } = await read(await browser.get(address));
+  for (const shown of ["Verified", "MSCU 7788990", "Stage 2/10", "Kilindini"]) expect(text).toContain(shown);
+});

@@ -6,26 +6,46 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installOnDebian } from "./debian.ts";
 
-/** The browser the end-to-end tests run in: CHROMIUM_PATH, Playwright's own, or the system's; null when there is none. */
+/** Chromium without what makes windows: a page takes less than half of the processor. */
+const shell = "chromium-headless-shell";
+
+/** The browser of the journeys: CHROMIUM_PATH, the system's shell, Playwright's own, the system's; null: none. */
 export function findBrowser(): string | null {
   const named = process.env.CHROMIUM_PATH;
   if (named) return named;
+  const light = findProgram([shell]);
+  if (light) return light;
   if (existsSync(chromium.executablePath())) return chromium.executablePath();
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
   return findProgram([...names, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]);
 }
 
-/** Finds a browser or installs one. Throws a line that says what to install when neither works. */
-export function ensureBrowser(): string {
+/**
+ * Finds a browser, having installed the light one where that may be done; elsewhere one of Playwright's where there is
+ * none. Throws a line that says what to install when neither works.
+ */
+export async function ensureBrowser(): Promise<string> {
+  if (!process.env.CHROMIUM_PATH && !findProgram([shell])) await installOnDebian(shell);
   const found = findBrowser();
   if (found) return found;
   console.log("No browser found: installing one …");
   const cli = path.resolve(import.meta.dirname, "../../node_modules/@playwright/test/cli.js");
   spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
-  const own = findBrowser();
-  if (own) return own;
-  installOnDebian("chromium");
   const installed = findBrowser();
   if (installed) return installed;
-  throw new Error("The end-to-end tests need a browser: install Chromium, or set CHROMIUM_PATH to one.");
+  throw new Error("The journeys need a browser: install Chromium, or set CHROMIUM_PATH to one.");
+}
+
+/** The Firefox of its journeys: FIREFOX_PATH, or the system's; null when there is none. */
+export function findFirefox(): string | null {
+  const names = ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
+  return process.env.FIREFOX_PATH || findProgram(names);
+}
+
+/** Finds a Firefox or installs Debian's. Throws a line that says what to install when neither works. */
+export async function ensureFirefox(): Promise<string> {
+  if (!findFirefox()) await installOnDebian("firefox-esr");
+  const found = findFirefox();
+  if (found) return found;
+  throw new Error("The journeys in Firefox need one: install Firefox, or set FIREFOX_PATH to one.");
 }

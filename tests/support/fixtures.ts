@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
-import path from "node:path";
-import process from "node:process";
-import { promisify } from "node:util";
 import { test as base, expect, type Page } from "@playwright/test";
-import { newClientId } from "./company.ts";
+import type { Backend } from "../../app/lib/supabase.server.ts";
+import { companyOf, newClientId } from "./company.ts";
 import { confirmationLink } from "./outbox.ts";
 
 export { expect };
@@ -17,17 +14,13 @@ export type SiteOptions = {
   expectedErrors: RegExp | null;
 };
 
-export type Staff = (...args: string[]) => Promise<string>;
 export type Client = { email: string; fullName: string; password: string };
-
-const root = path.resolve(import.meta.dirname, "../..");
-const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
 
 /** Answers that a page shows on purpose; the browser logs each as an error of its own. */
 const expectedStatus = /status of (400|404|413|503)/;
 const brokenLine = /net::ERR_/;
 
-export const test = base.extend<SiteOptions & { staff: Staff; client: Client; signedIn: Client }>({
+export const test = base.extend<SiteOptions & { company: Backend; client: Client; signedIn: Client }>({
   dataDir: ["", { option: true }],
   lineBreaks: [false, { option: true }],
   expectedErrors: [null, { option: true }],
@@ -47,16 +40,8 @@ export const test = base.extend<SiteOptions & { staff: Staff; client: Client; si
     expect(errors, "errors on the console").toEqual([]);
   },
 
-  /** Runs `npm run staff -- …` against the site under test and returns what it prints. Rejects when it fails. */
-  staff: async ({ dataDir }, use) => {
-    await use(async (...args) => {
-      const { stdout } = await promisify(execFile)(process.execPath, [tsx, "app/server/staff.ts", ...args], {
-        cwd: root,
-        env: { ...process.env, DATA_DIR: dataDir },
-      });
-      return stdout;
-    });
-  },
+  /** The company's handle on the backend of the site under test. */
+  company: async ({ dataDir }, use) => use(companyOf(dataDir)),
 
   /** A client who has signed up and confirmed; the journey of the portal does so by hand. */
   client: async ({ page, dataDir }, use, { workerIndex }) => {

@@ -44,7 +44,7 @@ export default async function setup(project: TestProject) {
 
 /** A private PostgreSQL server in a folder and on a port of its own. It asks its superuser for a password. */
 export async function startPostgres() {
-  const initdb = ensurePostgres();
+  const initdb = await ensurePostgres();
   const bin = path.dirname(initdb);
   const folder = mkdtempSync(path.join(tmpdir(), "postgres-"));
   const data = path.join(folder, "data");
@@ -85,10 +85,10 @@ export async function startPostgres() {
 }
 
 /** The initdb of the newest server here; installs one on Debian as root. Throws a line that says what to install. */
-function ensurePostgres(): string {
+export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");
   if (found) return found;
-  installOnDebian("postgresql");
+  await installOnDebian("postgresql");
   const installed = findPostgres("initdb");
   if (installed) return installed;
   throw new Error("The tests need a PostgreSQL server: install Debian's postgresql, or put its initdb into PATH.");
