@@ -136,6 +136,9 @@ const bad: [string, string][] = [
   ["SMTP_URL", "mail.example"],
   ["SMTP_URL", `https://user:${secret}@mail.example`],
   ["SMTP_URL", `user:${secret}@mail.example`],
+  ["TRUSTED_PROXIES", `10.0.0.0/99, ${secret}`],
+  ["WRITES_PER_MINUTE", "-1"],
+  ["DRAIN_SECONDS", secret],
 ];
 
 test.each(bad)("%s cannot be %s: one line names the variable and prints no secret", (name, value) => {

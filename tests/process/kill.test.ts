@@ -5,7 +5,8 @@ import { aPlace, demo } from "../support/place.ts";
 import { type Browser, pdf } from "../support/routes.ts";
 import { kill, type SiteProcess } from "../support/site-process.ts";
 
-const rounds = 20;
+/** `npm run test:long` asks for more. */
+const rounds = import.meta.env.MODE === "long" ? 20 : 5;
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 let site: SiteProcess;

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { aPlace, demo } from "../support/place.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
@@ -15,32 +15,14 @@ async function failed(environment: Record<string, string>) {
   return { code, printed: site.output.trim().split("\n") };
 }
 
-describe("a wrong configuration is one line that names the variable, exit code 1, and prints no secret", () => {
+// Each variable and what it may not be is a test of app/lib/env.server.ts.
+test("a wrong configuration is one line that names the variable, exit code 1, and prints no secret", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
-  const hosted = {
-    SUPABASE_URL: "https://abc.supabase.example",
-    SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
-    SUPABASE_SECRET_KEY: `sb_${secret}`,
-    SESSION_SECRET: `${secret}${"x".repeat(32)}`,
-  };
-  test.each([
-    ["PORT", { PORT: "99999999" }],
-    ["APP_ORIGIN", { APP_ORIGIN: "http://portal.example", NODE_ENV: "production" }],
-    ["SUPABASE_SECRET_KEY", { ...hosted, SUPABASE_SECRET_KEY: "" }],
-    ["SESSION_SECRET", { ...hosted, SESSION_SECRET: secret }],
-    ["DATABASE_URL", { DATABASE_URL: `mysql://user:${secret}@db.example` }],
-    ["DATABASE_URL", { ...hosted, DATABASE_URL: `postgres://user:${secret}@db.example/portal` }],
-    ["SMTP_URL", { SMTP_URL: `http://user:${secret}@mail.example` }],
-    ["TRUSTED_PROXIES", { TRUSTED_PROXIES: `10.0.0.0/99, ${secret}` }],
-    ["WRITES_PER_MINUTE", { WRITES_PER_MINUTE: "-1" }],
-    ["DRAIN_SECONDS", { DRAIN_SECONDS: secret }],
-  ])("%s", async (name, environment: Record<string, string>) => {
-    const { code, printed } = await failed(environment);
-    expect(code).toBe(1);
-    expect(printed).toHaveLength(1);
-    expect(printed[0]).toContain(name);
-    expect(printed[0]).not.toContain(secret);
-  });
+  const { code, printed } = await failed({ SMTP_URL: `http://user:${secret}@mail.example` });
+  expect(code).toBe(1);
+  expect(printed).toHaveLength(1);
+  expect(printed[0]).toContain("SMTP_URL");
+  expect(printed[0]).not.toContain(secret);
 });
 
 test("a port that is taken, for the site or its backend, is one line that names the variable", async () => {

@@ -49,7 +49,7 @@ const otherAnswer = { step: "the page is read", of: /portal_page/, fault: "other
 const anything = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
 
 describe("the list says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), otherAnswer, ...anything([...meaningless, "hang"])])(
+  test.each([...each(readings), otherAnswer, ...anything([...meaningless])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);
@@ -66,7 +66,7 @@ describe("the list says that it cannot be fetched, and is there again afterwards
 });
 
 describe("a shipment says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), otherAnswer, ...anything([...meaningless, "hang"])])(
+  test.each([...each(readings), otherAnswer, ...anything([...meaningless])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);
