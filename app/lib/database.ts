@@ -33,29 +33,47 @@ export type Database = {
       }
       documents: {
         Row: {
+          file_name: string | null
+          file_size: number | null
           id: string
+          media_type: string | null
           name: string
+          sha256: string | null
           shipment_id: string
           storage_path: string | null
+          storage_version: string | null
           uploaded: boolean
+          uploaded_at: string | null
           user_id: string
           verified: boolean
         }
         Insert: {
+          file_name?: string | null
+          file_size?: number | null
           id?: string
+          media_type?: string | null
           name: string
+          sha256?: string | null
           shipment_id: string
           storage_path?: string | null
+          storage_version?: string | null
           uploaded?: boolean
+          uploaded_at?: string | null
           user_id: string
           verified?: boolean
         }
         Update: {
+          file_name?: string | null
+          file_size?: number | null
           id?: string
+          media_type?: string | null
           name?: string
+          sha256?: string | null
           shipment_id?: string
           storage_path?: string | null
+          storage_version?: string | null
           uploaded?: boolean
+          uploaded_at?: string | null
           user_id?: string
           verified?: boolean
         }
@@ -185,6 +203,10 @@ export type Database = {
       past_retention: { Args: Record<PropertyKey, never>; Returns: Json }
       portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
+      require_awaited_file: {
+        Args: { document_id: string }
+        Returns: undefined
+      }
       take_attempt: { Args: { limits: Json }; Returns: Json }
     }
     Enums: {

@@ -51,6 +51,19 @@ test.each([
 });
 
 test.each([
+  ["23514", 400],
+  ["23514", 500],
+  ["22001", 400],
+  ["22003", 400],
+  ["22P02", 400],
+])("what the tables do not take (%s, answered with %i) is 400 and asks to check what was typed", (code, status) => {
+  expect(refusalOf({ message: internal, code, status })).toEqual({
+    reason: "Our records do not take this as it is. Check what you typed.",
+    status: 400,
+  });
+});
+
+test.each([
   { message: internal },
   { message: internal, status: 0 },
   { message: internal, status: 500 },

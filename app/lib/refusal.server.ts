@@ -35,6 +35,10 @@ export function refusalOf(error: BackendError): Refusal {
   if (ours) return { reason: error.message, status: Number(ours[1]) };
   // A character that the database cannot keep, such as a zero byte.
   if (code === "22021" || code === "22P05") return { reason: "This text has characters we cannot keep.", status: 400 };
+  // A rule of the tables that a form let through: too long, out of range, not of its kind.
+  if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code)) {
+    return { reason: "Our records do not take this as it is. Check what you typed.", status: 400 };
+  }
   if (isHookWords(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
   // A backend that has too much to do: that is no fault of the person who asks.

@@ -158,7 +158,10 @@ export function anonymousBackend(): Backend {
   return detached(env().backend.url, env().backend.publishableKey);
 }
 
-/** The company's handle, past row-level security. For staff commands, limits and the check of a client ID only. */
+/**
+ * The company's handle, past row-level security. For staff commands, limits, the check of a client ID, and files that were
+ * checked, once row-level security has shown whose they are; for nothing else.
+ */
 export function companyBackend(access: BackendAccess = env().backend): Backend {
   return detached(access.url, access.secretKey);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { documentSlug, mediaTypeOf, objectPath, safeFileName } from "./document.server.ts";
-import { DEFAULT_DOCUMENTS, FILE_TYPES } from "./document.ts";
+import { documentSlug, FILE_TYPES, mediaTypeOf, objectPath, safeFileName, shownFileName } from "./document.server.ts";
+import { DEFAULT_DOCUMENTS, FILE_EXTENSIONS } from "./document.ts";
 
 const document = {
   user_id: "d0000000-0000-4000-8000-000000000001",
@@ -71,10 +71,29 @@ test("the default documents begin their files' names so that none begins like an
   for (const one of beginnings) expect(beginnings.filter((other) => other.startsWith(one))).toEqual([one]);
 });
 
-test("a file lies in its client's folder, in its shipment's, under its document's name and its own", () => {
-  expect(objectPath(document, "Scan 3.PDF")).toBe(
-    "d0000000-0000-4000-8000-000000000001/5a000000-0000-4000-8000-000000000001/bill-of-lading-scan-3.pdf",
-  );
+test("a file lies in its client's folder, in its shipment's, under its document's name, its attempt and its own", () => {
+  const place = "d0000000-0000-4000-8000-000000000001/5a000000-0000-4000-8000-000000000001";
+  const paths = Array.from({ length: 100 }, () => objectPath(document, "Scan 3.PDF"));
+  for (const path of paths) {
+    expect(path).toMatch(new RegExp(`^${place}/bill-of-lading-[0-9a-f]{12}-scan-3\\.pdf$`));
+  }
+  expect(new Set(paths).size).toBe(100);
+});
+
+test.each([
+  ["Invoice March.PDF", "Invoice March.PDF"],
+  ["فاتورة (2).pdf", "فاتورة (2).pdf"],
+  ["C:\\scans\\Invoice 1.PDF", "Invoice 1.PDF"],
+  ["../../etc/passwd.pdf", "passwd.pdf"],
+  ["line\r\nContent-Type: text/html\r\n.pdf", "html .pdf"],
+  ["a\u001b[2J\u009b1mb\u0000.pdf", "a [2J 1mb .pdf"],
+  ["\u202efdp.exe\u2066.pdf", "fdp.exe .pdf"],
+  ["\ud800.pdf", ".pdf"],
+  ["", "file"],
+  [" \t/", "file"],
+  [`${"ä🚢".repeat(150)}.pdf`, `${"ä🚢".repeat(98)}.pdf`],
+])("the file name %j is shown as %j", (fileName, shown) => {
+  expect(shownFileName(fileName)).toBe(shown);
 });
 
 test.each(fileNames)("the file name %j cannot lead out of the shipment's folder", (fileName) => {
@@ -157,12 +176,17 @@ const accepted: [string, keyof typeof content][] = [
 
 test.each(accepted)("%s is taken with the content %s", async (fileName, kind) => {
   const extension = fileName.split(".")[1]?.toLowerCase() ?? "";
-  expect(await mediaTypeOf(fileName, content[kind])).toEqual({ type: FILE_TYPES[extension] });
+  expect(await mediaTypeOf(fileName, content[kind])).toEqual({ type: FILE_TYPES[extension as keyof typeof FILE_TYPES] });
 });
 
 test("every accepted ending has a content above that is taken", () => {
   const tried = new Set(accepted.map(([fileName]) => fileName.split(".")[1]?.toLowerCase()));
-  expect(tried).toEqual(new Set(Object.keys(FILE_TYPES)));
+  expect(tried).toEqual(new Set(FILE_EXTENSIONS));
+  expect(new Set(Object.keys(FILE_TYPES))).toEqual(tried);
+});
+
+test("no accepted kind is one that a browser would run", () => {
+  expect(Object.values(FILE_TYPES).join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
 });
 
 const refused: [string, keyof typeof content][] = [

@@ -1,10 +1,14 @@
-/** Documents, stored as the signed-in client; staff acts take the company's handle. */
+/**
+ * Documents and their files. A file is asked for as the signed-in client and stored with the company's handle, once it is
+ * checked: no client's token writes into the bucket.
+ */
+import { createHash, randomBytes } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type";
 import { transliterate } from "transliteration";
 import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
-import type { Backend } from "../lib/supabase.server.ts";
-import { extensionOf, FILE_TYPES, fileProblem } from "./document.ts";
+import { type Backend, companyBackend } from "../lib/supabase.server.ts";
+import { extensionOf, type FILE_EXTENSIONS, fileProblem } from "./document.ts";
 
 /**
  * A file name that is safe in a path: letters of any script become a-z, everything else a dash, at most 80 characters.
@@ -30,13 +34,53 @@ export function documentSlug(name: string): string {
     .toLowerCase();
 }
 
-/** Where a document's file is kept in the bucket: user-id/shipment-id/document-name-filename. */
+/**
+ * Where one attempt to upload a document's file is kept in the bucket: user-id/shipment-id/document-name-attempt-filename.
+ * No two attempts share a name, so that nothing is ever overwritten. The database has the same rule.
+ */
 export function objectPath(document: { user_id: string; shipment_id: string; name: string }, fileName: string): string {
-  return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${safeFileName(fileName)}`;
+  const attempt = randomBytes(6).toString("hex");
+  return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
+/**
+ * The name of a person's own file, to be shown: its last part, without control and direction characters, at most 200
+ * characters, its extension kept.
+ */
+export function shownFileName(fileName: string): string {
+  const clean = (fileName.split(/[\\/]/).at(-1) ?? "")
+    .replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ")
+    .trim();
+  const characters = [...clean];
+  if (characters.length <= 200) return clean || "file";
+  const ending = `.${extensionOf(clean)}`;
+  return characters.slice(0, 200 - ending.length).join("") + ending;
+}
+
+type FileExtension = (typeof FILE_EXTENSIONS)[number];
+
+/** Accepted files: media type by extension. The bucket accepts the same types. */
+export const FILE_TYPES: Readonly<Record<FileExtension, string>> = {
+  pdf: "application/pdf",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  png: "image/png",
+  webp: "image/webp",
+  heic: "image/heic",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  txt: "text/plain",
+  csv: "text/csv",
+  rtf: "application/rtf",
+  doc: "application/msword",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xls: "application/vnd.ms-excel",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  odt: "application/vnd.oasis.opendocument.text",
+};
+
 /** What the signature of a file with this extension may be. Text has none. */
-const signatures: Readonly<Record<string, readonly string[]>> = {
+const signatures: Readonly<Partial<Record<FileExtension, readonly string[]>>> = {
   pdf: ["application/pdf"],
   jpg: ["image/jpeg"],
   jpeg: ["image/jpeg"],
@@ -60,8 +104,8 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
 export async function mediaTypeOf(fileName: string, content: Uint8Array): Promise<{ type: string } | Refusal> {
   const problem = fileProblem({ name: fileName, size: content.length });
   if (problem) return { reason: problem, status: 400 };
-  const extension = extensionOf(fileName);
-  const type = FILE_TYPES[extension] ?? "";
+  const extension = extensionOf(fileName) as FileExtension;
+  const type = FILE_TYPES[extension];
   const allowed = signatures[extension];
   const fits = allowed
     ? allowed.includes((await fileTypeFromBuffer(content))?.mime ?? "")
@@ -79,8 +123,7 @@ export type UploadFailure = Refusal & { title: "Upload failed" | "Failed to upda
 
 /**
  * Stores the file of a document of the client's and marks the document uploaded; null when both are done.
- * A file whose document could not be marked is taken back, so that the same form can be sent again. A document that
- * has its file already is left as it is.
+ * A document that has its file, or whose shipment is closed, is left as it is.
  */
 export async function uploadDocument(
   client: Client,
@@ -91,36 +134,76 @@ export async function uploadDocument(
   const media = await mediaTypeOf(file.name, content);
   if ("reason" in media) return { ...media, title: "Upload failed" };
 
-  const bucket = client.backend.storage.from("documents");
-  const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file.name);
-  const stored = await bucket.upload(path, content, { contentType: media.type, upsert: true });
-  if (stored.error) return { ...storageRefusal(stored.error), title: "Upload failed" };
+  const awaited = await client.backend.rpc("require_awaited_file", { document_id: document.id });
+  if (awaited.error) return { ...refusalOf({ ...awaited.error, status: awaited.status }), title: "Upload failed" };
 
-  const { data, error, status } = await client.backend
+  const company = companyBackend();
+  const bucket = company.storage.from("documents");
+  const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file.name);
+  const stored = await bucket.upload(path, content, { contentType: media.type, upsert: false });
+  if (stored.error) return { ...refusalOf(stored.error), title: "Upload failed" };
+
+  const { data, error, status } = await company
     .from("documents")
-    .update({ uploaded: true, storage_path: path })
-    .eq("shipment_id", document.shipmentId)
-    .eq("name", document.name)
+    .update({
+      uploaded: true,
+      storage_path: path,
+      sha256: sha256Of(content),
+      file_name: shownFileName(file.name),
+      file_size: content.length,
+      media_type: media.type,
+    })
+    .eq("id", document.id)
+    .eq("user_id", client.id)
+    .eq("uploaded", false)
     .select("id");
   if (!error && data.length === 1) return null;
-  await bucket.remove([path]);
-  const refusal = error ? refusalOf({ ...error, status }) : { reason: "There is no such document.", status: 404 };
+  // Only a clear no takes the file back: after a lost answer the document may count it. `staff retention` finds the rest.
+  if (!error || error.code?.startsWith("PT")) await bucket.remove([path]);
+  const refusal = error
+    ? refusalOf({ ...error, status })
+    : { reason: "This document has been uploaded already.", status: 409 };
   return { ...refusal, title: "Failed to update document status" };
 }
 
-function storageRefusal(error: { name: string; message: string; status?: number; statusCode?: string }): Refusal {
-  const refusal = refusalOf(error);
-  return refusal.status === 403 ? { reason: "This document has been uploaded already.", status: 409 } : refusal;
+/** What tells a document's file from any other: where it is and what was recorded of it. */
+type CountedFile = { storage_path: string | null; storage_version: string | null; sha256: string | null };
+
+/** The columns of CountedFile. */
+export const countedFile = "storage_path, storage_version, sha256";
+
+/**
+ * The bytes of a document's file, once they are found to be those that were recorded: by their hash, and where none was
+ * recorded yet by the stored object's version. A refusal when they are others, or gone.
+ */
+export async function openFile(
+  backend: Backend,
+  { storage_path, storage_version, sha256 }: CountedFile,
+): Promise<{ content: Uint8Array; sha256: string } | Refusal> {
+  const other = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+  const bucket = backend.storage.from("documents");
+  const file = await bucket.download(storage_path ?? "");
+  if (file.error) return (file.error as { statusCode?: string }).statusCode === "404" ? other : refusalOf(file.error);
+  const content = new Uint8Array(await file.data.arrayBuffer());
+  const hash = sha256Of(content);
+  if (sha256) return hash === sha256 ? { content, sha256: hash } : other;
+  const object = await bucket.info(storage_path ?? "");
+  if (object.error) return refusalOf(object.error);
+  return object.data.version === storage_version ? { content, sha256: hash } : other;
+}
+
+function sha256Of(content: Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
 }
 
 /**
- * Staff: marks an uploaded document as verified. Throws when the shipment has no document of this name or its file is
- * still awaited.
+ * Staff: marks an uploaded document as verified, after its file was found to be the one that was uploaded. Throws when
+ * it is not, when the shipment has no document of this name, its file is still awaited, or it is verified already.
  */
 export async function verifyDocument(company: Backend, shipmentId: string, name: string): Promise<void> {
   const { data, error, status } = await company
     .from("documents")
-    .select("id, name, uploaded")
+    .select(`id, name, uploaded, verified, ${countedFile}`)
     .eq("shipment_id", shipmentId)
     .retry(false);
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
@@ -128,11 +211,17 @@ export async function verifyDocument(company: Backend, shipmentId: string, name:
   if (!document)
     throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
   if (!document.uploaded) throw new Error(`The ${document.name} has not been uploaded yet.`);
+  // One that was verified before hashes were recorded gets its hash.
+  if (document.verified && document.sha256) throw new Error(`The ${document.name} is verified already.`);
+  const file = await openFile(company, document);
+  if ("reason" in file) throw new Error(`The ${document.name} is not verified: ${file.reason}`);
   const marked = await company
     .from("documents")
-    .update({ verified: true })
+    .update({ verified: true, sha256: file.sha256 })
     .eq("id", document.id)
-    .eq("uploaded", true)
+    .eq("verified", document.verified)
+    .eq("storage_path", document.storage_path ?? "")
     .select("id");
   if (marked.error) throw new Error(refusalOf({ ...marked.error, status: marked.status }).reason);
+  if (marked.data.length === 0) throw new Error(`The ${document.name} has changed meanwhile: look at it again.`);
 }

@@ -26,30 +26,28 @@ export function inOrder<T extends { name: string }>(documents: readonly T[]): T[
   return [...documents].sort((a, b) => place(a.name) - place(b.name) || a.name.localeCompare(b.name));
 }
 
-/** Accepted files: media type by extension. The bucket accepts the same types. */
-export const FILE_TYPES: Readonly<Record<string, string>> = {
-  pdf: "application/pdf",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  png: "image/png",
-  webp: "image/webp",
-  heic: "image/heic",
-  tif: "image/tiff",
-  tiff: "image/tiff",
-  txt: "text/plain",
-  csv: "text/csv",
-  rtf: "application/rtf",
-  doc: "application/msword",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  xls: "application/vnd.ms-excel",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  odt: "application/vnd.oasis.opendocument.text",
-};
+/** The extensions of accepted files. Their media types are in document.server.ts. */
+export const FILE_EXTENSIONS = [
+  "pdf",
+  "jpg",
+  "jpeg",
+  "png",
+  "webp",
+  "heic",
+  "tif",
+  "tiff",
+  "txt",
+  "csv",
+  "rtf",
+  "doc",
+  "docx",
+  "xls",
+  "xlsx",
+  "odt",
+] as const;
 
 /** For the `accept` attribute of a file field. */
-export const acceptedFiles = Object.keys(FILE_TYPES)
-  .map((extension) => `.${extension}`)
-  .join(",");
+export const acceptedFiles = `.${FILE_EXTENSIONS.join(",.")}`;
 
 /** The accepted kinds in words. */
 export const acceptedKinds = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
@@ -59,14 +57,16 @@ export function extensionOf(fileName: string): string {
   return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
 }
 
-/** What is said of a file over the limit. */
-const tooLarge = "This file is over 10 MB. Send a smaller one, or in parts.";
+/** What can be done about a file over the limit; where to e-mail it stands below the documents. */
+export const ifTooLarge =
+  "Scan it in grey or with fewer pages, take the photo at a lower quality, or e-mail the file to us";
 
 /** Why a file is not taken, as far as its name and its size in bytes tell; null when they are fine. */
 export function fileProblem({ name, size }: { name: string; size: number }): string | null {
   if (size === 0) return "This file is empty. Choose another one.";
-  if (size > maxFileSize) return tooLarge;
-  if (!FILE_TYPES[extensionOf(name)]) return `We take ${acceptedKinds}. Choose a file of one of these kinds.`;
+  if (size > maxFileSize) return `This file is over 10 MB. ${ifTooLarge}.`;
+  if (!(FILE_EXTENSIONS as readonly string[]).includes(extensionOf(name)))
+    return `We take ${acceptedKinds}. Choose a file of one of these kinds.`;
   return null;
 }
 

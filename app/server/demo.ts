@@ -2,8 +2,8 @@
 import type { Client } from "../lib/session.server.ts";
 import { anonymousBackend, companyBackend } from "../lib/supabase.server.ts";
 import { uploadDocument, verifyDocument } from "../models/document.server.ts";
-import { DEFAULT_DOCUMENTS } from "../models/document.ts";
-import { listShipments } from "../models/shipment.server.ts";
+import { getShipment, listShipments } from "../models/shipment.server.ts";
+import { lastStage } from "../models/shipment.ts";
 
 /** The client of supabase/seed.sql. */
 export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
@@ -29,15 +29,21 @@ export async function stockDemo(): Promise<void> {
   };
   const page = await listShipments(client, 1);
   if ("shipments" in page) {
-    for (const shipment of page.shipments.filter(({ stage }) => stage > 1)) {
+    for (const { id: shipmentId, stage } of page.shipments.filter(({ stage }) => stage > 1)) {
       // At stage 3 one document is still awaited and one is not checked yet, so that every state can be seen.
-      const early = shipment.stage === 3;
-      for (const name of DEFAULT_DOCUMENTS.slice(0, early ? 3 : 4)) {
+      const early = stage === 3;
+      const move = (to: number) => company.from("shipments").update({ stage: to }).eq("id", shipmentId);
+      // A closed shipment takes no file.
+      if (stage === lastStage) await move(lastStage - 1);
+      const shipment = await getShipment(client, shipmentId);
+      const documents = shipment && "documents" in shipment ? shipment.documents : [];
+      for (const { id, name } of documents.slice(0, early ? 3 : 4)) {
         const file = new File([samplePdf(`Sample: ${name}`)], `${name}.pdf`);
-        const failed = await uploadDocument(client, { id: "", name, shipmentId: shipment.id }, file);
+        const failed = await uploadDocument(client, { id, name, shipmentId }, file);
         if (failed) throw new Error(`The demo could not be stocked: ${failed.reason}`);
-        if (!early || name !== "Insurance Certificate") await verifyDocument(company, shipment.id, name);
+        if (!early || name !== "Insurance Certificate") await verifyDocument(company, shipmentId, name);
       }
+      if (stage === lastStage) await move(lastStage);
     }
   }
   // Only this session: visitors may have signed in as the demo meanwhile.

@@ -31,20 +31,22 @@ test("a closed and reopened database has its rows, files and sessions, and does 
   expect(seeded.data).toHaveLength(4);
   const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
   expect(made.error).toBeNull();
-  const filePath = `${session.user.id}/${made.data?.id}/packing-list-x.pdf`;
-  const stored = await handle.storage
+  const filePath = `${session.user.id}/${made.data?.id}/packing-list-0123456789ab-x.pdf`;
+  const company = client(first, keys.secretKey);
+  const stored = await company.storage
     .from("documents")
     .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
   expect(stored.error).toBeNull();
-  const marked = await handle
+  const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 8, media_type: "application/pdf" };
+  const marked = await company
     .from("documents")
-    .update({ uploaded: true, storage_path: filePath })
+    .update({ uploaded: true, storage_path: filePath, ...record })
     .eq("shipment_id", made.data?.id)
     .eq("name", "Packing List");
   expect(marked.error).toBeNull();
   // What the company took away from the demo stays away.
   const gone = seeded.data?.[0]?.id;
-  expect((await client(first, keys.secretKey).from("shipments").delete().eq("id", gone)).error).toBeNull();
+  expect((await company.from("shipments").delete().eq("id", gone)).error).toBeNull();
   const before = await everything(first);
   await close(first);
 

@@ -5,6 +5,7 @@ import { App, setExperimental } from "@supabase/lite";
 import { parse } from "smol-toml";
 import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
+import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
 import { withFactors } from "./factors.ts";
 import { type Deliver, templateMailer } from "./mail.ts";
@@ -135,7 +136,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
   await connection.clearSchemaCache();
 
   const rules = withGoTrueRules({
-    next: (request) => app.fetch(request, { peerAddress: null }),
+    next: withPostgrestErrors({ next: (request) => app.fetch(request, { peerAddress: null }), connection }),
     db,
     mailer,
     beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,

@@ -62,13 +62,13 @@ test("visitors cannot look into the schema private", async () => {
   expect(row?.may).toBe(false);
 });
 
-test("clients may execute only their page and what the policies call", async () => {
+test("clients may execute only their page, the question before an upload, and what both and the policies call", async () => {
   expect(await executableBy("authenticated")).toEqual([
     "portal_page(integer,uuid)",
     "private.assurance_suffices()",
-    "private.document_awaits(text)",
-    "private.document_slug(text)",
+    "private.refuse_file(boolean,smallint)",
     "private.stage_name(smallint)",
+    "require_awaited_file(uuid)",
   ]);
 });
 
@@ -77,10 +77,10 @@ test("clients have exactly the privileges on tables and columns that the product
   expect(granted.map(({ relation, column, privilege }) => `${privilege} ${relation}.${column}`).sort()).toEqual(
     [
       ...columns("SELECT documents", "id, shipment_id, user_id, name, uploaded, verified, storage_path"),
+      ...columns("SELECT documents", "storage_version, sha256, file_name, file_size, media_type, uploaded_at"),
       ...columns("SELECT shipments", "id, user_id, request_id, name, stage, status, awb, created_at, retain_until"),
       ...columns("SELECT tracking_events", "id, shipment_id, status, location, created_at"),
       ...columns("INSERT shipments", "user_id, request_id, name, stage, status"),
-      ...columns("UPDATE documents", "uploaded, storage_path"),
     ].sort(),
   );
   const whole = await query<{ grant: string }>(
@@ -151,6 +151,14 @@ test("of the functions that run with their owner's rights, clients may execute o
   expect(definers.filter(({ anon, client }) => anon || client)).toEqual([
     { name: "private.assurance_suffices()", anon: false, client: true },
   ]);
+});
+
+test("no policy lets a client write a document, or an object of any bucket", async () => {
+  const writing = await query(
+    `select tablename, policyname, cmd from pg_policies
+     where permissive = 'PERMISSIVE' and cmd <> 'SELECT' and tablename in ('documents', 'objects', 'buckets')`,
+  );
+  expect(writing).toEqual([]);
 });
 
 test("every column that a policy looks rows up by leads an index", async () => {

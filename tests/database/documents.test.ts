@@ -1,12 +1,21 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { documentSlug } from "../../app/models/document.server.ts";
-import { DEFAULT_DOCUMENTS, FILE_TYPES } from "../../app/models/document.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { documentSlug, FILE_TYPES, objectPath, openFile, verifyDocument } from "../../app/models/document.server.ts";
+import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
-type Document = { id: string; name: string; uploaded: boolean; verified: boolean; storage_path: string | null };
+type Document = {
+  id: string;
+  name: string;
+  uploaded: boolean;
+  verified: boolean;
+  storage_path: string | null;
+  storage_version: string | null;
+  sha256: string | null;
+};
 
 let world: Awaited<ReturnType<typeof memoryBackend>>;
 let owner: Person;
@@ -14,6 +23,12 @@ let stranger: Person;
 /** A fresh shipment of the owner's for each test, and the folder of its files. */
 let shipmentId: string;
 let folder: string;
+
+const original = "%PDF-1.7 the original";
+const sha256 = createHash("sha256").update(original).digest("hex");
+/** What the server records of a file beside its place. */
+const record = { sha256, file_name: "Liste août.pdf", file_size: original.length, media_type: "application/pdf" };
+const awaited = { uploaded: false, verified: false, storage_path: null, sha256: null };
 
 /** Handles that know nothing of our tables: any column and value can be sent. */
 const raw = (handle: Person["handle"]) => handle as SupabaseClient;
@@ -64,133 +79,236 @@ test.each([
   { name: "shipment_id", value: "00000000-0000-4000-8000-000000000001" },
   { name: "user_id", value: "00000000-0000-4000-8000-000000000001" },
   { name: "name", value: "Gold Certificate" },
+  { name: "uploaded", value: true },
   { name: "verified", value: true },
-])("a client cannot change $name of its document", async ({ name, value }) => {
-  const before = await documents();
-  const { error } = await raw(owner.handle)
-    .from("documents")
-    .update({ [name]: value })
-    .eq("shipment_id", shipmentId);
-  expect(error?.code).toBe("42501");
-  expect(await documents()).toEqual(before);
+  { name: "storage_path", value: "x" },
+  { name: "storage_version", value: "x" },
+  { name: "sha256", value: "0".repeat(64) },
+  { name: "file_name", value: "x" },
+  { name: "file_size", value: 1 },
+  { name: "media_type", value: "x" },
+  { name: "uploaded_at", value: "2020-01-01T00:00:00Z" },
+])("a client cannot change $name of its document, nor can anybody else", async ({ name, value }) => {
+  for (const handle of [owner.handle, stranger.handle, world.anonymous()]) {
+    const { error } = await raw(handle)
+      .from("documents")
+      .update({ [name]: value })
+      .eq("shipment_id", shipmentId);
+    expect(error?.code).toBe("42501");
+  }
+  for (const document of await documents()) expect(document).toMatchObject(awaited);
 });
 
-test("a client cannot verify a document together with marking it uploaded", async () => {
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  const { error } = await raw(owner.handle)
-    .from("documents")
-    .update({ uploaded: true, storage_path: path, verified: true })
-    .eq("shipment_id", shipmentId)
-    .eq("name", "Packing List");
-  expect(error?.code).toBe("42501");
-  expect(await document("Packing List")).toMatchObject({ uploaded: false, verified: false });
+describe("what the server asks as the client before it stores a file", () => {
+  const ask = async (handle: Person["handle"], document_id: string) => {
+    const { error, status } = await handle.rpc("require_awaited_file", { document_id });
+    return error ? [status, error.code, error.message] : [];
+  };
+
+  test("is granted to the owner of a document that waits for one, and to nobody else", async () => {
+    const { id = "" } = (await document("Packing List")) ?? {};
+    expect(await ask(owner.handle, id)).toEqual([]);
+    const unknown = [404, "PT404", "There is no such document."];
+    expect(await ask(stranger.handle, id)).toEqual(unknown);
+    expect(await ask(owner.handle, randomUUID())).toEqual(unknown);
+    expect((await ask(world.anonymous(), id)).slice(0, 2)).toEqual([401, "42501"]);
+    expect((await documents()).map(({ uploaded }) => uploaded)).toEqual([false, false, false, false]);
+  });
+
+  test("is refused for a document that has its file, and for a closed shipment, each in its words", async () => {
+    const { id = "" } = (await document("Packing List")) ?? {};
+    await mark(await store());
+    expect(await ask(owner.handle, id)).toEqual([409, "PT409", "This document has been uploaded already."]);
+    const { id: other = "" } = (await document("Bill of Lading")) ?? {};
+    await close();
+    const closed = "This shipment is closed: nothing more can be uploaded to it.";
+    expect(await ask(owner.handle, other)).toEqual([409, "PT409", closed]);
+  });
 });
 
-test("a document with its file in the bucket can be marked uploaded, by its owner", async () => {
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  const { data, error } = await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  expect(error).toBeNull();
-  expect(data).toHaveLength(1);
-  expect(await document("Packing List")).toMatchObject({ uploaded: true, storage_path: path, verified: false });
-  const others = (await documents()).filter(({ name }) => name !== "Packing List");
-  expect(others.map(({ uploaded }) => uploaded)).toEqual([false, false, false]);
+test("a document counts a stored file with its hash, name, size and kind, its version in the store, and the time", async () => {
+  const path = await store();
+  const before = Date.now();
+  expect((await mark(path)).error).toBeNull();
+  const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
+  const [counted] = await query<{ uploaded_at: string }>(
+    "select * from public.documents where shipment_id = $1 and uploaded",
+    [shipmentId],
+  );
+  expect(counted).toMatchObject({ name: "Packing List", verified: false, storage_path: path, ...record });
+  expect(counted).toMatchObject({ storage_version: object?.version });
+  expect(object?.version).toBeTruthy();
+  expect(Math.abs(new Date(counted?.uploaded_at ?? 0).getTime() - before)).toBeLessThan(60_000);
 });
 
-test("a stranger cannot mark a document uploaded whose file is in the bucket", async () => {
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  const { data } = await mark(stranger, "Packing List", { uploaded: true, storage_path: path });
-  expect(data).toEqual([]);
-  expect(await document("Packing List")).toMatchObject({ uploaded: false, storage_path: null });
-});
-
-test("a document cannot be marked uploaded without a file in the bucket", async () => {
+test("a document counts no file that is not in the bucket, or of which something is not recorded", async () => {
+  const path = await store();
   for (const change of [
     { uploaded: true },
-    { uploaded: true, storage_path: null },
-    { uploaded: true, storage_path: "" },
-    { uploaded: true, storage_path: `${folder}/packing-list-x.pdf` },
-    { storage_path: `${folder}/packing-list-x.pdf` },
+    { uploaded: true, storage_path: path },
+    { uploaded: true, storage_path: path, ...record, sha256: null },
+    { uploaded: true, storage_path: path, ...record, sha256: "not a hash" },
+    { uploaded: true, storage_path: path, ...record, file_name: null },
+    { uploaded: true, storage_path: path, ...record, file_size: null },
+    { uploaded: true, storage_path: path, ...record, media_type: null },
+    { uploaded: true, ...record },
+    { uploaded: true, storage_path: "", ...record },
+    { uploaded: true, storage_path: await place(), ...record },
+    { storage_path: path },
+    { sha256 },
+    { uploaded: false, storage_path: path, ...record },
   ]) {
-    const { error } = await mark(owner, "Packing List", change);
-    expect(error).not.toBeNull();
-    expect(await document("Packing List")).toMatchObject({ uploaded: false, storage_path: null });
+    const { error } = await update("Packing List", change);
+    expect(error, JSON.stringify(change)).not.toBeNull();
+    expect(await document("Packing List")).toMatchObject(awaited);
   }
+  await world.company.storage.from("documents").remove([path]);
+  expect((await mark(path)).error?.code).toBe("PT409");
+  const added = await world.company.from("documents").insert({
+    shipment_id: shipmentId,
+    user_id: owner.id,
+    name: "Permit",
+    uploaded: true,
+    storage_path: path,
+    ...record,
+  });
+  expect(added.error?.code).toBe("PT409");
 });
 
-test("a document cannot be marked uploaded once its file was taken back", async () => {
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  await owner.handle.storage.from("documents").remove([path]);
-  const { error } = await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  expect(error?.code).toBe("PT409");
-  expect(await document("Packing List")).toMatchObject({ uploaded: false, storage_path: null });
+const misplaced: [string, (at: { mine: string; theirs: string; other: string }) => string][] = [
+  ["a stranger's file", ({ theirs }) => `${theirs}/packing-list-0123456789ab-x.pdf`],
+  ["a file of another shipment", ({ other }) => `${other}/packing-list-0123456789ab-x.pdf`],
+  ["a file of another document", ({ mine }) => `${mine}/bill-of-lading-0123456789ab-x.pdf`],
+  ["a file without its attempt", ({ mine }) => `${mine}/packing-list-x.pdf`],
+  ["a file one folder too deep", ({ mine }) => `${mine}/packing-list-0123456789ab-x.pdf/y.pdf`],
+  ["a file behind an empty folder", ({ mine }) => `${mine}/packing-list-0123456789ab-x//deep/y.pdf`],
+  ["a file with an encoded slash", ({ mine }) => `${mine}/packing-list-0123456789ab-x%2fy.pdf`],
+  ["a file with a line end", ({ mine }) => `${mine}/packing-list-0123456789ab-x.pdf\n`],
+  ["a file in capitals", ({ mine }) => `${mine}/packing-list-0123456789ab-X.pdf`],
+];
+
+test.each(misplaced)("a document does not count %s", async (_what, where) => {
+  const theirs = `${stranger.id}/${await newShipment(stranger)}`;
+  const path = where({ mine: folder, theirs, other: `${owner.id}/${await newShipment(owner)}` });
+  await query("insert into storage.objects (bucket_id, name, version) values ('documents', $1, '1')", [path]);
+  expect((await mark(path)).error?.code).toBe("PT409");
+  expect(await document("Packing List")).toMatchObject(awaited);
 });
 
-test("a document cannot be marked uploaded with a stranger's file", async () => {
-  const theirs = await newShipment(stranger);
-  const path = await store(stranger, `${stranger.id}/${theirs}/packing-list-x.pdf`);
-  const { error } = await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  expect(error?.code).toBe("PT409");
-  expect(await document("Packing List")).toMatchObject({ uploaded: false, storage_path: null });
+test("a closed shipment counts no file, not even the company's", async () => {
+  const path = await store();
+  await close();
+  const { error } = await mark(path);
+  expect(error).toMatchObject({ code: "PT409", message: expect.stringContaining("closed") });
+  expect(await document("Packing List")).toMatchObject(awaited);
 });
 
-test("a document cannot be marked uploaded with the file of another shipment", async () => {
-  const other = await newShipment(owner);
-  const path = await store(owner, `${owner.id}/${other}/packing-list-x.pdf`);
-  const { error } = await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  expect(error?.code).toBe("PT409");
-  expect(await document("Packing List")).toMatchObject({ uploaded: false, storage_path: null });
-});
-
-test("a document cannot be marked uploaded with the file of another document of the shipment", async () => {
-  const path = await store(owner, `${folder}/bill-of-lading-x.pdf`);
-  const { error } = await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  expect(error?.code).toBe("PT409");
-  expect(await document("Packing List")).toMatchObject({ uploaded: false, storage_path: null });
-});
-
-test("a document that is uploaded stays so and keeps its path, whatever its owner sends", async () => {
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  const second = await store(owner, `${folder}/packing-list-y.pdf`);
-  await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  for (const change of [
-    { uploaded: false, storage_path: null },
-    { uploaded: false },
-    { storage_path: null },
-    { storage_path: second },
-    { uploaded: true, storage_path: second },
-  ]) {
-    const { error } = await mark(owner, "Packing List", change);
-    expect(error).not.toBeNull();
-    expect(await document("Packing List")).toMatchObject({ uploaded: true, storage_path: path });
-  }
-});
-
-test("marking a document a second time with the same file changes nothing", async () => {
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  await mark(owner, "Packing List", { uploaded: true, storage_path: path });
+test.each<[string, object]>([
+  ["its mark", { uploaded: false, storage_path: null }],
+  ["all of it", { uploaded: false, storage_path: null, sha256: null, file_name: null, file_size: null }],
+  ["its place", { storage_path: "another" }],
+  ["its hash", { sha256: "0".repeat(64) }],
+  ["its hash with its mark of verification", { sha256: "0".repeat(64), verified: true }],
+  ["its version", { storage_version: "1" }],
+  ["its name", { file_name: "other.pdf" }],
+  ["its size", { file_size: 1 }],
+  ["its kind", { media_type: "text/plain" }],
+  ["its time", { uploaded_at: "2020-01-01T00:00:00Z" }],
+])("of a file that counts nobody changes %s", async (_what, change) => {
+  const path = await store();
+  await store();
+  await mark(path);
   const before = await documents();
-  await mark(owner, "Packing List", { uploaded: true, storage_path: path });
+  expect((await update("Packing List", change)).error).not.toBeNull();
   expect(await documents()).toEqual(before);
 });
 
-test("staff can verify an uploaded document and no other", async () => {
-  const awaited = await world.company
-    .from("documents")
-    .update({ verified: true })
-    .eq("shipment_id", shipmentId)
-    .eq("name", "Packing List");
-  expect(awaited.error).not.toBeNull();
-  expect(await document("Packing List")).toMatchObject({ verified: false });
+describe("the company verifies", () => {
+  const verify = (name = "Packing List") => verifyDocument(world.company, shipmentId, name);
+  /** As a line that the model does not write: past the hash, as fast as can be. */
+  const verifyUnseen = () => update("Packing List", { verified: true });
+  /** Exchanges a stored file, as nobody can but who holds the secret key. */
+  const exchange = async (path: string, content = "%PDF-1.7 the forgery!") => {
+    const { error } = await world.company.storage
+      .from("documents")
+      .upload(path, content, { contentType: "application/pdf", upsert: true });
+    if (error) throw error;
+  };
 
-  const path = await store(owner, `${folder}/packing-list-x.pdf`);
-  await mark(owner, "Packing List", { uploaded: true, storage_path: path });
-  const uploaded = await world.company
-    .from("documents")
-    .update({ verified: true })
-    .eq("shipment_id", shipmentId)
-    .eq("name", "Packing List");
-  expect(uploaded.error).toBeNull();
-  expect(await document("Packing List")).toMatchObject({ uploaded: true, verified: true });
+  test("a document by its name, once its file is there", async () => {
+    await expect(verify()).rejects.toThrow("The Packing List has not been uploaded yet.");
+    expect((await verifyUnseen()).error).not.toBeNull();
+    await expect(verify("Gold")).rejects.toThrow('no document "Gold"');
+    await mark(await store());
+    await verify("packing list");
+    expect(await document("Packing List")).toMatchObject({ uploaded: true, verified: true });
+  });
+
+  test("it once: a second time says so and changes nothing", async () => {
+    await mark(await store());
+    await verify();
+    const before = await documents();
+    await expect(verify()).rejects.toThrow("The Packing List is verified already.");
+    expect(await documents()).toEqual(before);
+  });
+
+  test.each(["%PDF-1.7 the forgery!", original])(
+    "no file that was exchanged since it counts, not for %j",
+    async (content) => {
+      const path = await store();
+      await mark(path);
+      await exchange(path, content);
+      await expect(verify()).rejects.toThrow("The stored file is not the one that was uploaded.");
+      expect((await verifyUnseen()).error?.code).toBe("PT409");
+      expect(await document("Packing List")).toMatchObject({ verified: false });
+    },
+  );
+
+  test("no file that is gone", async () => {
+    const path = await store();
+    await mark(path);
+    await world.company.storage.from("documents").remove([path]);
+    await expect(verify()).rejects.toThrow("The stored file is not the one that was uploaded.");
+    expect((await verifyUnseen()).error?.code).toBe("PT409");
+  });
+
+  test("and what was verified opens as it was, for its owner and the company, or not at all", async () => {
+    const path = await store();
+    await mark(path);
+    await verify();
+    const counted = await document("Packing List");
+    if (!counted) throw new Error("no document");
+    for (const handle of [owner.handle, world.company]) {
+      const file = await openFile(handle, counted);
+      expect("content" in file && new TextDecoder().decode(file.content)).toBe(original);
+    }
+    expect(await openFile(stranger.handle, counted)).toMatchObject({ status: 409 });
+    await exchange(path);
+    const refused = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+    for (const handle of [owner.handle, world.company]) expect(await openFile(handle, counted)).toEqual(refused);
+  });
+
+  test("a file from before hashes were recorded: it gets its hash, unless it was exchanged since", async () => {
+    const path = await store();
+    await mark(path);
+    await forgetHash();
+    const counted = await document("Packing List");
+    if (!counted) throw new Error("no document");
+    expect(await openFile(owner.handle, counted)).toMatchObject({ sha256 });
+    expect((await verifyUnseen()).error?.code).toBe("PT409");
+    await exchange(path);
+    expect(await openFile(owner.handle, counted)).toMatchObject({ status: 409 });
+    await expect(verify()).rejects.toThrow("The stored file is not the one that was uploaded.");
+
+    const other = await store("Bill of Lading");
+    await mark(other, "Bill of Lading");
+    await verify("Bill of Lading");
+    await forgetHash();
+    expect(await document("Bill of Lading")).toMatchObject({ verified: true, sha256: null });
+    await verify("Bill of Lading");
+    expect(await document("Bill of Lading")).toMatchObject({ verified: true, sha256 });
+    await expect(verify("Bill of Lading")).rejects.toThrow("is verified already");
+  });
 });
 
 test("a shipment cannot have two documents of one name", async () => {
@@ -224,6 +342,71 @@ test("a shipment without documents is not made: when they cannot be added, there
   }
 });
 
+// The last: it takes the database back to what it was and forward again.
+test("documents from before files were recorded keep their state, and what was exchanged since is found", async () => {
+  const deep = `${folder}/insurance-certificate-x/deep/y.pdf`;
+  const paths = [await store(), await store("Bill of Lading"), deep];
+  await world.company.storage.from("documents").upload(deep, original, { contentType: "application/pdf" });
+  await world.backend.db.exec(`
+    drop trigger guard_document_file on public.documents;
+    drop function public.require_awaited_file, private.refuse_file;
+    alter table public.documents drop column storage_version, drop column sha256, drop column file_name,
+      drop column file_size, drop column media_type, drop column uploaded_at;
+    create function private.document_awaits(text) returns boolean language sql as 'select true';
+    create policy "clients store files for documents that await one" on storage.objects for insert to authenticated
+      with check (true);
+    create policy "clients store a file again until it counts" on storage.objects for update to authenticated
+      using (true);
+    create policy "clients take back a file that does not count" on storage.objects for delete to authenticated
+      using (true);
+    create policy "clients mark their own documents as uploaded" on public.documents for update to authenticated
+      using (true);
+    grant update (uploaded, storage_path) on table public.documents to authenticated;
+    create trigger guard_document_file before update on public.documents
+      for each row execute function private.name_shipment_stage();
+    alter table public.documents disable trigger guard_document_file;
+  `);
+  const names = ["Packing List", "Bill of Lading", "Insurance Certificate"];
+  for (const [index, name] of names.entries()) {
+    await query(
+      "update public.documents set uploaded = true, verified = $1, storage_path = $2 where shipment_id = $3 and name = $4",
+      [index === 0, paths[index], shipmentId, name],
+    );
+  }
+  await world.backend.db.exec(readFileSync("supabase/migrations/20261123091500_counted_files.sql", "utf8"));
+
+  const objects = await query<{ name: string; version: string; created_at: string }>(
+    "select name, version, created_at from storage.objects where name = any($1)",
+    [paths],
+  );
+  for (const [index, name] of names.entries()) {
+    const object = objects.find((one) => one.name === paths[index]);
+    expect(await document(name)).toMatchObject({
+      uploaded: true,
+      verified: index === 0,
+      storage_path: paths[index],
+      storage_version: object?.version,
+      file_size: original.length,
+      media_type: "application/pdf",
+      uploaded_at: object?.created_at,
+      sha256: null,
+    });
+  }
+  expect(await document("Commercial Invoice")).toMatchObject({ ...awaited, storage_version: null, uploaded_at: null });
+  expect((await mark(paths[1] ?? "")).error?.code).toBe("PT409");
+
+  await world.company.storage
+    .from("documents")
+    .upload(paths[1] ?? "", "%PDF-1.7 forged", { contentType: "application/pdf", upsert: true });
+  const verify = (name: string) => verifyDocument(world.company, shipmentId, name);
+  await expect(verify("Bill of Lading")).rejects.toThrow("not the one that was uploaded");
+  await verify("Insurance Certificate");
+  await verify("Packing List");
+  for (const name of ["Insurance Certificate", "Packing List"]) {
+    expect(await document(name)).toMatchObject({ verified: true, sha256 });
+  }
+});
+
 async function newShipment(client: Person): Promise<string> {
   const { data, error } = await client.handle
     .from("shipments")
@@ -234,17 +417,42 @@ async function newShipment(client: Person): Promise<string> {
   return data.id;
 }
 
-/** Puts a file into the bucket as a client and returns its path. */
-async function store(client: Person, path: string): Promise<string> {
-  const { error } = await client.handle.storage
+/** Where the server would put a file of the owner's. */
+async function place(name = "Packing List"): Promise<string> {
+  return objectPath({ user_id: owner.id, shipment_id: shipmentId, name }, "list.pdf");
+}
+
+/** Puts a file into the bucket as the server does and returns its path. */
+async function store(name = "Packing List"): Promise<string> {
+  const path = await place(name);
+  const { error } = await world.company.storage
     .from("documents")
-    .upload(path, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
+    .upload(path, original, { contentType: "application/pdf", upsert: false });
   if (error) throw error;
   return path;
 }
 
-function mark(client: Person, name: string, change: { uploaded?: boolean; storage_path?: string | null }) {
-  return client.handle.from("documents").update(change).eq("shipment_id", shipmentId).eq("name", name).select("id");
+/** Marks a document as the server does. */
+function mark(path: string, name = "Packing List") {
+  return update(name, { uploaded: true, storage_path: path, ...record });
+}
+
+function update(name: string, change: object) {
+  return world.company.from("documents").update(change).eq("shipment_id", shipmentId).eq("name", name).select("id");
+}
+
+/** Leaves the files of the shipment as they were before hashes were recorded. */
+async function forgetHash(): Promise<void> {
+  await world.backend.db.exec(`
+    alter table public.documents disable trigger guard_document_file;
+    update public.documents set sha256 = null, file_name = null where shipment_id = '${shipmentId}';
+    alter table public.documents enable trigger guard_document_file;
+  `);
+}
+
+async function close(): Promise<void> {
+  const { error } = await world.company.from("shipments").update({ stage: 10 }).eq("id", shipmentId);
+  if (error) throw error;
 }
 
 async function query<T>(text: string, values: unknown[] = []): Promise<T[]> {

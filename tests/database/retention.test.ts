@@ -25,16 +25,18 @@ async function aShipment(client: Person, until?: string) {
   const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
   if (made.error) throw made.error;
   const { id } = made.data;
-  const files = [`${client.id}/${id}/packing-list-x.pdf`, `${client.id}/${id}/bill-of-lading-half.pdf`];
+  const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
+  const files = names.map((name) => `${client.id}/${id}/${name}`);
   for (const file of files) {
-    const { error } = await client.handle.storage
+    const { error } = await world.company.storage
       .from("documents")
       .upload(file, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
     if (error) throw error;
   }
-  const { error } = await client.handle
+  const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 8, media_type: "application/pdf" };
+  const { error } = await world.company
     .from("documents")
-    .update({ uploaded: true, storage_path: files[0] })
+    .update({ uploaded: true, storage_path: files[0], ...record })
     .eq("shipment_id", id)
     .eq("name", "Packing List");
   if (error) throw error;
@@ -183,6 +185,18 @@ test("wherever deleting is cut off, no document counts a file that is gone, and 
     if (cut) break;
     expect(answered).toBeLessThan(10);
   }
+});
+
+test("a file that no document counts goes after a day, and not while an upload may be under way", async () => {
+  const shipments = [await aShipment(await someone()), await aShipment(await someone())];
+  const [young, old] = shipments.map(({ files }) => files[1] ?? "");
+  const day = "update storage.objects set created_at = now() - interval '25 hours' where name = any($1)";
+  await world.backend.db.query(day, [[old, ...shipments.map(({ files }) => files[0])]]);
+  expect((await pastRetention(world.company)).files).toEqual([old]);
+  expect(await deleted()).toEqual([{ files: 1 }]);
+  const there = async (file = "") => (await world.company.storage.from("documents").download(file)).data !== null;
+  expect([await there(old), await there(young)]).toEqual([false, true]);
+  for (const { files } of shipments) expect(await there(files[0])).toBe(true);
 });
 
 test("a file that somebody else put into the bucket is not the portal's to delete", async () => {

@@ -18,8 +18,8 @@ async function protectedClient() {
   const client = await world.newClient(`factor-${count}@client.example`, password);
   const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
   if (made.error) throw made.error;
-  const path = `${client.id}/${made.data.id}/packing-list-a.pdf`;
-  const stored = await client.handle.storage
+  const path = `${client.id}/${made.data.id}/packing-list-0123456789ab-a.pdf`;
+  const stored = await world.company.storage
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.4"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
@@ -59,7 +59,11 @@ describe("a session that has not given the code of its account's factor", () => 
     }
     expect((await half.from("shipments").insert({ name: "Coffee", user_id: client.id })).error?.code).toBe("42501");
     const marked = await half.from("documents").update({ uploaded: true, storage_path: client.path }).select("id");
-    expect(marked.data ?? []).toEqual([]);
+    expect(marked.error?.code).toBe("42501");
+    const [document] = (await client.handle.from("documents").select("id").limit(1)).data ?? [];
+    const asked = { document_id: document?.id ?? "" };
+    expect((await half.rpc("require_awaited_file", asked)).error?.code).toBe("PT404");
+    expect((await client.handle.rpc("require_awaited_file", asked)).error).toBeNull();
 
     const bucket = half.storage.from("documents");
     expect((await bucket.download(client.path)).data).toBeNull();

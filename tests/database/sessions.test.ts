@@ -279,7 +279,7 @@ test("a client who changes what it says about itself stays a client", async () =
 });
 
 async function storeFile(): Promise<void> {
-  const { error } = await owner.handle.storage
+  const { error } = await world.company.storage
     .from("documents")
     .upload(filePath, new TextEncoder().encode(file), { contentType: "application/pdf" });
   if (error) throw error;

@@ -83,8 +83,8 @@ test.each([
 
 test.each(["", " ", " Gold", "Gold ", "x".repeat(121)])("a shipment cannot be named %j", async (name) => {
   const before = await everyShipment();
-  const { error } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
-  expect(error).not.toBeNull();
+  const { error, status } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
+  expect([status, error?.code]).toEqual([400, "23514"]);
   expect(await everyShipment()).toEqual(before);
 });
 

@@ -22,8 +22,17 @@ const marks: Record<DocumentState, { icon: IconNode; text: string; colour: strin
   verified: { icon: BadgeCheck, text: "Verified", colour: "text-done" },
 };
 
-/** Each document with its state, and an upload form while its file is awaited. */
-export function Documents({ documents, refused }: { documents: Document[]; refused: UploadRefused | undefined }) {
+/**
+ * Each document with its state, and an upload form while its file is awaited; a closed shipment asks for none. `mail` is
+ * where larger files go.
+ */
+export function Documents(props: {
+  documents: Document[];
+  isClosed: boolean;
+  mail: string | undefined;
+  refused: UploadRefused | undefined;
+}) {
+  const { documents, isClosed, mail, refused } = props;
   useNoStrayDrops();
   return (
     <Card title="Documents">
@@ -33,19 +42,26 @@ export function Documents({ documents, refused }: { documents: Document[]; refus
           <DocumentRow
             key={document.id}
             document={document}
+            isClosed={isClosed}
             refused={refused?.document === document.id ? refused : undefined}
           />
         ))}
       </ul>
-      <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-        Up to 10 MB each: {acceptedKinds}.
-        <span className="hidden scripted:pointer-fine:inline"> A file can also be dropped on its row.</span>
-      </p>
+      {!isClosed && documents.some(({ uploaded }) => !uploaded) && (
+        <p className="border-t border-line px-4 py-3 text-sm text-quiet">
+          Up to 10 MB each: {acceptedKinds}. Larger files:{" "}
+          <a className="underline" href={`mailto:${mail}`}>
+            {mail}
+          </a>
+          .<span className="hidden scripted:pointer-fine:inline"> A file can also be dropped on its row.</span>
+        </p>
+      )}
     </Card>
   );
 }
 
-function DocumentRow({ document, refused }: { document: Document; refused: UploadRefused | undefined }) {
+function DocumentRow(props: { document: Document; isClosed: boolean; refused: UploadRefused | undefined }) {
+  const { document, isClosed, refused } = props;
   const state = documentState(document);
   const { icon: mark, text, colour } = marks[state];
   const field = useRef<HTMLInputElement>(null);
@@ -71,7 +87,7 @@ function DocumentRow({ document, refused }: { document: Document; refused: Uploa
           <p className={`text-sm ${colour}`}>{text}</p>
         </div>
       </div>
-      {state === "missing" && <UploadForm document={document} refused={refused} field={field} />}
+      {state === "missing" && !isClosed && <UploadForm document={document} refused={refused} field={field} />}
     </li>
   );
 }

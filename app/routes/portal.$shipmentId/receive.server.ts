@@ -1,9 +1,11 @@
 /** Taking the file of a document, whichever address it was posted to. */
 import { failure } from "~/lib/answer.server";
+import { theCompany } from "~/lib/content.server";
 import type { Toast } from "~/lib/flash";
 import { FileTooLarge, readUpload } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import type { Client } from "~/lib/session.server";
+import { ifTooLarge } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
 /** What became of a file: for which document it was, when that is known, what to say, and 200 when it is stored. */
@@ -20,7 +22,8 @@ export async function receiveFile(client: Client, shipment: Shipment, request: R
   if (form instanceof FileTooLarge) {
     const id = form.form.get("document");
     const known = shipment.documents.find((document) => document.id === id);
-    return refuse(known?.id ?? null, "Upload failed", `${form.message} Send a smaller one, or in parts.`, 413);
+    const reason = `${form.message} ${ifTooLarge}: ${theCompany.offices[0]?.email}.`;
+    return refuse(known?.id ?? null, "Upload failed", reason, 413);
   }
   if (!(form instanceof FormData)) throw form;
 

@@ -2,10 +2,10 @@ import { data, Link } from "react-router";
 import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
-import { stages } from "~/lib/content.server";
+import { stages, theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { requireClient } from "~/lib/session.server";
-import { pageAsked, shortId } from "~/models/shipment";
+import { lastStage, pageAsked, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
 import { Documents, fileFieldId, type UploadRefused } from "./documents";
@@ -15,7 +15,7 @@ import { Tracking } from "./tracking";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await theShipment(context, params.shipmentId, pageAsked(url));
-  return { shipment, step: stages[shipment.stage - 1] ?? null };
+  return { shipment, step: stages[shipment.stage - 1] ?? null, mail: theCompany.offices[0]?.email };
 }
 
 /** Takes the file of one document. */
@@ -36,8 +36,10 @@ async function theShipment(context: Route.LoaderArgs["context"], id: string, pag
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipment, step } = loaderData;
-  const problems = problemsOf(actionData, shipment.documents);
+  const { shipment, step, mail } = loaderData;
+  const { stage, documents } = shipment;
+  const isClosed = stage === lastStage;
+  const problems = problemsOf(actionData, isClosed ? [] : documents);
   return (
     <>
       <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
@@ -56,9 +58,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
           <dd className="font-mono text-ink">{shipment.awb ?? "N/A"}</dd>
         </div>
       </dl>
-      <RouteLine stage={shipment.stage} status={shipment.status} step={step} />
+      <RouteLine stage={stage} status={shipment.status} step={step} />
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
-        <Documents documents={shipment.documents} refused={actionData} />
+        <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
         <div className="grid content-start gap-6">
           <Payments shipmentId={shipment.id} />
           <Tracking events={shipment.tracking_events} />
@@ -68,8 +70,8 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** The problem with a link to its field; a document that has its file by now has no field any more. */
+/** The problem with a link to its field; a document that takes no file any more has none. */
 function problemsOf(refused: UploadRefused | undefined, documents: { id: string; uploaded: boolean }[]) {
-  if (!refused?.document || documents.some(({ id, uploaded }) => id === refused.document && uploaded)) return [];
-  return [{ id: fileFieldId(refused.document), text: refused.toast.description ?? refused.toast.title }];
+  if (!refused || !documents.some(({ id, uploaded }) => id === refused.document && !uploaded)) return [];
+  return [{ id: fileFieldId(refused.document ?? ""), text: refused.toast.description ?? refused.toast.title }];
 }
