@@ -205,7 +205,7 @@ export type Database = {
       release_attempt: { Args: { attempt: string }; Returns: undefined }
       require_awaited_file: {
         Args: { document_id: string }
-        Returns: undefined
+        Returns: boolean
       }
       take_attempt: { Args: { limits: Json }; Returns: Json }
     }

@@ -176,7 +176,9 @@ const accepted: [string, keyof typeof content][] = [
 
 test.each(accepted)("%s is taken with the content %s", async (fileName, kind) => {
   const extension = fileName.split(".")[1]?.toLowerCase() ?? "";
-  expect(await mediaTypeOf(fileName, content[kind])).toEqual({ type: FILE_TYPES[extension as keyof typeof FILE_TYPES] });
+  expect(await mediaTypeOf(fileName, content[kind])).toEqual({
+    type: FILE_TYPES[extension as keyof typeof FILE_TYPES],
+  });
 });
 
 test("every accepted ending has a content above that is taken", () => {

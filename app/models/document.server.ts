@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type";
 import { transliterate } from "transliteration";
-import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
 import { extensionOf, type FILE_EXTENSIONS, fileProblem } from "./document.ts";
@@ -136,6 +136,7 @@ export async function uploadDocument(
 
   const awaited = await client.backend.rpc("require_awaited_file", { document_id: document.id });
   if (awaited.error) return { ...refusalOf({ ...awaited.error, status: awaited.status }), title: "Upload failed" };
+  if (awaited.data !== true) return { ...refusalOfThrown(awaited.data), title: "Upload failed" };
 
   const company = companyBackend();
   const bucket = company.storage.from("documents");
@@ -159,10 +160,13 @@ export async function uploadDocument(
     .select("id");
   if (!error && data.length === 1) return null;
   // Only a clear no takes the file back: after a lost answer the document may count it. `staff retention` finds the rest.
-  if (!error || error.code?.startsWith("PT")) await bucket.remove([path]);
+  const isNo = error ? error.code?.startsWith("PT") : data.length === 0;
+  if (isNo) await bucket.remove([path]);
   const refusal = error
     ? refusalOf({ ...error, status })
-    : { reason: "This document has been uploaded already.", status: 409 };
+    : isNo
+      ? { reason: "This document has been uploaded already.", status: 409 }
+      : refusalOfThrown(data);
   return { ...refusal, title: "Failed to update document status" };
 }
 

@@ -49,8 +49,9 @@ $$;
 revoke all on function private.refuse_file(boolean, smallint) from public, anon;
 grant execute on function private.refuse_file(boolean, smallint) to authenticated, service_role;
 
--- What the server asks as the client before it stores a file. PT404: no document of theirs. PT409: it takes no file.
-create function public.require_awaited_file(document_id uuid) returns void
+-- What the server asks as the client before it stores a file: true, or PT404 when the document is not theirs and PT409 when
+-- it takes no file.
+create function public.require_awaited_file(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
 set search_path = ''
@@ -66,6 +67,7 @@ begin
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
   perform private.refuse_file(asked.uploaded, asked.stage);
+  return true;
 end
 $$;
 revoke all on function public.require_awaited_file(uuid) from public, anon;

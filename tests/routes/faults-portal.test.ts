@@ -125,7 +125,7 @@ describe("a shipment is not made, its name is kept, and the same form makes one"
   });
 });
 
-/** The invoice as the backend has it, with the names of the files kept for the shipment. */
+/** The invoice as the backend has it, with the paths of the files kept for the shipment. */
 async function invoice() {
   const { data, error } = await app.company
     .from("documents")
@@ -134,14 +134,18 @@ async function invoice() {
     .eq("name", "Commercial Invoice")
     .single();
   if (error) throw error;
-  const { data: files } = await app.company.storage.from("documents").list(path.replace("/portal", data.user_id));
-  return { uploaded: data.uploaded, kept: data.storage_path, files: files?.map(({ name }) => name.split("/").at(-1)) };
+  const folder = path.replace("/portal", data.user_id);
+  const { data: files } = await app.company.storage.from("documents").list(folder);
+  const paths = files?.map(({ name }) => `${folder}/${name.split("/").at(-1)}`) ?? [];
+  return { uploaded: data.uploaded, kept: data.storage_path, files: paths };
 }
 
 describe("a file is not taken, its document still waits, and the same form takes it", () => {
   const button = "Upload the Commercial Invoice";
-  const done = { uploaded: true, kept: expect.stringMatching(/\/commercial-invoice-invoice\.pdf$/) };
+  const awaited = { uploaded: false, kept: null };
+  const done = { uploaded: true, kept: expect.stringMatching(/\/commercial-invoice-[0-9a-f]{12}-invoice\.pdf$/) };
   const steps = [
+    { step: "the document is asked for", of: /\/rpc\/require_awaited_file/, title: "Upload failed" },
     { step: "the file is stored", of: /\/storage\/v1\/object/, title: "Upload failed" },
     { step: "the document is marked", of: /^PATCH \/rest\/v1\/documents/, title: "Failed to update document status" },
   ];
@@ -155,22 +159,25 @@ describe("a file is not taken, its document still waits, and the same form takes
     for (const { id } of page.problems) expect(page.has(id)).toBe(true);
     expect(page.text).toContain("Commercial Invoice Not uploaded");
     app.proxy.fail("none");
-    expect(await invoice()).toEqual({ uploaded: false, kept: null, files: [] });
+    expect(await invoice()).toMatchObject(awaited);
     const again = await client.follow(await client.press(page, button, { file: pdf() }));
     expect(again.text).toContain("Commercial Invoice Uploaded, we check it next");
-    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+    const { kept, files, ...rest } = await invoice();
+    expect({ kept, ...rest }).toEqual(done);
+    expect(files).toContain(kept);
   });
 
-  test("when only the answer of the store was lost", async () => {
+  test("when only the answer of the store was lost: the file that counts is the one that was sent again", async () => {
     const form = await client.open(path);
     app.proxy.fail("lost answer", /^POST \/storage\/v1\/object/);
     const page = await read(await client.press(form, button, { file: pdf() }));
     expectFailure(page, "Upload failed");
-    expect((await invoice()).uploaded).toBe(false);
+    expect(await invoice()).toMatchObject(awaited);
     app.proxy.fail("none");
     expect((await client.press(page, button, { file: pdf("invoice.pdf", 3000) })).status).toBe(303);
-    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
-    const file = await app.company.storage.from("documents").download((await invoice()).kept ?? "");
+    const { kept, ...rest } = await invoice();
+    expect({ kept, uploaded: rest.uploaded }).toEqual(done);
+    const file = await app.company.storage.from("documents").download(kept ?? "");
     expect(file.data?.size).toBe(3000);
   });
 
@@ -181,18 +188,25 @@ describe("a file is not taken, its document still waits, and the same form takes
     expect(page.toasts[0]?.title).toBe("Failed to update document status");
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
     app.proxy.fail("none");
-    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+    const { kept, files, uploaded } = await invoice();
+    expect({ kept, uploaded }).toEqual(done);
+    expect(files).toEqual([kept]);
     expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded, we check it next");
   });
 
-  test("also when the store fails to take the file back: sent again it is taken all the same", async () => {
+  test("the loser of two uploads at once is told, also when its file cannot be taken back", async () => {
     const form = await client.open(path);
-    app.proxy.fail(503, /^(PATCH \/rest|DELETE \/storage)/);
-    const page = await read(await client.press(form, button, { file: pdf() }));
-    expectFailure(page, "Failed to update document status");
-    expect((await invoice()).uploaded).toBe(false);
+    app.proxy.fail(503, /^DELETE \/storage/);
+    const answers = await Promise.all(
+      [1, 2].map((size) => client.press(form, button, { file: pdf("invoice.pdf", size * 1000) })),
+    );
+    const pages = await Promise.all(answers.filter(({ status }) => status !== 303).map(read));
     app.proxy.fail("none");
-    expect((await client.press(page, button, { file: pdf() })).status).toBe(303);
-    expect(await invoice()).toEqual({ ...done, files: ["commercial-invoice-invoice.pdf"] });
+    expect(pages.map(({ status, toasts }) => [status, toasts[0]?.description])).toEqual([
+      [409, "This document has been uploaded already."],
+    ]);
+    const { kept, files, uploaded } = await invoice();
+    expect({ kept, uploaded }).toEqual(done);
+    expect(files).toContain(kept);
   });
 });

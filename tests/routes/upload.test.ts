@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyDocument } from "../../app/models/document.server.ts";
+import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { type Browser, handleOf, keptByNobody, pdf, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -24,7 +26,7 @@ const send = async (file?: File) =>
 async function invoice(of = path) {
   const { data, error } = await owner.backend
     .from("documents")
-    .select("id, uploaded, verified, storage_path")
+    .select("id, uploaded, verified, storage_path, sha256, file_name, file_size, media_type")
     .eq("shipment_id", of.replace("/portal/", ""))
     .eq("name", "Commercial Invoice")
     .single();
@@ -32,13 +34,20 @@ async function invoice(of = path) {
   return data;
 }
 
+/** The name of a stored file without what is its attempt's own. */
+const nameOf = (path: string | null) =>
+  path
+    ?.split("/")
+    .at(-1)
+    ?.replace(/-[0-9a-f]{12}-/, "-");
+
 /** The names of the files kept for the shipment. */
-async function files(): Promise<string[]> {
+async function files(): Promise<(string | undefined)[]> {
   const folder = path.replace("/portal", owner.id);
   const { data, error } = await app.company.storage.from("documents").list(folder);
   if (error) throw error;
   // The embedded backend names them by their whole path.
-  return data.map(({ name }) => name.split("/").at(-1) ?? "");
+  return data.map(({ name }) => nameOf(name));
 }
 
 const notUploaded = { uploaded: false, verified: false, storage_path: null };
@@ -57,12 +66,22 @@ test("a file is stored under its owner, shipment and document, and the owner get
   expect(page.text).toContain("Commercial Invoice Uploaded, we check it next");
   expect(() => page.form("Upload the Commercial Invoice")).toThrow("No button");
 
-  const { uploaded, verified, storage_path } = await invoice();
-  expect([uploaded, verified]).toEqual([true, false]);
-  expect(storage_path).toBe(`${path.replace("/portal", owner.id)}/commercial-invoice-invoice-march.pdf`);
+  const { storage_path, ...recorded } = await invoice();
+  expect(recorded).toMatchObject({ uploaded: true, verified: false });
+  expect(storage_path).toMatch(
+    new RegExp(`^${path.replace("/portal", owner.id)}/commercial-invoice-[0-9a-f]{12}-invoice-march\\.pdf$`),
+  );
   const { data } = await owner.backend.storage.from("documents").download(storage_path ?? "");
   expect(data?.type).toBe("application/pdf");
   expect(await data?.text()).toBe(await file.text());
+  expect(recorded).toMatchObject({
+    sha256: createHash("sha256")
+      .update(await file.text())
+      .digest("hex"),
+    file_name: "Invoice March.PDF",
+    file_size: file.size,
+    media_type: "application/pdf",
+  });
 });
 
 test.each([
@@ -91,7 +110,8 @@ describe("an upload is refused, says why, and leaves the document as it was:", (
   const kinds = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
   const wrongKind = `We take ${kinds}. Choose a file of one of these kinds.`;
   const notPdf = "The content of this file is not what its ending .pdf says. Choose another one.";
-  const tooLarge = "This file is over 10 MB. Send a smaller one, or in parts.";
+  const tooLarge =
+    "This file is over 10 MB. Scan it in grey or with fewer pages, take the photo at a lower quality, or e-mail the file to us: nairobi@mizigo.example.";
   test.each<{ what: string; file: File; status?: number; reason: string }>([
     { what: "0 bytes", file: new File([], "empty.pdf"), reason: "This file is empty. Choose another one." },
     { what: "a program", file: new File(["MZ", "x".repeat(99)], "invoice.exe"), reason: wrongKind },
@@ -170,11 +190,11 @@ describe("whatever its name, a file is stored under a name that is safe:", () =>
     const { storage_path } = await invoice();
     const [user, shipment, kept, ...rest] = (storage_path ?? "").split("/");
     expect([user, shipment, rest]).toEqual([owner.id, path.replace("/portal/", ""), []]);
-    expect(kept).toMatch(/^commercial-invoice-/);
-    expect(kept?.replace("commercial-invoice-", "")).toMatch(
+    expect(kept).toMatch(/^commercial-invoice-[0-9a-f]{12}-/);
+    expect(kept?.replace(/^commercial-invoice-[0-9a-f]{12}-/, "")).toMatch(
       typeof safe === "string" ? new RegExp(`^${safe.replace(".", "\\.")}$`) : safe,
     );
-    expect(await files()).toEqual([kept]);
+    expect(await files()).toEqual([nameOf(storage_path)]);
   });
 });
 
@@ -210,6 +230,36 @@ describe("a document", () => {
     expect(data?.size).toBe(2000);
   });
 
+  test("of a closed shipment takes none: nothing asks for one, and who sends one all the same is told", async () => {
+    const before = await client.open(path);
+    await client.press(before, "Upload the Commercial Invoice", { file: pdf() });
+    const asking = await client.open(path);
+    expect(asking.text).toContain("Up to 10 MB each: PDF");
+    expect(asking.text).toContain("Larger files: nairobi@mizigo.example");
+    const id = path.replace("/portal/", "");
+    expect((await app.company.from("shipments").update({ stage: 10 }).eq("id", id)).error).toBeNull();
+
+    const closed = await client.open(path);
+    expect(closed.text).toContain("Packing List Not uploaded");
+    expect(closed.text).not.toMatch(/Up to 10 MB|Larger files/);
+    expect(closed.all("main input[type=file]")).toEqual([]);
+    const page = await read(await client.press(asking, "Upload the Packing List", { file: pdf() }));
+    expect(page.status).toBe(409);
+    const description = "This shipment is closed: nothing more can be uploaded to it.";
+    expect(page.toasts).toEqual([{ title: "Upload failed", description, variant: "destructive" }]);
+    for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
+    expect(await files()).toEqual(["commercial-invoice-invoice.pdf"]);
+  });
+
+  test("says which files are taken only while one of the shipment is awaited", async () => {
+    for (const name of DEFAULT_DOCUMENTS) {
+      const page = await client.open(path);
+      expect(page.text).toContain("Up to 10 MB each");
+      await client.press(page, `Upload the ${name}`, { file: pdf() });
+    }
+    expect((await client.open(path)).text).not.toMatch(/Up to 10 MB|Larger files/);
+  });
+
   test("that was verified takes none either", async () => {
     const first = await client.open(path);
     await client.press(first, "Upload the Commercial Invoice", { file: pdf() });
@@ -229,7 +279,7 @@ describe("a document", () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     const { uploaded, storage_path } = await invoice();
     expect(uploaded).toBe(true);
-    expect(await files()).toEqual([storage_path?.split("/").at(-1)]);
+    expect(await files()).toEqual([nameOf(storage_path)]);
     const winner = answers.findIndex(({ status }) => status === 303) + 1;
     const { data } = await owner.backend.storage.from("documents").download(storage_path ?? "");
     expect(data?.size).toBe(1000 + winner);
@@ -334,7 +384,7 @@ describe("an upload that a script watches", () => {
       what: "a file over 10 MB",
       file: pdf("a.pdf", 10 * 1024 * 1024 + 1),
       status: 413,
-      toast: refused("This file is over 10 MB. Send a smaller one, or in parts."),
+      toast: refused(expect.stringMatching(/^This file is over 10 MB\. Scan it .*nairobi@mizigo\.example\.$/)),
     },
     { what: "no file", file: null, status: 400, toast: { title: "No file selected.", variant: "destructive" } },
   ])("of $what is refused in the words of the page, and nothing is kept", async ({ file, status, toast }) => {
