@@ -2,40 +2,13 @@
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { trusting } from "./client-address.server.ts";
+import { addresses, figure, optional, origin, port } from "./env-values.server.ts";
 
 // React and the router look at this once, when they are loaded: it has to stand before any of them.
 process.env.NODE_ENV ??= "production";
 
 /** A message of one line for the person who set the environment; never contains a key, a secret, a mail or database URL. */
 export class ConfigurationError extends Error {}
-
-const port = z
-  .string()
-  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65535, {
-    error: "must be a whole number from 1 to 65535",
-  })
-  .transform(Number);
-const origin = z
-  .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
-  .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
-/** A whole number from 1, with what counts when nothing is set. */
-const figure = (standard: number, most = 1_000_000) =>
-  z.preprocess(
-    (value) => (value === "" || value === undefined ? String(standard) : value),
-    z
-      .string()
-      .refine((value) => /^\d{1,7}$/.test(value) && Number(value) >= 1 && Number(value) <= most, {
-        error: `must be a whole number from 1 to ${most}`,
-      })
-      .transform(Number),
-  );
-const addresses = z
-  .string()
-  .transform((value) => value.split(/[\s,]+/).filter(Boolean))
-  .refine(areAddresses, "must be addresses or ranges such as 10.0.0.0/8, separated by commas");
-const optional = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
 
 const Environment = z.object({
   NODE_ENV: optional(z.string()),
@@ -61,10 +34,15 @@ const Environment = z.object({
   WRITES_PER_MINUTE: figure(60),
   FORM_KIB: figure(64, 1024),
   FILE_MIB: figure(10, 10),
+  UPLOADS_PER_CLIENT: figure(3),
+  UPLOADS_PER_ADDRESS: figure(6),
+  UPLOADS_MIB: figure(200, 100_000),
   PAGE_SECONDS: figure(5, 60),
   WRITE_SECONDS: figure(8, 60),
   UPLOAD_SECONDS: figure(60, 900),
-  SLOWEST_UPLOAD_SECONDS: figure(900, 3600),
+  FORM_SECONDS: figure(60, 900),
+  SLOWEST_KIB: figure(2, 1024),
+  SLOWEST_UPLOAD_SECONDS: figure(2400, 7200),
   HEADER_SECONDS: figure(30, 120),
   SILENCE_SECONDS: figure(120, 3600),
   DRAIN_SECONDS: figure(8, 60),
@@ -92,7 +70,7 @@ export type Settings = {
   deadlines: Deadlines;
 };
 
-/** How much is taken: attempts (see limits.server.ts) and bytes. */
+/** How much is taken: attempts (see limits.server.ts), bytes, and uploads at once (see uploads.server.ts). */
 type Limits = {
   loginsPerEmail: number;
   loginsPerAddress: number;
@@ -102,6 +80,12 @@ type Limits = {
   writes: number;
   formBytes: number;
   fileBytes: number;
+  /** Uploads on their way at once: of one account, without an account from one address, and the bytes of all. */
+  uploadsPerClient: number;
+  uploadsPerAddress: number;
+  uploadBytes: number;
+  /** What a body brings in each second, at least, once `deadlines.form` is over. */
+  bytesPerSecond: number;
 };
 
 /** In milliseconds. */
@@ -111,8 +95,9 @@ export type Deadlines = {
   /** One call that writes; one that stores a file. */
   write: number;
   upload: number;
-  /** One request from its first byte to its last; its headers alone; a connection on which nothing moves. */
+  /** One request from its first byte to its last; a body that is slow; headers; a connection on which nothing moves. */
   request: number;
+  form: number;
   headers: number;
   silence: number;
   /** Requests in flight after a signal to stop. */
@@ -179,26 +164,22 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
       writes: env.WRITES_PER_MINUTE,
       formBytes: env.FORM_KIB * 1024,
       fileBytes: env.FILE_MIB * 1024 * 1024,
+      uploadsPerClient: env.UPLOADS_PER_CLIENT,
+      uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
+      uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
+      bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
     deadlines: {
       page: env.PAGE_SECONDS * 1000,
       write: env.WRITE_SECONDS * 1000,
       upload: env.UPLOAD_SECONDS * 1000,
       request: env.SLOWEST_UPLOAD_SECONDS * 1000,
+      form: env.FORM_SECONDS * 1000,
       headers: env.HEADER_SECONDS * 1000,
       silence: env.SILENCE_SECONDS * 1000,
       drain: env.DRAIN_SECONDS * 1000,
     },
   };
-}
-
-function areAddresses(list: string[]): boolean {
-  try {
-    trusting(list);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Sessions travel over https; plain http is for this machine alone. */

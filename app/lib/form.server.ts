@@ -1,79 +1,169 @@
 /** Reading a posted form within limits. */
 import {
+  getMultipartBoundary,
   MaxFileSizeExceededError,
   MaxTotalSizeExceededError,
   MultipartParseError,
-  parseMultipartRequest,
+  type MultipartPart,
+  parseMultipartStream,
 } from "@remix-run/multipart-parser";
-import { data } from "react-router";
+import { data, type RouterContextProvider } from "react-router";
 import { env } from "./env.server.ts";
+import type { Refusal } from "./refusal.server.ts";
+import { takePlace } from "./uploads.server.ts";
 
-/** A file over the limit. `form` is what came before it; the file's content was not kept. */
-export class FileTooLarge extends Error {
-  constructor(readonly form: FormData) {
-    super(`This file is over ${env().limits.fileBytes / 1024 / 1024} MB.`);
-  }
-}
+/** What a form has besides fields that come once each. */
+type Shape = {
+  /** The names of the fields that may come more than once. */
+  repeated?: readonly string[];
+};
 
-/** The form of a request, as readUpload reads it; a file over the limit is a 413 for the error page. */
-export async function readForm(request: Request): Promise<FormData> {
-  return readUpload(request).catch((error: unknown) => {
-    throw error instanceof FileTooLarge ? data(error.message, { status: 413 }) : error;
-  });
+/** Why the file of a form was not taken, and the fields that came before it. */
+export type NotTaken = Refusal & { typed: FormData };
+
+/** No form of ours has more fields; one field's own headers, with the longest file name, are shorter. */
+const maxFields = 100;
+const maxFieldHeaders = 2048;
+/** RFC 2046 has no longer boundary, and the parser's time grows with its square. */
+const maxBoundary = 70;
+
+/**
+ * The form of a request, without a file: 64 KiB of text, urlencoded or multipart. Fields whose names no form of ours
+ * has are left out: brackets and double underscores mean something to the form library.
+ * Throws a 400, 413 or 415 for the error page.
+ */
+export async function readForm(request: Request, shape: Shape = {}): Promise<FormData> {
+  const fields = new Fields(shape);
+  if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
+  return readMultipart(request, fields, 0);
 }
 
 /**
- * The form of a request: urlencoded up to 64 KiB, or multipart with one file up to 10 MiB. Fields whose names no form
- * of ours has are left out: brackets and double underscores mean something to the form library.
- * Throws FileTooLarge, or a 400, 413 or 415 for the error page.
+ * The form of a request that may have one file of up to 10 MiB, as `use` gets it: the form, or why its file was not
+ * taken. Until `use` is done, the request counts among the uploads on their way: those of `account`, or of the address.
+ * Throws like readForm.
  */
-export async function readUpload(request: Request): Promise<FormData> {
-  const type = (request.headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
-  if (type === "application/x-www-form-urlencoded") return readUrlEncoded(request);
-  if (type !== "multipart/form-data") throw data("Only forms can be sent here.", { status: 415 });
-  return readMultipart(request);
+export async function readUpload<Answer>(
+  request: Request,
+  context: Readonly<RouterContextProvider>,
+  account: string | undefined,
+  use: (form: FormData | NotTaken) => Promise<Answer>,
+): Promise<Answer> {
+  const place = takePlace(request, context, account);
+  if ("reason" in place) return use({ ...place, typed: new FormData() });
+  try {
+    return await use(await readFile(request));
+  } finally {
+    place.release();
+  }
+}
+
+async function readFile(request: Request): Promise<FormData | NotTaken> {
+  const fields = new Fields({});
+  if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
+  const { fileBytes } = env().limits;
+  return readMultipart(request, fields, fileBytes).catch((error: unknown) => {
+    if (!(error instanceof TooLarge)) throw error;
+    return { reason: `This file is over ${fileBytes / 1024 / 1024} MB.`, status: 413, typed: fields.form };
+  });
+}
+
+/** The fields of a form on their way in. */
+class Fields {
+  readonly form = new FormData();
+  readonly #repeated: readonly string[];
+  #count = 0;
+  #bytes = 0;
+
+  constructor({ repeated = [] }: Shape) {
+    this.#repeated = repeated;
+  }
+
+  add(name: string | undefined, value: string | File): void {
+    this.#count += 1;
+    if (this.#count > maxFields) throw data("That is more than this form has.", { status: 400 });
+    if (typeof value === "string") this.#bytes += Buffer.byteLength(value);
+    if (this.#bytes > env().limits.formBytes) throw tooMuchText();
+    if (!isFieldName(name)) return;
+    if (this.form.has(name) && !this.#repeated.includes(name)) {
+      throw data("A field of this form came twice. Go back and send it once more.", { status: 400 });
+    }
+    if (typeof value === "string") this.form.append(name, value);
+    else this.form.append(name, value);
+  }
 }
 
 const isFieldName = (name: string | undefined): name is string => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(name ?? "");
 
-async function readMultipart(request: Request): Promise<FormData> {
-  const form = new FormData();
-  let files = 0;
+/** A multipart body went over its limits: by its file, as a rule. */
+class TooLarge extends Error {}
+
+/** `fileBytes` is the largest file; 0 for a form that has none. */
+async function readMultipart(request: Request, fields: Fields, fileBytes: number): Promise<FormData> {
+  const type = request.headers.get("Content-Type") ?? "";
+  if (typeOf(request) !== "multipart/form-data") throw data("Only forms can be sent here.", { status: 415 });
+  const boundary = getMultipartBoundary(type);
+  if (!boundary || boundary.length > maxBoundary || !request.body) throw damaged();
+  const { formBytes } = env().limits;
+  // Where there is no file, what is too long is known before it is read.
+  if (fileBytes === 0 && lengthOf(request) > formBytes + maxFields * maxFieldHeaders) throw tooMuchText();
+  const limits = {
+    boundary,
+    maxHeaderSize: maxFieldHeaders,
+    maxParts: maxFields,
+    maxFileSize: Math.max(fileBytes, formBytes),
+    maxTotalSize: fileBytes + formBytes,
+  };
   try {
-    const { fileBytes, formBytes } = env().limits;
-    const limits = { maxFileSize: fileBytes, maxTotalSize: fileBytes + formBytes, maxParts: 20 };
-    for await (const part of parseMultipartRequest(request, limits)) {
-      if (!isFieldName(part.name)) continue;
-      if (!part.isFile) {
-        form.append(part.name, part.text);
-      } else if (part.filename || part.size > 0) {
-        // A file field nobody filled arrives as an empty file without a name.
-        files += 1;
-        if (files > 1) throw data("Send one file at a time.", { status: 400 });
-        form.append(part.name, new File([part.arrayBuffer], part.filename ?? "", { type: part.mediaType ?? "" }));
-      }
+    let files = 0;
+    for await (const part of parseMultipartStream(request.body, limits)) {
+      // A file field nobody filled arrives as an empty file without a name.
+      if (part.isFile && !part.filename && part.size === 0) continue;
+      if (part.isFile && fileBytes === 0) throw data("This form takes no file.", { status: 400 });
+      if (part.isFile) files += 1;
+      if (files > 1) throw data("Send one file at a time.", { status: 400 });
+      fields.add(part.name, part.isFile ? fileOf(part) : part.text);
     }
-    return form;
+    return fields.form;
   } catch (error) {
     if (error instanceof MaxFileSizeExceededError || error instanceof MaxTotalSizeExceededError) {
-      throw new FileTooLarge(form);
+      throw fileBytes === 0 ? tooMuchText() : new TooLarge();
     }
-    if (error instanceof MultipartParseError) throw data("The form arrived damaged.", { status: 400 });
+    if (error instanceof MultipartParseError || isNoText(error)) throw damaged();
     throw error;
   }
 }
 
-async function readUrlEncoded(request: Request): Promise<FormData> {
+function fileOf({ content, filename = "", mediaType = "" }: MultipartPart): File {
+  return new File(content as Uint8Array<ArrayBuffer>[], filename, { type: mediaType });
+}
+
+async function readUrlEncoded(request: Request, fields: Fields): Promise<FormData> {
+  const { formBytes } = env().limits;
+  if (lengthOf(request) > formBytes) throw tooMuchText();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > env().limits.formBytes) throw data("That is more text than this form takes.", { status: 413 });
+    if (size > formBytes) throw tooMuchText();
     chunks.push(chunk);
   }
-  const form = new FormData();
-  for (const [name, value] of new URLSearchParams(Buffer.concat(chunks).toString("utf8"))) {
-    if (isFieldName(name)) form.append(name, value);
-  }
-  return form;
+  for (const [name, value] of new URLSearchParams(Buffer.concat(chunks).toString("utf8"))) fields.add(name, value);
+  return fields.form;
 }
+
+function typeOf(request: Request): string | undefined {
+  return (request.headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
+}
+
+const isUrlEncoded = (request: Request) => typeOf(request) === "application/x-www-form-urlencoded";
+
+/** The length that a request says its body has; 0 when it says none. */
+const lengthOf = (request: Request) => Number(request.headers.get("Content-Length") ?? 0);
+
+/** Whether the parser met bytes that are no UTF-8 where text has to be. */
+const isNoText = (error: unknown) =>
+  error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA";
+
+const damaged = () => data("The form arrived damaged.", { status: 400 });
+const tooMuchText = () => data("That is more text than this form takes.", { status: 413 });

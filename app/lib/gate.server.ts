@@ -4,13 +4,18 @@ import { env } from "./env.server.ts";
 
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** What an answer says about keeping it, and about methods, whoever gave it: page, redirect, resource or refusal. */
+/**
+ * What an answer says about keeping it, about search engines and methods, whoever gave it: page, redirect, resource or
+ * refusal. What is for one person or an error is kept by nobody and found by no search.
+ */
 export const answerMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;
   const changing = request.method !== "GET" && request.method !== "HEAD";
-  if ((changing || status >= 400 || headers.has("Set-Cookie")) && !headers.get("Cache-Control")?.includes("no-store")) {
+  const isPrivate = headers.has("Set-Cookie") || headers.get("Cache-Control")?.includes("no-store");
+  if (changing || isPrivate || status >= 300) {
     headers.set("Cache-Control", "private, no-store");
+    headers.set("X-Robots-Tag", "noindex");
   }
   if (status === 405) headers.set("Allow", "GET, HEAD, POST");
   return request.headers.get("Accept")?.includes("text/html") ? readable(response) : response;

@@ -2,15 +2,12 @@
 import { z } from "zod";
 import { clientIdRequired } from "./client-id.ts";
 import { emailAddress, personName } from "./contact.ts";
+import { oneLine } from "./text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 export const SignUp = z.object({
-  clientId: z
-    .string(clientIdRequired)
-    .trim()
-    .min(1, clientIdRequired)
-    .max(64, "Use at most 64 characters for the Client ID."),
+  clientId: oneLine(clientIdRequired).min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),
   fullName: personName,
   email: emailAddress,
   password: z

@@ -1,9 +1,8 @@
 /** What the public forms ask of a person, judged one way everywhere. */
 import { z } from "zod";
+import { oneLine } from "./text.ts";
 
-export const personName = z
-  .string("Enter your full name.")
-  .trim()
+export const personName = oneLine("Enter your full name.")
   .min(1, "Enter your full name.")
   .max(100, "Use at most 100 characters for your name.");
 

@@ -5,12 +5,11 @@ import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { inOrder } from "./document.ts";
 import { lastStage, pageSize } from "./shipment.ts";
+import { oneLine } from "./text.ts";
 
 /** The create form. `requestId` names the form that was opened: posted twice, it makes one shipment. */
 export const CreateShipment = z.object({
-  name: z
-    .string("")
-    .trim()
+  name: oneLine("")
     .max(120, "Use at most 120 characters for the name.")
     .optional()
     .transform((name) => name ?? ""),

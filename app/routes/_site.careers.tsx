@@ -7,11 +7,12 @@ import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
-import { FileTooLarge, readUpload } from "~/lib/form.server";
+import { readUpload } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
 import { extensionOf } from "~/models/document";
 import { mediaTypeOf } from "~/models/document.server";
+import { severalLines } from "~/models/text";
 import type { Route } from "./+types/_site.careers";
 
 const kinds = ["pdf", "doc", "docx"];
@@ -27,29 +28,24 @@ const Application = z.object({
     const media = await mediaTypeOf(file.name, new Uint8Array(await file.arrayBuffer()));
     if ("reason" in media) issues.addIssue(media.reason);
   }),
-  letter: z.string().trim().max(2000, "Use at most 2,000 characters for the cover letter.").optional(),
+  letter: severalLines("").max(2000, "Use at most 2,000 characters for the cover letter.").optional(),
 });
 
 /** Judges the application and lets it go: nothing is sent and nothing is stored. */
-export async function action({ request, context }: Route.ActionArgs) {
-  const form = await readUpload(request).catch((error: unknown) => {
-    if (error instanceof FileTooLarge) return error;
-    throw error;
-  });
-  if (form instanceof FileTooLarge) {
-    const { initialValue } = parseWithZod(form.form, { schema: z.object({}) }).reply();
-    return refuse(
-      { status: "error", initialValue, error: { cv: [`${form.message} Choose a smaller one.`] } },
-      undefined,
-      413,
-    );
-  }
-  const submission = await parseWithZod(form, { schema: Application, async: true });
-  if (submission.status !== "success") return refuse(submission.reply());
-  return redirectWithFlash(context, "/careers", {
-    title: "Thank you for your interest",
-    description: "This form is a preview: your application was not sent and nothing of it was kept.",
-    variant: "default",
+export function action({ request, context }: Route.ActionArgs) {
+  return readUpload(request, context, undefined, async (form) => {
+    if (!(form instanceof FormData)) {
+      const { initialValue } = parseWithZod(form.typed, { schema: z.object({}) }).reply();
+      const reason = form.status === 413 ? `${form.reason} Choose a smaller one.` : form.reason;
+      return refuse({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
+    }
+    const submission = await parseWithZod(form, { schema: Application, async: true });
+    if (submission.status !== "success") return refuse(submission.reply());
+    return redirectWithFlash(context, "/careers", {
+      title: "Thank you for your interest",
+      description: "This form is a preview: your application was not sent and nothing of it was kept.",
+      variant: "default",
+    });
   });
 }
 

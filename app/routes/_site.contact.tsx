@@ -14,6 +14,7 @@ import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
 import { contactDraft } from "~/models/mail-draft";
+import { oneLine, severalLines } from "~/models/text";
 import type { loader as rootLoader } from "~/root";
 import type { Route } from "./+types/_site.contact";
 
@@ -22,14 +23,10 @@ export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
 const Contact = z.object({
   name: personName,
   email: emailAddress,
-  subject: z
-    .string("Enter a subject.")
-    .trim()
+  subject: oneLine("Enter a subject.")
     .min(1, "Enter a subject.")
     .max(150, "Use at most 150 characters for the subject."),
-  message: z
-    .string("Write your message.")
-    .trim()
+  message: severalLines("Write your message.")
     .min(1, "Write your message.")
     .max(2000, "Use at most 2,000 characters for the message."),
 });

@@ -29,7 +29,7 @@ async function receive(
   const shipment = await getShipment(client, id);
   if (!shipment) return refuse({ reason: "There is no such shipment.", status: 404 });
   if ("reason" in shipment) return refuse(shipment);
-  return receiveFile(client, shipment, request);
+  return receiveFile(context, client, shipment, request);
 }
 
 function refuse({ reason, status }: { reason: string; status: number }) {

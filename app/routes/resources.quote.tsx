@@ -13,19 +13,18 @@ import { readForm } from "~/lib/form.server";
 import { sitePath } from "~/lib/redirect.server";
 import { emailAddress, personName } from "~/models/contact";
 import { type MailDraft, quoteDraft } from "~/models/mail-draft";
+import { oneLine, severalLines } from "~/models/text";
 import type { loader as rootLoader } from "~/root";
 import type { Route } from "./+types/resources.quote";
 
 const Quote = z.object({
   name: personName,
   email: emailAddress,
-  phone: z
-    .string("Enter your phone number.")
-    .trim()
+  phone: oneLine("Enter your phone number.")
     .min(1, "Enter your phone number.")
     .max(32, "Use at most 32 characters for the phone number."),
   service: z.enum(quoteServices as [string, ...string[]], "Choose one of the services."),
-  message: z.string().trim().max(2000, "Use at most 2,000 characters for the message.").default(""),
+  message: severalLines("").max(2000, "Use at most 2,000 characters for the message.").default(""),
 });
 
 export async function action({ request }: Route.ActionArgs) {

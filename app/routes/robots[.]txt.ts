@@ -1,19 +1,18 @@
 import { env } from "~/lib/env.server";
 
 /**
- * What crawlers leave alone: what a client signs in to, and the addresses that only take forms. Under /resources the
- * longer rule wins (RFC 9309), so a new form-only route is kept out without a line here.
+ * What crawlers leave alone: the addresses that only take forms. Under /resources the longer rule wins (RFC 9309), so a
+ * new form-only route is kept out without a line here. What must not be found, such as the login and the portal, says
+ * so itself, and a crawler has to be let in to hear it.
  */
 export function loader() {
   const lines = [
     "User-agent: *",
-    "Disallow: /portal",
-    "Disallow: /auth/",
-    "Disallow: /login/",
     "Disallow: /resources/",
     "Allow: /resources/faq",
     "Allow: /resources/feeds",
     "Allow: /resources/blog",
+    "Allow: /resources/quote",
     "",
     `Sitemap: ${env().origin}/sitemap.xml`,
     "",

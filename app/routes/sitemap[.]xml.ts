@@ -10,8 +10,6 @@ const pages = [
   "/resources/blog",
   "/contact",
   "/careers",
-  "/login",
-  "/signup",
   "/legal",
   "/additional-info",
   "/cookie-settings",

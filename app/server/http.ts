@@ -10,6 +10,7 @@ import { addressHeader, clientAddress, trusting } from "../lib/client-address.se
 import { env } from "../lib/env.server.ts";
 import { securityHeaders } from "../lib/headers.server.ts";
 import { log, requestIdHeader } from "../lib/log.server.ts";
+import { guardBody } from "./body.ts";
 import { clientBuild, serverBuild } from "./build.ts";
 import { readFiles } from "./files.ts";
 import { answerHealth } from "./health.ts";
@@ -17,9 +18,6 @@ import { answerMalformed, isWellFormed } from "./malformed.ts";
 import { finishPage } from "./page.ts";
 import { createPages, isAnonymous, varies } from "./pages.ts";
 import { answerStored } from "./stored.ts";
-
-/** How much of a refused upload is read to its end, so that the browser gets to see the answer; then it is cut. */
-const drainLimit = 64 * 1024 * 1024;
 
 type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
@@ -35,6 +33,8 @@ export async function createSite(): Promise<Server> {
   const handle = createRequestHandler(build, "production");
   const render = async (request: Request): Promise<Response> => {
     const response = await handle(request, new RouterContextProvider());
+    // The router has last words of its own, past the middleware.
+    if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
     return response.headers.get("Content-Type")?.startsWith("text/html") ? finish(request, response) : response;
   };
   const finish = async (request: Request, response: Response): Promise<Response> => {
@@ -86,7 +86,9 @@ export async function createSite(): Promise<Server> {
       response.setHeader(requestIdHeader, introduce(request, clientAddress(request, isTrusted)));
       if (!server.listening) response.setHeader("Connection", "close");
       if (!isWellFormed(request, response)) return;
-      response.once("finish", () => drain(request, response));
+      guardBody(request, response, (code) => {
+        server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
+      });
       if (answerHealth(request, response)) return;
       void answer(request, response);
     },
@@ -102,18 +104,6 @@ function introduce(request: IncomingMessage, address: string): string {
   request.headers[requestIdHeader.toLowerCase()] = id;
   request.headers[addressHeader.toLowerCase()] = address;
   return id;
-}
-
-/** Reads on after an answer that did not wait for the whole body. */
-function drain(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete) return;
-  request.removeAllListeners("data");
-  let drained = 0;
-  request.on("data", (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > drainLimit) response.socket?.destroy();
-  });
-  request.resume();
 }
 
 /** The answer when the app itself failed to give one. */

@@ -1,20 +1,32 @@
 /** Answers to what is no request for the app: with the site's headers, and closing the connection. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { log } from "../lib/log.server.ts";
+import { addressHeader } from "../lib/client-address.server.ts";
+import { log, requestIdHeader } from "../lib/log.server.ts";
 
 /** What Node's parser and timers call it, as a status; anything else is 400. */
 const statusOf: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+
+/** Headers of every answer given here. */
+const ending = { "Cache-Control": "private, no-store", Connection: "close", "Content-Length": "0" };
+const allowed: [string, string] = ["Allow", "GET, HEAD, POST"];
+
+/** The methods that the router puts through its middleware, where the gate refuses most of them with a page. */
+const routed = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
+
+/** Line breaks of every kind, as addresses have them: no pattern of the router matches them, not even the last one. */
+const lineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
 /** Puts answers of ours in the place of those that Node gives before a request reaches the app. */
 export function answerMalformed(server: Server, headers: [string, string][]): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (request, response) => answering.set(request.socket, response));
   const refuse = (socket: Duplex, status: number, more: [string, string][] = []) => {
-    // An answer under way must not be mixed with another one.
+    // An answer under way must not be mixed with another one, nor a request have two.
     const current = answering.get(socket);
-    if (!socket.writable || (current?.headersSent && !current.writableFinished)) return socket.destroy();
-    const lines = [...headers, ...more, ["Connection", "close"], ["Content-Length", "0"]];
+    const isAnswered = current?.headersSent && !(current.writableFinished && current.req.complete);
+    if (!socket.writable || isAnswered) return socket.destroy();
+    const lines = [...headers, ...more, ...Object.entries(ending)];
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`, () => socket.destroy());
     log("warn", "malformed request", { status });
@@ -23,16 +35,18 @@ export function answerMalformed(server: Server, headers: [string, string][]): vo
     if (error.code === "ECONNRESET") socket.destroy();
     else refuse(socket, statusOf[error.code ?? ""] ?? 400);
   });
-  server.on("connect", (_request, socket) => refuse(socket, 405, [["Allow", "GET, HEAD, POST"]]));
-  server.on("checkExpectation", (_request, response) => {
+  server.on("connect", (_request, socket) => refuse(socket, 405, [allowed]));
+  server.on("checkExpectation", (request, response) => {
     for (const [name, value] of headers) response.setHeader(name, value);
-    end(response, 417);
+    end(request, response, 417);
   });
 }
 
 /**
- * Whether the app can take a request: a target that is a path of this site, a host, and a method that fetch knows.
- * Answers it otherwise. A target with scheme and host, as proxies send it, is cut to its path.
+ * Whether the app can take a request: a target that is a path of this site, a host, and a method that its router knows.
+ * Answers it otherwise. What the router would answer by itself, past the gate and the log, is put into a form that it
+ * passes on: a target with scheme and host, as proxies send it, is cut to its path; a line break in a path becomes
+ * another character that no page has in its address; an origin that is no address becomes none.
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";
@@ -40,14 +54,17 @@ export function isWellFormed(request: IncomingMessage, response: ServerResponse)
     const { pathname, search } = new URL(target);
     request.url = pathname + search;
   }
-  const lacksHost = request.httpVersion === "1.1" && !request.headers.host;
-  if (lacksHost || !request.url?.startsWith("/")) end(response, 400);
-  else if (request.method === "TRACE") end(response.setHeader("Allow", "GET, HEAD, POST"), 405);
+  request.url = request.url?.replace(/^[^?]*/, (path) => path.replace(lineBreaks, "%EF%BF%BD"));
+  const { origin, host } = request.headers;
+  if (origin !== undefined && !URL.canParse(origin)) request.headers.origin = "null";
+  if ((request.httpVersion === "1.1" && !host) || !request.url?.startsWith("/")) end(request, response, 400);
+  else if (!routed.has(request.method ?? "")) end(request, response.setHeader(...allowed), 405);
   else return true;
   return false;
 }
 
-function end(response: ServerResponse, status: number): void {
-  response.writeHead(status, { Connection: "close", "Content-Length": "0" }).end();
-  log("warn", "malformed request", { status });
+function end({ method, headers }: IncomingMessage, response: ServerResponse, status: number): void {
+  response.writeHead(status, ending).end();
+  const [requestId, address] = [requestIdHeader, addressHeader].map((name) => String(headers[name.toLowerCase()]));
+  log("warn", "malformed request", { requestId, address, method, status });
 }

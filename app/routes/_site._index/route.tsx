@@ -10,6 +10,7 @@ import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { trackingDraft } from "~/models/mail-draft";
+import { oneLine } from "~/models/text";
 import type { Route } from "./+types/route";
 import { Certifications } from "./certifications";
 import { Clearance } from "./clearance";
@@ -23,11 +24,7 @@ import { WhyChooseUs } from "./why-choose-us";
 const noNumber = "Please enter a tracking number to request an update.";
 
 const Tracking = z.object({
-  trackingNumber: z
-    .string(noNumber)
-    .trim()
-    .min(1, noNumber)
-    .max(64, "Use at most 64 characters for the tracking number."),
+  trackingNumber: oneLine(noNumber).min(1, noNumber).max(64, "Use at most 64 characters for the tracking number."),
 });
 
 const mailOpening: Toast = {

@@ -1,8 +1,9 @@
 /** Taking the file of a document, whichever address it was posted to. */
+import type { RouterContextProvider } from "react-router";
 import { failure } from "~/lib/answer.server";
 import { theCompany } from "~/lib/content.server";
 import type { Toast } from "~/lib/flash";
-import { FileTooLarge, readUpload } from "~/lib/form.server";
+import { readUpload } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import type { Client } from "~/lib/session.server";
 import { ifTooLarge } from "~/models/document";
@@ -17,28 +18,32 @@ type Shipment = { id: string; documents: { id: string; name: string }[] };
  * Stores the file of an upload form (`document` and `file`) of a shipment of the client's, or says why not.
  * Throws an answer for the error page when the request is no such form.
  */
-export async function receiveFile(client: Client, shipment: Shipment, request: Request): Promise<Received> {
-  const form = await readUpload(request).catch((error: Error) => error);
-  if (form instanceof FileTooLarge) {
-    const id = form.form.get("document");
-    const known = shipment.documents.find((document) => document.id === id);
-    const reason = `${form.message} ${ifTooLarge}: ${theCompany.offices[0]?.email}.`;
-    return refuse(known?.id ?? null, "Upload failed", reason, 413);
-  }
-  if (!(form instanceof FormData)) throw form;
-
-  const document = shipment.documents.find(({ id }) => id === form.get("document"));
-  const file = form.get("file");
-  if (!document) return refuse(null, "Upload failed", "Choose the document that the file belongs to.", 400);
-  if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
-    return refuse(document.id, "No file selected.", undefined, 400);
-  }
-  const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch(
-    (error: unknown) => ({ ...refusalOfThrown(error), title: "Upload failed" }),
-  );
-  if (failed) return refuse(document.id, failed.title, failed.reason, failed.status);
-  const toast: Toast = { title: `${document.name} uploaded`, description: "We check it next.", variant: "default" };
-  return { document: document.id, toast, status: 200 };
+export function receiveFile(
+  context: Readonly<RouterContextProvider>,
+  client: Client,
+  shipment: Shipment,
+  request: Request,
+): Promise<Received> {
+  return readUpload(request, context, client.id, async (form) => {
+    if (!(form instanceof FormData)) {
+      const id = form.typed.get("document");
+      const known = shipment.documents.find((document) => document.id === id);
+      const reason = form.status === 413 ? `${form.reason} ${ifTooLarge}: ${theCompany.offices[0]?.email}.` : form.reason;
+      return refuse(known?.id ?? null, "Upload failed", reason, form.status);
+    }
+    const document = shipment.documents.find(({ id }) => id === form.get("document"));
+    const file = form.get("file");
+    if (!document) return refuse(null, "Upload failed", "Choose the document that the file belongs to.", 400);
+    if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
+      return refuse(document.id, "No file selected.", undefined, 400);
+    }
+    const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch(
+      (error: unknown) => ({ ...refusalOfThrown(error), title: "Upload failed" }),
+    );
+    if (failed) return refuse(document.id, failed.title, failed.reason, failed.status);
+    const toast: Toast = { title: `${document.name} uploaded`, description: "We check it next.", variant: "default" };
+    return { document: document.id, toast, status: 200 };
+  });
 }
 
 function refuse(document: string | null, title: string, reason: string | undefined, status: number): Received {

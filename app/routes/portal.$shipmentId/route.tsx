@@ -22,7 +22,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
 export async function action({ request, context, params }: Route.ActionArgs) {
   const client = requireClient(context);
   const shipment = await theShipment(context, params.shipmentId);
-  const { document, toast, status } = await receiveFile(client, shipment, request);
+  const { document, toast, status } = await receiveFile(context, client, shipment, request);
   if (status !== 200) return data({ document, toast } satisfies UploadRefused, { status });
   return redirectWithFlash(context, `/portal/${shipment.id}`, toast);
 }

@@ -1,0 +1,53 @@
+/** Files on their way to this process: how many at once, and how much of its memory they may come to fill. */
+import type { RouterContextProvider } from "react-router";
+import { addressOf, networkOf } from "./client-address.server.ts";
+import { env } from "./env.server.ts";
+import { limitsOf } from "./limits.server.ts";
+import { log } from "./log.server.ts";
+import type { Refusal } from "./refusal.server.ts";
+
+/** Room for one upload. */
+type Place = { release: () => void };
+
+/** How many are on their way for each account and each network, and the bytes that all of them may bring. */
+const counts = new Map<string, number>();
+let reserved = 0;
+
+/** When to try again: a small file has arrived by then. In seconds. */
+const wait = 60;
+
+/**
+ * Room for the upload of a request, for an account's own or for its network's; or why there is none. It is taken for
+ * the length that the request says it has, before anything of it is read, and has to be released on every way out.
+ */
+export function takePlace(
+  request: Request,
+  context: Readonly<RouterContextProvider>,
+  account: string | undefined,
+): Place | Refusal {
+  const { uploadsPerClient, uploadsPerAddress, uploadBytes, fileBytes, formBytes } = env().limits;
+  const owner = account ? `account ${account}` : `network ${networkOf(addressOf(request))}`;
+  const most = fileBytes + formBytes;
+  const bytes = Math.min(Number(request.headers.get("Content-Length") ?? most), most);
+  const count = counts.get(owner) ?? 0;
+  if (count >= (account ? uploadsPerClient : uploadsPerAddress)) {
+    log("warn", "limit", { limit: account ? "uploads of one client" : "uploads of one address", wait });
+    limitsOf(context).wait = wait;
+    const whose = account ? "Your other files are still on their way." : "Too many files come from your network.";
+    return { reason: `${whose} Try again in a minute.`, status: 429 };
+  }
+  if (reserved + bytes > uploadBytes) {
+    log("warn", "limit", { limit: "uploads", wait });
+    return { reason: "Too many files are on their way to us. Try again in a minute.", status: 503 };
+  }
+  counts.set(owner, count + 1);
+  reserved += bytes;
+  return {
+    release() {
+      const left = (counts.get(owner) ?? 1) - 1;
+      if (left > 0) counts.set(owner, left);
+      else counts.delete(owner);
+      reserved -= bytes;
+    },
+  };
+}
