@@ -16,18 +16,24 @@ export type Database = {
           claimed_by: string | null
           client_id: string
           created_at: string
+          password_proven_at: string | null
+          used_with: string | null
         }
         Insert: {
           claimed_at?: string | null
           claimed_by?: string | null
           client_id?: string
           created_at?: string
+          password_proven_at?: string | null
+          used_with?: string | null
         }
         Update: {
           claimed_at?: string | null
           claimed_by?: string | null
           client_id?: string
           created_at?: string
+          password_proven_at?: string | null
+          used_with?: string | null
         }
         Relationships: []
       }
@@ -160,6 +166,10 @@ export type Database = {
       [_ in never]: never
     }
     Functions: {
+      admit_sign_up: {
+        Args: { client_id: string; email: string }
+        Returns: boolean
+      }
       advance_shipment: {
         Args: { event_location?: string; shipment_id: string }
         Returns: {
@@ -180,10 +190,6 @@ export type Database = {
           isSetofReturn: true
         }
       }
-      client_id_admits: {
-        Args: { client_id: string; email: string }
-        Returns: boolean
-      }
       find_account: { Args: { email: string }; Returns: string }
       issue_client_ids: {
         Args: { how_many?: number }
@@ -192,6 +198,8 @@ export type Database = {
           claimed_by: string | null
           client_id: string
           created_at: string
+          password_proven_at: string | null
+          used_with: string | null
         }[]
         SetofOptions: {
           from: "*"
@@ -202,9 +210,17 @@ export type Database = {
       }
       past_retention: { Args: Record<PropertyKey, never>; Returns: Json }
       portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
+      prove_password: {
+        Args: { email: string; token: string }
+        Returns: boolean
+      }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
       require_awaited_file: {
         Args: { document_id: string }
+        Returns: boolean
+      }
+      spend_client_id: {
+        Args: { client_id: string; email: string }
         Returns: boolean
       }
       take_attempt: { Args: { limits: Json }; Returns: Json }

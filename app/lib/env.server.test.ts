@@ -23,6 +23,7 @@ test("without any variable the site listens on this machine alone and starts its
     sessionSecret: null,
     smtpUrl: null,
     trustedProxies: [],
+    addressesTold: true,
     limits: {
       loginsPerEmail: 5,
       loginsPerAddress: 20,
@@ -205,3 +206,12 @@ function messageFor(environment: NodeJS.ProcessEnv): string {
   }
   throw new Error("the settings were accepted");
 }
+
+test.each([
+  [true, { APP_ORIGIN: "http://127.0.0.1:3000" }],
+  [true, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "10.0.0.1" }],
+  [false, { APP_ORIGIN: "https://portal.example" }],
+  [false, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: " , " }],
+])("whether visitors can be told apart by their addresses is %s with %j", (told, environment) => {
+  expect(readSettings(environment).addressesTold).toBe(told);
+});

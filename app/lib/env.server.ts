@@ -66,6 +66,8 @@ export type Settings = {
   smtpUrl: string | null;
   /** Addresses and ranges whose X-Forwarded-For is believed. */
   trustedProxies: string[];
+  /** Whether visitors have addresses of their own here: https ends at a proxy, and one we do not trust hides them. */
+  addressesTold: boolean;
   limits: Limits;
   deadlines: Deadlines;
 };
@@ -155,6 +157,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
     sessionSecret: env.SESSION_SECRET ?? null,
     smtpUrl: env.SMTP_URL ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
+    addressesTold: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
       loginsPerAddress: env.LOGINS_PER_ADDRESS,

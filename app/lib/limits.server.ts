@@ -1,12 +1,13 @@
 /** How often something may be tried. The figures come from the environment, the counts lie in Postgres for all processes. */
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
+import { serializeCookieHeader } from "@supabase/ssr";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { addressOf, networkOf } from "./client-address.server.ts";
 import { env } from "./env.server.ts";
 import { log } from "./log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "./refusal.server.ts";
-import { companyBackend } from "./supabase.server.ts";
+import { companyBackend, cookieAttributes, cookieName, cookieOf } from "./supabase.server.ts";
 
 /** An attempt that counts. `release` takes it back, for one that was no failure; it never rejects. */
 export type Attempt = { release: () => Promise<void> };
@@ -23,6 +24,9 @@ const unknownWait = 5 * minute;
 /** What public.take_attempt answers; `wait` is in seconds. */
 const Answer = z.union([z.object({ attempt: z.string() }), z.object({ refused: z.string(), wait: z.number() })]);
 
+/** So many attempts of one key in so many seconds. */
+type Limit = { of: string[]; most: number; seconds: number };
+
 /** A limit that is reached; `wait` is in seconds. */
 type Limited = Refusal & { wait: number };
 
@@ -31,27 +35,42 @@ export class Limits {
   /** How long the person is to wait when a limit was reached, in seconds. */
   wait: number | null = null;
   #network: string;
+  #browser: KnownBrowser;
 
-  constructor(address: string) {
-    this.#network = networkOf(address);
+  constructor(request: Request) {
+    this.#network = networkOf(addressOf(request));
+    this.#browser = knownBrowser(request);
   }
 
-  /** A login with a password; release one that was right. Known and unknown addresses are counted alike. */
+  /**
+   * A login with a password; release one that was right. Known and unknown addresses are counted alike. A browser that
+   * has opened the account before counts for itself: what others get wrong elsewhere does not lock its person out.
+   */
   login(email: string): Promise<Attempt | Refusal> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
-    return this.#take("Too many attempts to log in.", [
-      { of: ["login", account, this.#network], most: loginsPerEmail, seconds: 15 * minute },
-      { of: ["login address", this.#network], most: loginsPerAddress, seconds: 15 * minute },
-      { of: ["login account", account], most: loginsPerAccount, seconds: hour },
-    ]);
+    const { id, marks } = this.#browser;
+    const limits = marks.includes(markOf(id, account))
+      ? [{ of: ["login browser", id, account], most: loginsPerEmail, seconds: 15 * minute }]
+      : [
+          { of: ["login", account, this.#network], most: loginsPerEmail, seconds: 15 * minute },
+          ...this.#perAddress({ of: ["login address"], most: loginsPerAddress, seconds: 15 * minute }),
+          { of: ["login account", account], most: loginsPerAccount, seconds: hour },
+        ];
+    return this.#take("Too many attempts to log in.", limits);
   }
 
   /** A client ID at sign-up; release one that was right. */
   clientId(): Promise<Attempt | Refusal> {
-    return this.#take("Too many Client IDs that are not known.", [
-      { of: ["client id", this.#network], most: env().limits.clientIds, seconds: hour },
-    ]);
+    return this.#take(
+      "Too many Client IDs that are not known.",
+      this.#perAddress({ of: ["client id"], most: env().limits.clientIds, seconds: hour }),
+    );
+  }
+
+  /** A limit of one address; none where all visitors seem to come from one, whom it would lock out together. */
+  #perAddress(limit: Limit): Limit[] {
+    return env().addressesTold ? [{ ...limit, of: [...limit.of, this.#network] }] : [];
   }
 
   /** A code of a second factor; release one that was right. */
@@ -73,10 +92,7 @@ export class Limits {
     ]);
   }
 
-  async #take(
-    words: string,
-    limits: { of: string[]; most: number; seconds: number }[],
-  ): Promise<Attempt | Limited | Refusal> {
+  async #take(words: string, limits: Limit[]): Promise<Attempt | Limited | Refusal> {
     const company = companyBackend();
     const asked = limits.map(({ of, most, seconds }) => ({ key: hashed(of), most, seconds }));
     try {
@@ -107,7 +123,7 @@ const limitsContext = createContext<Limits>();
 
 /** Gives the request its limits, and a 429 the time to wait. */
 export const limitsMiddleware: MiddlewareFunction<Response> = async ({ request, context }, next) => {
-  const limits = new Limits(addressOf(request));
+  const limits = new Limits(request);
   context.set(limitsContext, limits);
   const response = await next();
   if (response.status === 429) response.headers.set("Retry-After", String(limits.wait ?? unknownWait));
@@ -117,6 +133,34 @@ export const limitsMiddleware: MiddlewareFunction<Response> = async ({ request, 
 /** The limits of this request. */
 export function limitsOf(context: Readonly<RouterContextProvider>): Limits {
   return context.get(limitsContext);
+}
+
+/** A browser by a random id, and a mark for each account that it has opened. */
+type KnownBrowser = { id: string; marks: string[] };
+
+const knownCookie = "known";
+const knownAccounts = 5;
+/** In seconds: a year. */
+const knownFor = 365 * 24 * hour;
+
+function knownBrowser(request: Request): KnownBrowser {
+  const [id = "", ...marks] = cookieOf(request, knownCookie).split(".");
+  return { id, marks };
+}
+
+/** Only this server makes it, for one browser and one account, and nobody reads the account out of it. */
+function markOf(id: string, email: string): string {
+  return hashed(["known browser", id, email.toLowerCase()]);
+}
+
+/** A Set-Cookie after a login that went all the way: from now on this browser's attempts at the account count apart. */
+export function rememberBrowser(request: Request, email: string): string {
+  const known = knownBrowser(request);
+  const id = /^[\w-]{22}$/.test(known.id) ? known.id : randomBytes(16).toString("base64url");
+  const mark = markOf(id, email);
+  const others = known.marks.filter((other) => other !== mark && /^[\w-]{43}$/.test(other));
+  const value = [id, mark, ...others.slice(0, knownAccounts - 1)].join(".");
+  return serializeCookieHeader(cookieName(knownCookie), value, { ...cookieAttributes(), maxAge: knownFor });
 }
 
 /** A key under which nobody can read or guess who it is of. */

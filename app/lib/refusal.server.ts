@@ -15,6 +15,15 @@ const authReasons: Readonly<Record<string, Refusal>> = {
   weak_password: { reason: "Choose a password of at least 6 characters.", status: 400 },
   email_address_invalid: { reason: "This e-mail address cannot receive mail. Check it.", status: 400 },
   otp_expired: { reason: "This link has been used or is too old.", status: 400 },
+  mfa_factor_not_found: {
+    reason: "This authenticator is not known any more: another window removed it or began a new one. Start again.",
+    status: 409,
+  },
+  mfa_factor_name_conflict: { reason: "Another window began a set-up at the same moment. Start again.", status: 409 },
+  too_many_enrolled_mfa_factors: {
+    reason: "You have as many authenticators as there can be. Remove one.",
+    status: 400,
+  },
   over_request_rate_limit: { reason: "Too many attempts. Wait some minutes and try again.", status: 429 },
   over_email_send_rate_limit: { reason: "A message is on its way already. Wait a minute and try again.", status: 429 },
 };

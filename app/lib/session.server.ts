@@ -3,6 +3,7 @@ import { serializeCookieHeader } from "@supabase/ssr";
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { within } from "./backend-fetch.server.ts";
+import { deadlines } from "./env.server.ts";
 import { toLogin } from "./kept-cookies.server.ts";
 import { limitsOf } from "./limits.server.ts";
 import { portalPath } from "./redirect.server.ts";
@@ -12,10 +13,12 @@ import {
   backendOf,
   cookieAttributes,
   cookieName,
+  endSession,
   guardWrites,
   hasMark,
+  isSessionEnded,
   renewalFailed,
-  sessionCookieName,
+  sessionCookies,
 } from "./supabase.server.ts";
 
 /** A verified second factor. `created` is an ISO 8601 time. */
@@ -33,9 +36,6 @@ export type Client = {
   hasGivenCode: boolean;
 };
 
-/** How long the check of a session may take with its refresh and retries, in milliseconds. */
-const sessionDeadline = 5000;
-
 const clientContext = createContext<Client | Refusal>();
 
 /** Lets only signed-in clients through; others go to the login and come back after it. 503 when nobody can tell. */
@@ -43,7 +43,8 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
   const client = await getClient(request, context).catch(refusalOfThrown);
   if (!client) {
     // A session that the backend does not know, or a cookie that is not one: the cookie goes.
-    throw toLogin(request, withNext("/login", url), sessionRemoval(request));
+    endSession(context);
+    throw toLogin(request, withNext("/login", url));
   }
   if (!("reason" in client) && needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
   context.set(clientContext, client);
@@ -58,8 +59,6 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
   return response;
 };
 
-const isOver = createContext(false);
-
 /**
  * Sends who is signed in on from the login and the sign-up. The form stays when nobody can tell, and for a session that
  * is none any more: its cookie goes.
@@ -71,11 +70,8 @@ export const signedInMiddleware: MiddlewareFunction<Response> = async ({ request
     const wanted = portalPath(url.searchParams.get("next"));
     throw redirect(needsCode(client) ? withNext("/login/verify", new URL(wanted, url)) : wanted, 303);
   }
-  context.set(isOver, client === null);
-  const response = await next();
-  if (client) return response;
-  for (const line of sessionRemoval(request).getSetCookie()) response.headers.append("Set-Cookie", line);
-  return response;
+  if (!client && hasSessionCookie(request)) endSession(context);
+  return next();
 };
 
 /** Whether the account has a second factor whose code this session has not given. */
@@ -105,7 +101,7 @@ export function clientOrRefusal(context: Readonly<RouterContextProvider>): Clien
 export async function getClient(request: Request, context: Readonly<RouterContextProvider>): Promise<Client | null> {
   if (!hasSessionCookie(request)) return null;
   const backend = backendOf(context);
-  const verdict = await within(sessionDeadline, backend.auth.getUser(), renewalFailed(backend)).catch(() => null);
+  const verdict = await within(deadlines().page, backend.auth.getUser(), renewalFailed(backend)).catch(() => null);
   if (!verdict || (verdict.error && isUnavailable(verdict.error))) {
     throw new DOMException("The session could not be checked.", "TimeoutError");
   }
@@ -129,30 +125,12 @@ async function isAal2(backend: Backend): Promise<boolean> {
 
 /** What the navigation shows: whether there is a session, as far as this request knows. Opens nothing. */
 export function seemsSignedIn(request: Request, context: Readonly<RouterContextProvider>): boolean {
-  return hasSessionCookie(request) && !context.get(isOver);
+  return hasSessionCookie(request) && !isSessionEnded(context);
 }
 
 /** Whether the browser sends a session cookie, a true or a false one. */
 export function hasSessionCookie(request: Request): boolean {
   return sessionCookies(request).length > 0;
-}
-
-/** Headers that take the session from the browser, whatever the backend says; empty when it has none. */
-export function sessionRemoval(request: Request): Headers {
-  const headers = new Headers({ "Cache-Control": "private, no-store" });
-  for (const name of sessionCookies(request)) {
-    headers.append("Set-Cookie", serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
-  }
-  return headers;
-}
-
-/** The names of the session's cookies: a long session is cut into session.0, session.1 and so on. */
-function sessionCookies(request: Request): string[] {
-  const name = sessionCookieName();
-  return (request.headers.get("Cookie") ?? "")
-    .split(/;\s*/)
-    .map((cookie) => cookie.slice(0, cookie.indexOf("=")))
-    .filter((key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(key.slice(name.length + 1))));
 }
 
 const reminderCookie = "reminded";

@@ -49,9 +49,16 @@ export function cookieAttributes() {
 export const sharedComputer = createContext<boolean | null>(null);
 const sharedCookie = "shared";
 
+/** The value of a cookie of ours, "" when it is not there. */
+export function cookieOf(request: Request, name: string): string {
+  const begin = `${cookieName(name)}=`;
+  const found = (request.headers.get("Cookie") ?? "").split(/;\s*/).find((cookie) => cookie.startsWith(begin));
+  return found?.slice(begin.length) ?? "";
+}
+
 /** Whether a cookie that only says yes is there. */
 export function hasMark(request: Request, name: string): boolean {
-  return (request.headers.get("Cookie") ?? "").split(/;\s*/).includes(`${cookieName(name)}=1`);
+  return cookieOf(request, name) === "1";
 }
 
 /** Whether the person said at login that this computer is shared. */
@@ -65,6 +72,28 @@ export function rememberShared(shared: boolean): string {
     ...cookieAttributes(),
     ...(shared ? {} : { maxAge: 0 }),
   });
+}
+
+/** What the session's cookies are to be after a request, whatever the library writes meanwhile. */
+const sessionEnded = createContext<boolean>(false);
+
+/** Takes the session from the browser with the answer to this request. */
+export function endSession(context: Readonly<RouterContextProvider>): void {
+  context.set(sessionEnded, true);
+}
+
+/** Whether this request has ended the session it came with. */
+export function isSessionEnded(context: Readonly<RouterContextProvider>): boolean {
+  return context.get(sessionEnded);
+}
+
+/** The names of the session's cookies: a long session is cut into session.0, session.1 and so on. */
+export function sessionCookies(request: Request): string[] {
+  const name = sessionCookieName();
+  return (request.headers.get("Cookie") ?? "")
+    .split(/;\s*/)
+    .map((cookie) => cookie.slice(0, cookie.indexOf("=")))
+    .filter((key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(key.slice(name.length + 1))));
 }
 
 const backendContext = createContext<() => Backend>();
@@ -91,7 +120,8 @@ function guarded(send: typeof fetch, context: Readonly<RouterContextProvider>): 
 
 /**
  * Gives the request a lazy handle on the backend and, after the answer, adds what the handle wants to set: renewed or
- * removed session cookies, and `no-store` with them.
+ * removed session cookies, and `no-store` with them. A session that was ended is removed instead: what a refresh on the
+ * way has brought would come back to life.
  */
 export const backendMiddleware: MiddlewareFunction<Response> = async ({ request, context }, next) => {
   const cookies = new Map<string, string>();
@@ -126,6 +156,12 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   });
 
   const response = await next();
+  if (isSessionEnded(context)) {
+    headers.set("Cache-Control", "private, no-store");
+    for (const name of [...cookies.keys(), ...sessionCookies(request)]) {
+      cookies.set(name, serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
+    }
+  }
   for (const [name, value] of headers) response.headers.set(name, value);
   for (const cookie of cookies.values()) response.headers.append("Set-Cookie", cookie);
   return response;

@@ -1,18 +1,17 @@
 /** Accounts: sign-up, confirmation, sign-in and sign-out with the backend's auth. */
 
+import type { AuthError } from "@supabase/supabase-js";
 import { within } from "../lib/backend-fetch.server.ts";
+import { deadlines } from "../lib/env.server.ts";
 import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import { anonymousBackend, type Backend, companyBackend, renewalFailed } from "../lib/supabase.server.ts";
-import { checkClientId } from "./client-id.server.ts";
+import { admitSignUp, spendClientId } from "./client-id.server.ts";
 import { normalizeClientId } from "./client-id.ts";
 
 /** A refusal and who gave it: the rules of sign-up, or a backend that could not do it. */
 export type SignUpFailure = Refusal & { title: "Sign up Failed" | "Sign-up Failed" };
-
-/** How long auth may take with its own retries, in milliseconds. */
-const authDeadline = 10_000;
 
 /**
  * Makes the account and sends its confirmation; null when the person is to look into their mailbox. An address that
@@ -25,13 +24,11 @@ export async function signUp(
   const clientId = normalizeClientId(input.clientId);
   const guess = await limits.clientId();
   if ("reason" in guess) return titled(guess);
-  const refused = await checkClientId(companyBackend(), clientId, input.email).catch(refusalOfThrown);
+  const company = companyBackend();
+  const refused = await admitSignUp(company, clientId, input.email).catch(refusalOfThrown);
   if (!refused) await guess.release();
   else if (refused.status >= 500) void guess.release();
-  if (refused) {
-    log("warn", "sign-up failed", { account: pseudonym(input.email), status: refused.status });
-    return titled(refused);
-  }
+  if (refused) return signUpFailed(input.email, refused);
   const { error } = await anonymousBackend()
     .auth.signUp({
       email: input.email,
@@ -40,26 +37,59 @@ export async function signUp(
     })
     .catch((error: Error) => ({ error }));
   // "Too soon for another mail" is said of known addresses only, so nobody hears it.
-  if (!error || ("code" in error && error.code === "over_email_send_rate_limit")) {
-    log("info", "sign-up", { account: pseudonym(input.email) });
-    return null;
+  if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
+    return signUpFailed(input.email, refusalOf(error));
   }
-  return titled(refusalOf(error));
+  const late = await spendClientId(company, clientId, input.email).catch(() => null);
+  if (late) return signUpFailed(input.email, late);
+  log("info", "sign-up", { account: pseudonym(input.email) });
+  return null;
+}
+
+function signUpFailed(email: string, refusal: Refusal): SignUpFailure {
+  log("warn", "sign-up failed", { account: pseudonym(email), status: refusal.status });
+  return titled(refusal);
 }
 
 function titled(refusal: Refusal): SignUpFailure {
   return { ...refusal, title: refusal.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
-/** Spends the token of a confirmation link; null when the address is confirmed. Leaves no session. */
-export async function confirmAddress(token: string): Promise<Refusal | null> {
+/**
+ * Confirms the address of a sign-up for who has the token of its mail and gives its password: with the mailbox alone, its
+ * owner would open the account for whoever chose the password. Null when that is done, now or before; leaves no session.
+ * Wrong passwords look and count as they do at the login.
+ */
+export async function confirmAddress(
+  limits: Limits,
+  { email, password, token }: { email: string; password: string; token: string },
+): Promise<Refusal | null> {
+  const attempt = await limits.login(email);
+  if ("reason" in attempt) return attempt;
   const backend = anonymousBackend();
-  const { error } = await backend.auth
-    .verifyOtp({ token_hash: token, type: "signup" })
-    .catch((error: Error) => ({ error }));
-  if (error) return refusalOf(error);
-  await backend.auth.signOut().catch(() => undefined);
+  const login = await backend.auth.signInWithPassword({ email, password }).catch((error: AuthError) => ({ error }));
+  const waits = login.error?.code === "email_not_confirmed";
+  if (login.error && !waits) {
+    log("warn", "confirmation failed", { account: pseudonym(email), reason: login.error.code });
+    const refusal = refusalOf(login.error);
+    if (refusal.status >= 500) void attempt.release();
+    return refusal;
+  }
+  await attempt.release();
+  const refused = waits ? await spendToken(backend, email, token).catch(refusalOfThrown) : null;
+  if (refused) return refused;
+  await backend.auth.signOut({ scope: "local" }).catch(() => undefined);
+  log("info", "confirmation", { account: pseudonym(email) });
   return null;
+}
+
+/** Spends the token of a confirmation link on the account whose password was just given; null when it is confirmed. */
+async function spendToken(backend: Backend, email: string, token: string): Promise<Refusal | null> {
+  const { data, error, status } = await companyBackend().rpc("prove_password", { email, token });
+  if (error) return refusalOf({ ...error, status });
+  if (!data) return refusalOf({ message: "", code: "otp_expired" });
+  const verified = await backend.auth.verifyOtp({ token_hash: token, type: "signup" });
+  return verified.error && refusalOf(verified.error);
 }
 
 export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed" };
@@ -76,7 +106,7 @@ export async function signIn(
 ): Promise<SignInFailure | null> {
   const attempt = await limits.login(email);
   if ("reason" in attempt) return signInFailure(attempt);
-  const { error } = await within(authDeadline, backend.auth.signInWithPassword({ email, password })).catch(
+  const { error } = await within(deadlines().write, backend.auth.signInWithPassword({ email, password })).catch(
     (error: Error) => ({ error }),
   );
   if (!error) {
@@ -107,10 +137,10 @@ function signInFailure(refusal: Refusal): SignInFailure {
   return { ...refusal, title: refusal.status < 500 ? "Login Failed" : "Sign in Failed" };
 }
 
-/** Whether the account that has just signed in asks for the code of a second factor. */
-export async function asksForCode(backend: Backend): Promise<boolean> {
-  const { data } = await within(authDeadline, backend.auth.getUser()).catch(() => ({ data: { user: null } }));
-  return data.user?.factors?.some(({ status }) => status === "verified") ?? false;
+/** Whether the account that has just signed in asks for the code of a second factor; null when nobody can tell. */
+export async function asksForCode(backend: Backend): Promise<boolean | null> {
+  const { data } = await within(deadlines().page, backend.auth.getUser()).catch(() => ({ data: { user: null } }));
+  return data.user && (data.user.factors?.some(({ status }) => status === "verified") ?? false);
 }
 
 /**
@@ -118,11 +148,13 @@ export async function asksForCode(backend: Backend): Promise<boolean> {
  * refusal says that the backend could not be told.
  */
 export async function signOut(backend: Backend): Promise<Refusal | null> {
-  const { error } = await within(authDeadline, backend.auth.signOut({ scope: "local" }), renewalFailed(backend)).catch(
-    (error: Error) => ({
-      error,
-    }),
-  );
+  const { error } = await within(
+    deadlines().write,
+    backend.auth.signOut({ scope: "local" }),
+    renewalFailed(backend),
+  ).catch((error: Error) => ({
+    error,
+  }));
   log("info", "sign-out", { told: !error });
   return error && error.name !== "AuthSessionMissingError" ? refusalOf(error) : null;
 }

@@ -6,6 +6,9 @@ import { oneLine } from "./text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
+/** Said of a confirmation link that was cut off. */
+export const incomplete = "This link is not complete. Open it from the message again.";
+
 export const SignUp = z.object({
   clientId: oneLine(clientIdRequired).min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),
   fullName: personName,
@@ -24,6 +27,7 @@ export const Login = z.object({
 });
 
 /** The token in a confirmation link. */
-export const Confirmation = z.object({
-  token: z.string("").regex(/^[\w.-]{16,256}$/, ""),
-});
+export const confirmationToken = z.string(incomplete).regex(/^[\w.-]{16,256}$/, incomplete);
+
+/** What the page behind a confirmation link sends. */
+export const Confirmation = z.object({ token: confirmationToken, ...Login.shape });

@@ -5,13 +5,25 @@ import { clientIdRefused } from "./client-id.ts";
 
 /**
  * Whether this e-mail may sign up with this client ID; null or a refusal. It is asked before the sign-up so that an
- * address with an account and one without get the same answer to a wrong ID. The database decides again.
+ * address with an account and one without get the same answer to a wrong ID, and makes way for it: what another sign-up
+ * left unconfirmed under this address is gone then. The database decides again.
  */
-export async function checkClientId(company: Backend, clientId: string, email: string): Promise<Refusal | null> {
-  const { data, error, status } = await company.rpc("client_id_admits", { client_id: clientId, email });
+export async function admitSignUp(company: Backend, clientId: string, email: string): Promise<Refusal | null> {
+  const { data, error, status } = await company.rpc("admit_sign_up", { client_id: clientId, email });
   if (error) return refusalOf({ ...error, status });
-  return data === true ? null : { reason: clientIdRefused, status: 400 };
+  return data === true ? null : refused;
 }
+
+/**
+ * Spends a client ID on an e-mail whose sign-up auth took, whether that made an account or there was one; null, or a
+ * refusal when another e-mail was first. A backend that is gone by now takes nothing back of the sign-up.
+ */
+export async function spendClientId(company: Backend, clientId: string, email: string): Promise<Refusal | null> {
+  const { data } = await company.rpc("spend_client_id", { client_id: clientId, email });
+  return data === false ? refused : null;
+}
+
+const refused: Refusal = { reason: clientIdRefused, status: 400 };
 
 /** Staff: makes client IDs, 1 to 1000 at once. */
 export async function issueClientIds(company: Backend, count: number): Promise<string[]> {
@@ -20,20 +32,21 @@ export async function issueClientIds(company: Backend, count: number): Promise<s
   return data.map((row) => row.client_id);
 }
 
-/** Staff: all client IDs, newest first. */
+/** Staff: all client IDs, newest first. One that is spent and claimed by nobody was used with an address that has an
+ * account already, or by a sign-up that nobody confirmed before another one of its address. */
 export async function listClientIds(company: Backend) {
   const all = [];
   const step = 1000;
   for (let first = 0; ; first += step) {
     const { data, error, status } = await company
       .from("client_ids")
-      .select("client_id, claimed_by, claimed_at, created_at")
+      .select("client_id, claimed_by, claimed_at, used_with, created_at")
       .order("created_at", { ascending: false })
       .order("client_id")
       .range(first, first + step - 1)
       .retry(false);
     if (error) throw new Error(refusalOf({ ...error, status }).reason);
-    all.push(...data);
+    all.push(...data.map(({ used_with, ...one }) => ({ ...one, spent: used_with !== null })));
     if (data.length < step) return all;
   }
 }
@@ -43,7 +56,7 @@ export async function anUnusedClientId(company: Backend): Promise<string> {
   const { data, error, status } = await company
     .from("client_ids")
     .select("client_id")
-    .is("claimed_by", null)
+    .is("used_with", null)
     .order("created_at")
     .limit(1)
     .retry(false);

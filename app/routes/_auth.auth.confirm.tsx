@@ -1,33 +1,30 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
-import { Flash } from "~/components/flash";
-import { SubmitButton } from "~/components/form";
+import { Field } from "~/components/field";
+import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
-import { failure, refuse } from "~/lib/answer.server";
+import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
-import { Confirmation } from "~/models/account";
+import { limitsOf } from "~/lib/limits.server";
+import { Confirmation, confirmationToken } from "~/models/account";
 import { confirmAddress } from "~/models/account.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
 /** Opening the link spends nothing: mail programs and scanners open links too. The button does. */
 export function loader({ url }: Route.LoaderArgs) {
-  const token = Confirmation.safeParse({ token: url.searchParams.get("token_hash") }).data?.token ?? null;
-  return { token };
+  return { token: confirmationToken.safeParse(url.searchParams.get("token_hash")).data ?? null };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: Confirmation });
-  if (submission.status !== "success") {
-    return refuse(
-      submission.reply(),
-      failure("Sign in Failed", "This link is not complete. Open it from the message again."),
-    );
-  }
-  const refused = await confirmAddress(submission.value.token);
-  if (refused) return refuse(submission.reply(), failure("Sign in Failed", refused.reason), refused.status);
+  const result = submission.reply({ hideFields: ["password"] });
+  if (submission.status !== "success") return refuse(result, failure("Sign in Failed", firstError(result)));
+  const refused = await confirmAddress(limitsOf(context), submission.value);
+  if (refused) return refuse(result, failure("Sign in Failed", refused.reason), refused.status);
   return redirectWithFlash(context, "/login", {
     title: "E-mail address confirmed",
     description: "Log in with your password.",
@@ -40,16 +37,23 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function ConfirmPage({ actionData, loaderData }: Route.ComponentProps) {
+  const [form, fields] = useActionForm("confirm", actionData, ["email", "password"]);
   return (
     <>
       <Title refused={actionData !== undefined}>Confirm your e-mail address</Title>
-      {actionData?.toast && <Flash toast={actionData.toast} />}
+      <Refusal refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Confirm your e-mail address</h1>
       {loaderData.token ? (
-        <Form method="post" noValidate>
-          <p className="mb-6">One press, and your account is ready.</p>
+        <Form method="post" id={form.id} noValidate>
+          <p className="mb-6 text-quiet">
+            Enter what you signed up with. So nobody opens an account with your address and a password of their own.
+          </p>
           <input type="hidden" name="token" value={loaderData.token} />
-          <SubmitButton pending="Confirming…">Confirm this address</SubmitButton>
+          <Field field={fields.email} label="Email" type="email" autoComplete="username" />
+          <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
+          <SubmitButton pending="Confirming…" className="w-full">
+            Confirm this address
+          </SubmitButton>
         </Form>
       ) : (
         <p className="mb-6">This link is not complete. Open it from the message again.</p>
@@ -60,6 +64,13 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
           Log in
         </Link>{" "}
         with your password, and we send you a new one.
+      </p>
+      <p className="text-quiet">
+        You do not know the password, or somebody else used your address?{" "}
+        <Link to="/signup" className="inline-flex min-h-11 items-center underline">
+          Sign up
+        </Link>{" "}
+        with your own Client ID: this link opens nothing then, and you get another.
       </p>
     </>
   );

@@ -12,7 +12,7 @@ import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { keepsNoCookies, trial } from "~/lib/kept-cookies.server";
-import { limitsOf } from "~/lib/limits.server";
+import { limitsOf, rememberBrowser } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
 import { signedInMiddleware } from "~/lib/session.server";
 import { tellOtherTabs } from "~/lib/signed-out";
@@ -46,10 +46,12 @@ export async function action({ request, context }: Route.ActionArgs) {
     return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
   }
   const next = portalPath(form.get("next"));
-  const response = (await asksForCode(backendOf(context)))
+  const isHalfWay = await asksForCode(backendOf(context));
+  const response = isHalfWay
     ? redirect(next === "/portal" ? "/login/verify" : `/login/verify?next=${encodeURIComponent(next)}`, 303)
     : redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });
   response.headers.append("Set-Cookie", rememberShared(shared));
+  if (isHalfWay === false && !shared) response.headers.append("Set-Cookie", rememberBrowser(request, email));
   return response;
 }
 
@@ -62,7 +64,7 @@ export const meta: Route.MetaFunction = () => [
 ];
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm("login", actionData, ["email", "password"]);
+  const [form, fields] = useActionForm("login", actionData, ["email", "password", "shared"]);
   useEffect(tellOtherTabs);
   return (
     <>
@@ -75,7 +77,13 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         <Field field={fields.email} label="Email" type="email" autoComplete="username" />
         <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
         <label htmlFor="shared" className="mb-5 flex min-h-11 items-center gap-3 text-sm">
-          <input type="checkbox" id="shared" name="shared" className="size-6 shrink-0" />
+          <input
+            type="checkbox"
+            id="shared"
+            name="shared"
+            defaultChecked={fields.shared.value !== ""}
+            className="size-6 shrink-0"
+          />
           This is a shared computer: forget me when the browser closes
         </label>
         <SubmitButton pending="Logging in…" className="w-full">

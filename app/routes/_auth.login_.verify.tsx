@@ -4,6 +4,7 @@ import { z } from "zod";
 import { CodeField } from "~/components/code-field";
 import { SelectField } from "~/components/field";
 import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
@@ -11,10 +12,11 @@ import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { toLogin } from "~/lib/kept-cookies.server";
-import { limitsOf } from "~/lib/limits.server";
+import { limitsOf, rememberBrowser } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { getClient, needsCode } from "~/lib/session.server";
+import { isShared } from "~/lib/supabase.server";
 import { Code, giveCode } from "~/models/second-factor.server";
 import type { Route } from "./+types/_auth.login_.verify";
 
@@ -51,7 +53,10 @@ export async function action({ request, context }: Route.ActionArgs) {
   if (failed) {
     return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
   }
-  return redirectWithFlash(context, portalPath(form.get("next")), { title: "Login Successful", variant: "default" });
+  const next = portalPath(form.get("next"));
+  const response = redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });
+  if (!isShared(request)) response.headers.append("Set-Cookie", rememberBrowser(request, client.email));
+  return response;
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
@@ -77,7 +82,7 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
         </SubmitButton>
       </Form>
       <p className="mt-6 text-quiet">
-        You lost the authenticator? Call the company: staff can take it off your account once they know it is you.
+        You lost the authenticator? Call <OfficePhone />: staff can take it off your account once they know it is you.
       </p>
       <Form method="post" action="/portal/sign-out">
         <Button look="quiet">Sign out</Button>

@@ -3,6 +3,7 @@ import { Form, Link } from "react-router";
 import { Field } from "~/components/field";
 import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
+import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -78,6 +79,9 @@ export default function SignUpPage({ actionData }: Route.ComponentProps) {
         <Link to="/login" className="inline-flex min-h-11 items-center underline">
           Log in
         </Link>
+      </p>
+      <p>
+        No Client ID, or yours is refused? Call <OfficePhone />.
       </p>
     </>
   );

@@ -21,11 +21,9 @@ import { type Factor, requireClient } from "~/lib/session.server";
 import { Code, giveCode, qrCode, setupUri, startSetup } from "~/models/second-factor.server";
 import type { Route } from "./+types/portal.2fa";
 
-const Confirm = z.object({
-  code: Code,
-  factorId: z.uuid(),
-  secret: z.string().regex(/^[A-Z2-7]{16,128}$/),
-});
+/** What the page of a set-up carries, as auth made it. */
+const Begun = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
+const Confirm = z.object({ code: Code });
 
 export function loader({ context }: Route.LoaderArgs) {
   return { factors: requireClient(context).factors };
@@ -38,22 +36,22 @@ export async function action({ request, context }: Route.ActionArgs) {
   const issuer = theCompany.short_name;
   if (!form.has("factorId")) {
     const setup = await startSetup(client, issuer).catch(refusalOfThrown);
-    if ("reason" in setup) {
-      const toast = failure("Error setting up 2FA", setup.reason);
-      return data({ result: null, toast, setup: null }, { status: setup.status });
-    }
+    if ("reason" in setup) return notBegun(failure("Error setting up 2FA", setup.reason), setup.status);
     return data({ result: null, toast: undefined, setup: shown(setup.factorId, setup.secret, setup.uri) });
   }
 
+  const begun = Begun.safeParse({ factorId: form.get("factorId"), secret: form.get("secret") });
+  if (!begun.success) return notBegun(failure("Verification failed", "This form arrived damaged. Start again."), 400);
+  const { factorId, secret } = begun.data;
+  const setup = shown(factorId, secret, setupUri(secret, client.email, issuer));
   const submission = parseWithZod(form, { schema: Confirm });
-  const secret = String(form.get("secret") ?? "");
-  const setup = shown(String(form.get("factorId")), secret, setupUri(secret, client.email, issuer));
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["code"] });
     return refuse(result, failure("Verification failed", firstError(result)), 400, { setup });
   }
-  const { factorId, code } = submission.value;
-  const failed = await giveCode(client, limitsOf(context), factorId, code);
+  const failed = await giveCode(client, limitsOf(context), factorId, submission.value.code);
+  // Another window has overtaken this one: no code opens it any more.
+  if (failed?.status === 409) return notBegun(failure(failed.title, failed.reason), 409);
   if (failed) {
     const result = submission.reply({ hideFields: ["code"] });
     return refuse(result, failure(failed.title, failed.reason), failed.status, { setup });
@@ -63,6 +61,11 @@ export async function action({ request, context }: Route.ActionArgs) {
     description: "Your account is now more secure.",
     variant: "default",
   });
+}
+
+/** The page as it is before a set-up, with why there is none. */
+function notBegun(toast: Toast, status: number) {
+  return data({ result: null, toast, setup: null }, { status });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

@@ -1,13 +1,13 @@
 import { redirect } from "react-router";
 import { failure } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
-import { sessionRemoval } from "~/lib/session.server";
 import { signedOut } from "~/lib/signed-out";
-import { backendOf, isShared } from "~/lib/supabase.server";
+import { backendOf, endSession, isShared } from "~/lib/supabase.server";
 import { signOut } from "~/models/account.server";
 import type { Route } from "./+types/portal_.sign-out";
 
 export async function action({ request, context }: Route.ActionArgs) {
+  endSession(context);
   const refused = await signOut(backendOf(context));
   const response = refused
     ? redirectWithFlash(
@@ -16,7 +16,6 @@ export async function action({ request, context }: Route.ActionArgs) {
         failure("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
       )
     : redirectWithFlash(context, "/login", { title: "You are signed out", variant: "default" });
-  for (const [name, value] of sessionRemoval(request)) response.headers.append(name, value);
   // Back after signing out on a shared computer shows nothing.
   if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache"');
   return response;

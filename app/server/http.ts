@@ -19,12 +19,18 @@ import { finishPage } from "./page.ts";
 import { createPages, isAnonymous, varies } from "./pages.ts";
 import { answerStored } from "./stored.ts";
 
+/** Said at the start: nothing that is counted by address means anything then. */
+const addressesUnknown =
+  "APP_ORIGIN is https and TRUSTED_PROXIES is not set, so every visitor seems to have the proxy's address: limits of " +
+  "one address are off. Set TRUSTED_PROXIES to where the proxy is.";
+
 type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /** A server for the built site, not listening yet. */
 export async function createSite(): Promise<Server> {
   const build = (await import(pathToFileURL(serverBuild).href)) as ServerBuild;
-  const { origin: siteOrigin, deadlines, trustedProxies } = env();
+  const { origin: siteOrigin, deadlines, trustedProxies, addressesTold } = env();
+  if (!addressesTold) log("warn", "addresses unknown", { message: addressesUnknown });
   const origin = new URL(siteOrigin);
   const headers = Object.entries(securityHeaders());
   const isTrusted = trusting(trustedProxies);

@@ -43,7 +43,10 @@ clientId
     print(
       json,
       all,
-      all.map((one) => `${one.client_id}  ${one.claimed_at ? `used ${one.claimed_at}` : "unused"}`),
+      all.map((one) => {
+        const state = one.spent ? "spent, opened no account" : "unused";
+        return `${one.client_id}  ${one.claimed_at ? `used ${one.claimed_at}` : state}`;
+      }),
     );
   });
 

@@ -1,8 +1,9 @@
 /** The company's endpoints of GoTrue that this product uses and @supabase/lite lacks. */
 import { randomUUID } from "node:crypto";
+import { shownFactors } from "./assurance.ts";
 import { failure } from "./auth.ts";
 import type { Database } from "./database.ts";
-import { findFactor, remove, shownFactors } from "./factors.ts";
+import { findFactor, remove } from "./factors.ts";
 import { transaction } from "./migrate.ts";
 
 type Handler = (request: Request) => Promise<Response>;

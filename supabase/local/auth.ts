@@ -78,7 +78,8 @@ async function resend(rules: Rules, request: Request): Promise<Response> {
     .clone()
     .json()
     .catch(() => ({}))) as { type?: unknown; email?: unknown };
-  const account = input.type === "signup" ? await findAccount(rules.db, input.email) : null;
+  if (input.type !== "signup") return failure(400, "validation_failed", "Only a sign-up has a mail that is sent again");
+  const account = await findAccount(rules.db, input.email);
   if (!account || account.confirmed) return rules.next(request);
   const wait = await sendConfirmationAgain(rules, account);
   return wait > 0 ? tooSoon(wait) : Response.json({});

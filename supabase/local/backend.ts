@@ -7,6 +7,7 @@ import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
 import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
+import { isOpen } from "./door.ts";
 import { withFactors } from "./factors.ts";
 import { type Deliver, templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
@@ -53,6 +54,7 @@ type ProjectConfig = {
       max_frequency: string;
       otp_length: number;
       otp_expiry: number;
+      secure_password_change: boolean;
       smtp: { admin_email: string; sender_name: string };
       template: { confirmation: { subject: string; content_path: string } };
     };
@@ -149,6 +151,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     jwtSecret: options.jwtSecret,
     jwtExpiry: auth.jwt_expiry,
     siteUrl: options.siteUrl,
+    securePasswordChange: auth.email.secure_password_change,
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
 
@@ -162,7 +165,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
       exclusively(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         const { pathname, searchParams } = new URL(request.url);
-        if (!/^\/(auth|rest|storage)\/v1\//.test(pathname)) return new Response("Not found", { status: 404 });
+        if (!isOpen(request.method, pathname)) return new Response("Not found", { status: 404 });
         const key = request.headers.get("apikey") ?? searchParams.get("apikey");
         if (key !== options.publishableKey && key !== options.secretKey) {
           return Response.json({ message: "Invalid API key" }, { status: 401 });

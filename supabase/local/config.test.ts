@@ -5,11 +5,14 @@ import { describe, expect, test } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const text = readFileSync(path.join(root, "supabase/config.toml"), "utf8");
+type Template = { subject: string; content_path: string };
 const { auth } = parse(text) as unknown as {
   auth: {
     site_url: string;
     rate_limit: Record<string, number>;
-    email: { smtp: Record<string, unknown>; template: { confirmation: { content_path: string } } };
+    email: { secure_password_change: boolean; smtp: Record<string, unknown>; template: Record<string, Template> };
+    sms: { enable_signup: boolean };
+    mfa: { phone: { enroll_enabled: boolean } };
   };
 };
 
@@ -36,7 +39,27 @@ describe("supabase config push", () => {
     expect(example).toMatch(/^SMTP_PASS=$/m);
   });
 
-  test("points at a mail that is there", () => {
-    expect(() => readFileSync(path.join(root, auth.email.template.confirmation.content_path))).not.toThrow();
+  test("sends a mail of ours for everything auth can be asked for, and only the confirmation opens anything", () => {
+    const mails = Object.entries(auth.email.template).map(([kind, { subject, content_path }]) => {
+      const html = readFileSync(path.join(root, content_path), "utf8");
+      expect(subject, kind).not.toBe("");
+      const places = new Set([...html.matchAll(/\{\{ \.(\w+) \}\}/g)].map(([, name]) => name));
+      expect(places, kind).toContain("SiteURL");
+      return [kind, [...places].filter((name) => name !== "SiteURL" && name !== "Email")];
+    });
+    expect(Object.fromEntries(mails)).toEqual({
+      confirmation: ["TokenHash"],
+      recovery: [],
+      magic_link: [],
+      email_change: [],
+      reauthentication: [],
+      invite: [],
+    });
+  });
+
+  test("lets nobody sign up or confirm by phone, nor change a password in a session of yesterday", () => {
+    expect(auth.sms.enable_signup).toBe(false);
+    expect(auth.mfa.phone.enroll_enabled).toBe(false);
+    expect(auth.email.secure_password_change).toBe(true);
   });
 });

@@ -1,23 +1,23 @@
 /** Second factors by time-based codes (TOTP), which @supabase/lite lacks, as GoTrue speaks them; read from its source. */
 import { randomUUID } from "node:crypto";
-import { decodeJwt, SignJWT } from "jose";
 import { Secret, TOTP } from "otpauth";
 import { renderSVG } from "uqr";
+import {
+  addMethod,
+  body,
+  type Caller,
+  type Handler,
+  identify,
+  type Rules,
+  refusedUpdate,
+  sign,
+  withAssurance,
+  withUserFactors,
+} from "./assurance.ts";
 import { failure } from "./auth.ts";
 import type { Database } from "./database.ts";
 import { transaction } from "./migrate.ts";
 
-type Handler = (request: Request) => Promise<Response>;
-type Rules = {
-  next: Handler;
-  db: Database;
-  jwtSecret: string;
-  jwtExpiry: number;
-  /** The site's origin: the issuer in an authenticator when none is given. */
-  siteUrl: string;
-  /** This backend's auth address, for the `iss` claim. */
-  issuer: string;
-};
 type Factor = {
   id: string;
   user_id: string;
@@ -29,10 +29,6 @@ type Factor = {
   paused: boolean;
   accepted_step: number;
 };
-type User = { id: string; email: string; app_metadata: object; user_metadata: object };
-type Session = { access_token: string; refresh_token: string; user: User };
-type Caller = { user: User; sessionId: string; aal: string };
-
 /** Seconds until a challenge, and a factor that nobody verified, is gone. */
 const challengeLife = 300;
 const factorLife = 300;
@@ -45,16 +41,18 @@ const pause = 15;
 export function withFactors(rules: Rules): Handler {
   return async (request) => {
     const { pathname, searchParams } = new URL(request.url);
+    const route = `${request.method} ${pathname}`;
     const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
     if (pathname.startsWith("/auth/v1/factors")) return factorEndpoint(rules, request, factorId, act);
 
-    const response = await rules.next(request);
+    const refused = route === "PUT /auth/v1/user" ? await refusedUpdate(rules, request) : null;
+    const response = refused ?? (await rules.next(request));
     if (!response.ok) return response;
     if (pathname === "/auth/v1/token") {
       const grant = searchParams.get("grant_type");
       return withAssurance(rules, response, grant === "refresh_token" ? null : "password");
     }
-    if (pathname === "/auth/v1/verify" && request.method === "POST") return withAssurance(rules, response, "otp");
+    if (route === "POST /auth/v1/verify") return withAssurance(rules, response, "otp");
     if (pathname === "/auth/v1/user") return Response.json(await withUserFactors(rules.db, await response.json()));
     return response;
   };
@@ -71,21 +69,6 @@ async function factorEndpoint(rules: Rules, request: Request, factorId: string, 
   if (act === "verify" && request.method === "POST") return verify(rules, request, caller, factor);
   if (!act && request.method === "DELETE") return unenroll(rules.db, caller, factor);
   return new Response(null, { status: 405 });
-}
-
-/** Who asks, verified by the library itself; or its refusal. */
-async function identify(rules: Rules, request: Request): Promise<Caller | Response> {
-  const headers = new Headers();
-  for (const name of ["apikey", "authorization"]) headers.set(name, request.headers.get(name) ?? "");
-  const answer = await rules.next(new Request(new URL("/auth/v1/user", request.url), { headers }));
-  if (!answer.ok) return answer;
-  const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
-  const { rows } = await rules.db.query<{ aal: string }>(
-    "select coalesce(aal, 'aal1') as aal from auth.sessions where id = $1",
-    [session_id ?? null],
-  );
-  if (!session_id || !rows[0]) return failure(403, "session_not_found", "Session from session_id claim does not exist");
-  return { user: (await answer.json()) as User, sessionId: session_id, aal: rows[0].aal };
 }
 
 async function enroll(rules: Rules, request: Request, caller: Caller): Promise<Response> {
@@ -252,75 +235,6 @@ export async function remove(db: Database, factorId: string): Promise<void> {
   });
 }
 
-/** A token answer of the library with its method written down, and the token signed again with GoTrue's claims. */
-async function withAssurance(rules: Rules, response: Response, method: string | null): Promise<Response> {
-  const session = (await response.json()) as Session;
-  const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
-  if (!session_id) return Response.json(session, response);
-  if (method) await addMethod(rules.db, session_id, method);
-  const headers = new Headers(response.headers);
-  headers.delete("content-length");
-  return Response.json(
-    {
-      ...session,
-      access_token: await sign(rules, session.user, session_id),
-      user: await withUserFactors(rules.db, session.user),
-    },
-    { status: response.status, headers },
-  );
-}
-
-async function addMethod(db: Database, sessionId: string, method: string): Promise<void> {
-  await db.query(
-    `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
-     on conflict (session_id, authentication_method) do update set updated_at = now()`,
-    [sessionId, method],
-  );
-}
-
-/** An access token of a session; its assurance comes from the methods written down for it, newest first. */
-async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
-  const { rows } = await rules.db.query<{ method: string; timestamp: number }>(
-    `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
-     from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
-    [sessionId],
-  );
-  const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({
-    email: user.email,
-    phone: "",
-    app_metadata: user.app_metadata,
-    user_metadata: user.user_metadata,
-    role: "authenticated",
-    aal: rows.some(({ method }) => method === "totp") ? "aal2" : "aal1",
-    amr: rows,
-    session_id: sessionId,
-    is_anonymous: false,
-  })
-    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setIssuer(rules.issuer)
-    .setSubject(user.id)
-    .setAudience("authenticated")
-    .setIssuedAt(now)
-    .setExpirationTime(now + rules.jwtExpiry)
-    .sign(new TextEncoder().encode(rules.jwtSecret));
-}
-
-async function withUserFactors<T>(db: Database, user: T & { id?: string }): Promise<T> {
-  const factors = user.id ? await shownFactors(db, user.id) : [];
-  return factors.length > 0 ? { ...user, factors } : user;
-}
-
-/** The factors of a user as clients see them, oldest first. */
-export async function shownFactors(db: Database, userId: string) {
-  const { rows } = await db.query(
-    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
-     from auth.mfa_factors where user_id = $1 order by created_at`,
-    [userId],
-  );
-  return rows;
-}
-
 async function factorsOf(db: Database, userId: string): Promise<Factor[]> {
   const { rows } = await db.query<Factor>(
     `select id, user_id, friendly_name, factor_type, status, secret, wrong_codes, accepted_step,
@@ -334,9 +248,4 @@ async function factorsOf(db: Database, userId: string): Promise<Factor[]> {
 /** A factor of a user's, or null. */
 export async function findFactor(db: Database, userId: string, id: string): Promise<Factor | null> {
   return (await factorsOf(db, userId)).find((factor) => factor.id === id) ?? null;
-}
-
-async function body<T extends object>(request: Request): Promise<Partial<T>> {
-  const value: unknown = await request.json().catch(() => null);
-  return value && typeof value === "object" ? (value as Partial<T>) : {};
 }

@@ -146,7 +146,7 @@ test("of the functions that run with their owner's rights, clients may execute o
      from pg_proc where pronamespace in ('public'::regnamespace, 'private'::regnamespace) and prosecdef`,
   );
   expect(definers.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(["client_id_admits(text,text)", "private.claim_client_id()"]),
+    expect.arrayContaining(["admit_sign_up(text,text)", "private.claim_client_id()"]),
   );
   expect(definers.filter(({ anon, client }) => anon || client)).toEqual([
     { name: "private.assurance_suffices()", anon: false, client: true },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { normalizeClientId } from "../../app/models/client-id.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
@@ -61,38 +61,74 @@ test.each(["a visitor", "a client"])("%s cannot issue client IDs", async (who) =
   expect(await count()).toBe(before);
 });
 
-test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good", async (who) => {
+test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good, spend one or vouch", async (who) => {
   const handle = who === "a client" ? confirmed.handle : world.anonymous();
-  for (const client_id of [await newClientId(), "N0TH-1NG0-0F1T-HERE"]) {
-    const { data, error } = await handle.rpc("client_id_admits", { client_id, email: "new@client.example" });
+  const client_id = await newClientId();
+  const email = "new@client.example";
+  const answers = [
+    await handle.rpc("admit_sign_up", { client_id, email }),
+    await handle.rpc("admit_sign_up", { client_id: "N0TH-1NG0-0F1T-HERE", email }),
+    await handle.rpc("spend_client_id", { client_id, email }),
+    await handle.rpc("prove_password", { email, token: "0123456789abcdef" }),
+  ];
+  for (const { data, error } of answers) {
     expect(error?.code).toBe("42501");
     expect(data).toBeNull();
   }
+  expect(await admits(client_id, "other@client.example")).toBe(true);
 });
 
-test("an unclaimed client ID admits anybody, an unknown one nobody", async () => {
+test("an unspent client ID admits anybody, an unknown one nobody", async () => {
   expect(await admits(await newClientId(), "new@client.example")).toBe(true);
   expect(await admits("N0TH-1NG0-0F1T-HERE", "new@client.example")).toBe(false);
   expect(await admits("", "new@client.example")).toBe(false);
   expect(await admits("%", "new@client.example")).toBe(false);
 });
 
-test("a claimed client ID admits only the e-mail that claimed it, and only until that is confirmed", async () => {
-  const client_id = await newClientId();
-  const { error } = await world.anonymous().auth.signUp({
-    email: "waiting@client.example",
-    password: "a good password",
-    options: { data: { client_id } },
+describe("a spent client ID admits the e-mail it was used with, however it is written, and no other", () => {
+  const expectOnly = async (client_id: string, email: string) => {
+    expect(await admits(client_id, email)).toBe(true);
+    expect(await admits(client_id, email.toUpperCase())).toBe(true);
+    expect(await admits(client_id, "other@client.example")).toBe(false);
+    expect(await spends(client_id, "other@client.example")).toBe(false);
+    expect(await spends(client_id, email)).toBe(true);
+    expect(await admits(client_id, email)).toBe(true);
+  };
+
+  test("when it made an account, before and after its confirmation", async () => {
+    const client_id = await newClientId();
+    const email = "waiting@client.example";
+    const { error } = await world.anonymous().auth.signUp({
+      email,
+      password: "a good password",
+      options: { data: { client_id } },
+    });
+    expect(error).toBeNull();
+    await expectOnly(client_id, email);
+    const token = /token_hash=([0-9a-f]+)/.exec(world.mails.at(-1)?.html ?? "")?.[1] ?? "";
+    await world.company.rpc("prove_password", { email, token });
+    expect((await world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" })).error).toBeNull();
+    await expectOnly(client_id, email);
   });
-  expect(error).toBeNull();
-  expect(await admits(client_id, "waiting@client.example")).toBe(true);
-  expect(await admits(client_id, "Waiting@Client.Example")).toBe(true);
-  expect(await admits(client_id, "other@client.example")).toBe(false);
-  expect(await admits(client_id, "confirmed@client.example")).toBe(false);
-  const token = /token_hash=([0-9a-f]+)/.exec(world.mails.at(-1)?.html ?? "")?.[1] ?? "";
-  const verified = await world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
-  expect(verified.error).toBeNull();
-  expect(await admits(client_id, "waiting@client.example")).toBe(false);
+
+  test("when there was an account already", async () => {
+    const client_id = await newClientId();
+    expect(await spends(client_id, confirmed.email)).toBe(true);
+    await expectOnly(client_id, confirmed.email);
+    const { rows } = await world.backend.db.query<object>("select * from public.client_ids where client_id = $1", [
+      client_id,
+    ]);
+    expect(rows).toEqual([expect.objectContaining({ claimed_by: null, claimed_at: null })]);
+    expect(JSON.stringify(rows)).not.toContain("confirmed");
+  });
+});
+
+test("fifty e-mails at once spend one client ID once", async () => {
+  const client_id = await newClientId();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => spends(client_id, `known-${index}@client.example`)),
+  );
+  expect(answers.filter(Boolean)).toHaveLength(1);
 });
 
 test("a client ID that somebody used cannot be taken from the account, nor the account away under it", async () => {
@@ -105,7 +141,13 @@ test("a client ID that somebody used cannot be taken from the account, nor the a
 });
 
 async function admits(client_id: string, email: string): Promise<boolean> {
-  const { data, error } = await world.company.rpc("client_id_admits", { client_id, email });
+  const { data, error } = await world.company.rpc("admit_sign_up", { client_id, email });
+  if (error) throw error;
+  return data;
+}
+
+async function spends(client_id: string, email: string): Promise<boolean> {
+  const { data, error } = await world.company.rpc("spend_client_id", { client_id, email });
   if (error) throw error;
   return data;
 }

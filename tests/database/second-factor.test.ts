@@ -44,6 +44,14 @@ async function signIn(email: string): Promise<Handle> {
   return handle;
 }
 
+async function credentialsOf(id: string) {
+  const { rows } = await world.backend.db.query(
+    "select email, email_change, encrypted_password from auth.users where id = $1",
+    [id],
+  );
+  return rows[0];
+}
+
 async function levelOf(handle: Handle): Promise<string | null | undefined> {
   return (await handle.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
 }
@@ -87,6 +95,42 @@ describe("a session that has not given the code of its account's factor", () => 
     expect(added.error?.code).toBe("insufficient_aal");
   });
 
+  test("changes neither password nor e-mail, as GoTrue has it, however the address is written", async () => {
+    const client = await protectedClient();
+    const half = await signIn(client.email);
+    const token = (await half.auth.getSession()).data.session?.access_token;
+    const before = await credentialsOf(client.id);
+    const update = (at: string, change: object) =>
+      world.backend.fetch(
+        new Request(`http://backend.local${at}`, {
+          method: "PUT",
+          headers: { apikey: world.publishableKey, authorization: `Bearer ${token}` },
+          body: JSON.stringify(change),
+        }),
+      );
+    const changes = [{ password: "a thief's password" }, { email: "thief@client.example" }, { phone: "254700000009" }];
+    for (const change of changes) {
+      const answer = await update("/auth/v1/user", change);
+      expect(answer.status).toBe(401);
+      expect(await answer.json()).toMatchObject({ code: 401, error_code: "insufficient_aal" });
+    }
+    for (const at of [
+      "/auth/v1/%75ser",
+      "/auth/v1/user/",
+      "/auth/v1//user",
+      "/auth/v1/USER",
+      "/auth/v1/user;x",
+      "/auth/v1/%2575ser",
+    ]) {
+      expect((await update(at, { password: "a thief's password" })).status, at).toBe(404);
+    }
+    expect((await update("/auth/v1/user", { data: { full_name: "Still Me" } })).status).toBe(200);
+    expect(await credentialsOf(client.id)).toEqual(before);
+
+    expect((await client.handle.auth.updateUser({ password: "another good password" })).error).toBeNull();
+    expect(await credentialsOf(client.id)).not.toEqual(before);
+  });
+
   test("opens everything once the code is given, and after a refresh too", async () => {
     const client = await protectedClient();
     const handle = await signIn(client.email);
@@ -101,6 +145,17 @@ describe("a session that has not given the code of its account's factor", () => 
       "totp",
     ]);
   });
+});
+
+test("a new password asks for a login of the last 24 hours", async () => {
+  const client = await world.newClient("yesterday@client.example", password);
+  await world.backend.db.query(
+    "update auth.sessions set created_at = created_at - interval '25 hours' where user_id = $1",
+    [client.id],
+  );
+  const { error } = await client.handle.auth.updateUser({ password: "another good password" });
+  expect(error?.code).toBe("reauthentication_needed");
+  expect((await world.anonymous().auth.signInWithPassword({ email: client.email, password })).error).toBeNull();
 });
 
 test("an account without a factor is not asked for one", async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import bcrypt from "bcryptjs";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { clientIdRefused } from "../../app/models/client-id.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
 import { migratedDatabase } from "../support/database.ts";
@@ -119,6 +119,25 @@ test("no other door of auth opens an account", async () => {
   expect(mailsTo(email)).toEqual([]);
 });
 
+test("no mail but the confirmation can be asked for, and nobody learns who has an account by asking", async () => {
+  const known = await confirmedAddress();
+  const sent = mailsTo(known).length;
+  const doors: [string, object][] = [
+    ["/auth/v1/otp", {}],
+    ["/auth/v1/magiclink", {}],
+    ["/auth/v1/recover", {}],
+    ["/auth/v1/invite", {}],
+    ["/auth/v1/resend", { type: "email_change" }],
+  ];
+  for (const [door, body] of doors) {
+    const answers = await Promise.all([known, newAddress()].map((email) => post(door, { ...body, email })));
+    expect(answers.map(({ ok }) => ok)).toEqual([false, false]);
+    const [first, second] = await Promise.all(answers.map((answer) => answer.text()));
+    expect([answers[0]?.status, first]).toEqual([answers[1]?.status, second]);
+  }
+  expect(mailsTo(known)).toHaveLength(sent);
+});
+
 test("the gate holds however the address of sign-up is written", async () => {
   const before = await users();
   for (const door of [
@@ -127,6 +146,11 @@ test("the gate holds however the address of sign-up is written", async () => {
     "/auth/v1/./signup",
     "/auth/v1/SIGNUP",
     "/auth/v1/signup?x=1",
+    "/auth/v1//signup",
+    "/auth//v1/signup",
+    "/auth/v1/signup;x",
+    "/auth/v1/x/%2e%2e/signup",
+    "/auth/v1/%2573ignup",
   ]) {
     const answer = await post(door, { email: newAddress(), password, data: { client_id: "N0TH-1NG0-0F1T-HERE" } });
     expect(answer.ok).toBe(false);
@@ -281,9 +305,9 @@ test("a link in a newer mail works and the one in the older does not any more", 
   await post("/auth/v1/resend", { type: "signup", email });
   const [older, newer] = mailsTo(email).map(tokenIn);
   expect(newer).not.toBe(older);
-  expect((await confirm(older)).error?.code).toBe("otp_expired");
+  expect((await confirm(email, older)).error?.code).toBe("otp_expired");
   expect(await userOf(email)).toMatchObject({ confirmed: false });
-  expect((await confirm(newer)).error).toBeNull();
+  expect((await confirm(email, newer)).error).toBeNull();
   expect(await userOf(email)).toMatchObject({ confirmed: true });
 });
 
@@ -341,9 +365,9 @@ test("a confirmation link works once", async () => {
   await signUp(email, await newClientId());
   const token = tokenIn(mailsTo(email)[0]);
   expect(token).not.toBe("");
-  expect((await confirm(token)).error).toBeNull();
+  expect((await confirm(email, token)).error).toBeNull();
   expect(await userOf(email)).toMatchObject({ confirmed: true });
-  const second = await confirm(token);
+  const second = await confirm(email, token);
   expect(second.error?.code).toBe("otp_expired");
   expect(second.data.session).toBeNull();
 });
@@ -352,7 +376,7 @@ test("ten confirmations with one link at once sign in at most one", async () => 
   const email = newAddress();
   await signUp(email, await newClientId());
   const token = tokenIn(mailsTo(email)[0]);
-  const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(token)));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(email, token)));
   expect(answers.filter(({ data }) => data.session !== null)).toHaveLength(1);
 });
 
@@ -360,7 +384,7 @@ test("a link older than a day is refused and leaves the address unconfirmed", as
   const email = newAddress();
   await signUp(email, await newClientId());
   await mailedAgo(email, linkLasts + 60);
-  const { data, error } = await confirm(tokenIn(mailsTo(email)[0]));
+  const { data, error } = await confirm(email, tokenIn(mailsTo(email)[0]));
   expect(error?.code).toBe("otp_expired");
   expect(data.session).toBeNull();
   expect(await userOf(email)).toMatchObject({ confirmed: false });
@@ -371,7 +395,7 @@ test("a link is still good after 23 hours", async () => {
   const email = newAddress();
   await signUp(email, await newClientId());
   await mailedAgo(email, linkLasts - 60 * 60);
-  expect((await confirm(tokenIn(mailsTo(email)[0]))).error).toBeNull();
+  expect((await confirm(email, tokenIn(mailsTo(email)[0]))).error).toBeNull();
   expect(await userOf(email)).toMatchObject({ confirmed: true });
 });
 
@@ -380,12 +404,125 @@ test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
   async (token) => {
     const waiting = newAddress();
     await signUp(waiting, await newClientId());
-    const { data, error } = await confirm(token);
+    const { data, error } = await confirm(waiting, token);
     expect(error).not.toBeNull();
     expect(data.session).toBeNull();
     expect(await userOf(waiting)).toMatchObject({ confirmed: false });
   },
 );
+
+describe("the mailbox alone confirms nothing", () => {
+  test("by any door of auth, and the token is still good for who gives the password", async () => {
+    const email = newAddress();
+    await signUp(email, await newClientId());
+    const token = tokenIn(mailsTo(email)[0]);
+    for (const type of ["signup", "email", "magiclink", "recovery", "invite", "email_change"]) {
+      await post("/auth/v1/verify", { type, token_hash: token });
+      const headers = { apikey: world.publishableKey };
+      await world.backend.fetch(
+        new Request(`http://backend.local/auth/v1/verify?type=${type}&token=${token}`, { headers }),
+      );
+    }
+    expect(await userOf(email)).toMatchObject({ confirmed: false });
+    expect((await signIn(email, password)).error?.code).toBe("email_not_confirmed");
+    expect((await confirm(email, token)).error).toBeNull();
+    expect((await signIn(email, password)).error).toBeNull();
+  });
+
+  test("nor with the password of another account, nor with a password given a minute ago", async () => {
+    const [email, other] = [newAddress(), newAddress()];
+    await signUp(email, await newClientId());
+    await signUp(other, await newClientId());
+    const [token, others] = [email, other].map((address) => tokenIn(mailsTo(address)[0]));
+    const prove = (address: string, token = "") => world.company.rpc("prove_password", { email: address, token });
+    expect((await prove(other, token)).data).toBe(false);
+    expect((await prove(other, others)).data).toBe(true);
+    await world.anonymous().auth.verifyOtp({ token_hash: token ?? "", type: "signup" });
+    expect(await userOf(email)).toMatchObject({ confirmed: false });
+
+    expect((await prove(email, token)).data).toBe(true);
+    await world.backend.db.query(
+      "update public.client_ids set password_proven_at = password_proven_at - interval '61 s'",
+    );
+    await world.anonymous().auth.verifyOtp({ token_hash: token ?? "", type: "signup" });
+    expect(await userOf(email)).toMatchObject({ confirmed: false });
+    expect((await confirm(email, token)).error).toBeNull();
+  });
+
+  test("but the company may make an account that is confirmed from the start", async () => {
+    const email = newAddress();
+    await world.backend.db.exec(`begin;
+      insert into auth.users (id, email, raw_user_meta_data)
+      values (gen_random_uuid(), '${email}', '{"client_id": "${await newClientId()}"}');
+      update auth.users set email_confirmed_at = now() where email = '${email}';
+      commit;`);
+    expect(await userOf(email)).toMatchObject({ confirmed: true });
+  });
+});
+
+describe("a sign-up that nobody confirmed", () => {
+  test("makes way for another with its own client ID: that one's password counts, the first link is dead", async () => {
+    const email = newAddress();
+    const [first, second] = [await newClientId(), await newClientId()];
+    await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: first } } });
+    const old = tokenIn(mailsTo(email)[0]);
+    await mailedAgo(email, 61);
+    expect(await admits(second, email)).toBe(true);
+    expect((await signUp(email, second)).error).toBeNull();
+
+    expect((await confirm(email, old)).error?.code).toBe("otp_expired");
+    expect((await signIn(email, "a stranger's")).error?.code).toBe("invalid_credentials");
+    expect((await confirm(email, tokenIn(mailsTo(email)[1]))).error).toBeNull();
+    expect((await signIn(email, password)).error).toBeNull();
+    expect(await claimOf(first)).toBeNull();
+    expect(await claimOf(second)).toBe((await userOf(email))?.id);
+    // It stays spent: what became of the first sign-up is nobody's to learn.
+    expect(await admits(first, email)).toBe(true);
+    expect(await admits(first, newAddress())).toBe(false);
+    expect((await signUp(newAddress(), first)).error?.message).toBe(clientIdRefused);
+  });
+
+  test("stays for a minute, so that nobody's mailbox is flooded", async () => {
+    const email = newAddress();
+    await signUp(email, await newClientId());
+    const before = await userOf(email);
+    expect(await admits(await newClientId(), email)).toBe(true);
+    expect(await userOf(email)).toEqual(before);
+  });
+
+  test("stays where the client ID is not good, and so does every account that was ever confirmed", async () => {
+    const waiting = newAddress();
+    await signUp(waiting, await newClientId());
+    await mailedAgo(waiting, 61);
+    const used = await newClientId();
+    await signUp(newAddress(), used);
+    const confirmed = await confirmedAddress();
+    await mailedAgo(confirmed, 61);
+    const revoked = await confirmedAddress();
+    await world.backend.db.query("update auth.users set email_confirmed_at = null where email = $1", [revoked]);
+    await mailedAgo(revoked, 61);
+    const before = await users();
+    for (const bad of ["N0TH-1NG0-0F1T-HERE", "", used]) expect(await admits(bad, waiting)).toBe(false);
+    for (const email of [confirmed, revoked]) expect(await admits(await newClientId(), email)).toBe(true);
+    expect(await users()).toEqual(before);
+  });
+
+  test("is moved by one client ID for one address, when fifty come at once", async () => {
+    const { rows } = await world.backend.db.query<{ email: string }>(
+      `insert into auth.users (id, email, raw_user_meta_data, confirmation_sent_at)
+       select gen_random_uuid(), 'pending-' || lower(client_id) || '@client.example',
+         jsonb_build_object('client_id', client_id), now() - interval '61 seconds'
+       from public.issue_client_ids(50)
+       returning email`,
+    );
+    const emails = rows.map(({ email }) => email);
+    const clientId = await newClientId();
+    const answers = await Promise.all(emails.map((email) => admits(clientId, email)));
+    expect(answers.filter(Boolean)).toHaveLength(1);
+    const left = (await users()).filter(({ email }) => emails.includes(email));
+    expect(left).toHaveLength(49);
+  });
+});
 
 test("the mail's link leads to the site and holds nothing that signs in by itself", async () => {
   const email = newAddress();
@@ -445,8 +582,16 @@ function signIn(email: string, typed: string) {
   return world.anonymous().auth.signInWithPassword({ email, password: typed });
 }
 
-function confirm(token = "") {
+/** Spends the token of a link for somebody who has given the password too. */
+async function confirm(email: string, token = "") {
+  await world.company.rpc("prove_password", { email, token });
   return world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
+}
+
+async function admits(client_id: string, email: string) {
+  const { data, error } = await world.company.rpc("admit_sign_up", { client_id, email });
+  if (error) throw error;
+  return data;
 }
 
 async function confirmedAddress(): Promise<string> {

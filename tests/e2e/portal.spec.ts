@@ -45,6 +45,8 @@ test("from an invitation to an account, a shipment and an uploaded document", as
     const link = new URL(await confirmationLink(dataDir, client.email));
     expect(link.origin).toBe(baseURL);
     await page.goto(link.pathname + link.search);
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
     await page.getByRole("button", { name: "Confirm this address" }).click();
     await expect(toast(page, "E-mail address confirmed")).toBeVisible();
   });

@@ -48,7 +48,7 @@ test("the journeys leave lines about what was done, each JSON, and no secret in 
 
   const link = new URL(await confirmationLink(place.dataDir, email));
   marked("the confirmation token", link.searchParams.get("token_hash") ?? "");
-  await browser.press(await browser.open(link.pathname + link.search), "Confirm this address");
+  await browser.press(await browser.open(link.pathname + link.search), "Confirm this address", { email, password });
   await browser.post("/login", { email, password: marked("a wrong password", "m4rked-wr0ng") });
   await browser.post("/login?next=/portal&q=m4rked-query", { email, password });
   marked("a query", "m4rked-query");

@@ -18,7 +18,7 @@ afterAll(() => app.proxy.close());
 
 describe("a sign-up is not done, kept, and can be sent again", () => {
   const steps = [
-    { step: "while the client ID is checked", of: /\/rpc\/client_id_admits/ },
+    { step: "while the client ID is checked", of: /\/rpc\/admit_sign_up/ },
     { step: "while the account is made", of: /\/auth\/v1\/signup/ },
     { step: "altogether", of: /./ },
   ];
@@ -83,21 +83,35 @@ describe("a login is not done, kept, and can be sent again", () => {
 });
 
 describe("a confirmation is not done and its button still works", () => {
-  test.each([...faults, ...meaningless])("when the backend fails: %s", async (fault) => {
+  const steps = [
+    ...[...faults, ...meaningless].map((fault) => ({ step: "altogether", of: /./, fault })),
+    { step: "as the password is given", of: /grant_type=password/, fault: 500 as const },
+    { step: "as the token is looked up", of: /prove_password/, fault: 500 as const },
+    { step: "as the token is spent", of: /\/verify$/, fault: 500 as const },
+  ];
+  test.each(steps)("when the backend fails $step: $fault", async ({ step, of, fault }) => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
-    const address = `confirm-${fault}@client.example`.replace(/ /g, "-");
+    const address = `confirm-${step}-${fault}@client.example`.replace(/ /g, "-");
     await browser.post("/signup", { clientId, fullName: "Confirming", email: address, password });
     browser.cookies.delete("flash");
-    app.proxy.fail(fault);
+    app.proxy.fail(fault, of);
     const page = await read(await browser.confirm(address));
     expect([502, 503]).toContain(page.status);
     expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailable, variant: "destructive" }]);
     expectNothingInternal(page);
 
     app.proxy.fail("none");
-    const again = await browser.press(page, "Confirm this address");
+    expect(page.value("email")).toBe(address);
+    const again = await browser.press(page, "Confirm this address", { password });
     expect((await browser.follow(again)).toasts[0]?.title).toBe("E-mail address confirmed");
   });
+});
+
+test("a sign-up that auth took counts, even when the backend goes away before its client ID is spent", async () => {
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  app.proxy.fail("close", /spend_client_id/);
+  const typed = { clientId, fullName: "Spent", email: "spent-later@client.example", password };
+  expect((await app.browser().post("/signup", typed)).headers.get("Location")).toBe("/login");
 });
 
 describe("signing out takes the cookie and says that the backend was not told", () => {

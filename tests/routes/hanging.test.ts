@@ -86,8 +86,9 @@ describe("when the backend hangs, a form is answered in its time", () => {
     },
     {
       what: "a confirmation",
-      of: /\/auth\/v1\/verify/,
-      ready: async () => () => app.browser().post("/auth/confirm", { token: "0123456789abcdef0123456789abcdef" }),
+      of: /grant_type=password/,
+      ready: async () => () =>
+        app.browser().post("/auth/confirm", { token: "0123456789abcdef0123456789abcdef", email, password }),
     },
     {
       what: "a new shipment",

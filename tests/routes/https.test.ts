@@ -1,16 +1,21 @@
 import process from "node:process";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { demo } from "../support/place.ts";
-import { Browser, theApp, theSite } from "../support/routes.ts";
+import { Browser, password, theApp, theSite } from "../support/routes.ts";
 
 const portal = "https://portal.example";
 
 let app: Awaited<ReturnType<typeof theApp>>;
+let said: string[];
 let site: Awaited<ReturnType<typeof theSite>>;
 beforeAll(async () => {
   process.env.APP_ORIGIN = portal;
+  process.env.TRUSTED_PROXIES = "";
   app = await theApp();
+  const printed = vi.spyOn(console, "log");
   site = await theSite();
+  said = printed.mock.calls.map(String);
+  printed.mockRestore();
 });
 afterAll(async () => {
   await site.close();
@@ -36,12 +41,22 @@ test("on https every cookie is bound to this host and to https, and no script re
     await visitor.post("/resources/forgot-password", {}),
     await visitor.post("/cookie-settings", { performance: "on" }),
     await visitor.post("/login", { ...demo, shared: "on" }),
+    await visitor.post("/login", demo),
     await visitor.get("/portal"),
     await visitor.post("/portal/sign-out", {}),
   ];
   const lines = answers.flatMap((answer) => answer.headers.getSetCookie());
   const names = new Set(lines.map((line) => line.split("=")[0]?.replace("__Host-", "")));
-  expect([...names].sort()).toEqual(["cookieSettings", "flash", "lite", "reminded", "session", "shared", "theme"]);
+  expect([...names].sort()).toEqual([
+    "cookieSettings",
+    "flash",
+    "known",
+    "lite",
+    "reminded",
+    "session",
+    "shared",
+    "theme",
+  ]);
   for (const line of lines) {
     expect(line).toMatch(/^__Host-/);
     expect(line.split("; ")).toEqual(expect.arrayContaining(["Path=/", "HttpOnly", "Secure", "SameSite=Lax"]));
@@ -76,4 +91,35 @@ test("on https every answer tells the browser to stay there", async () => {
   }
   const refused = await visitor.post("/login", {}, { "Sec-Fetch-Site": "cross-site" });
   expect([refused.status, refused.headers.has("Strict-Transport-Security")]).toEqual([403, true]);
+});
+
+describe("behind a proxy that hides its visitors, as TRUSTED_PROXIES does not name it,", () => {
+  test("the start says so in one line", () => {
+    expect(said).toHaveLength(1);
+    expect(JSON.parse(said[0] ?? "")).toMatchObject({
+      level: "warn",
+      event: "addresses unknown",
+      message: expect.stringContaining("Set TRUSTED_PROXIES"),
+    });
+  });
+
+  test("what one visitor gets wrong locks nobody else out", async () => {
+    const guesser = browser();
+    const guess = (email: string) => guesser.post("/login", { email, password: "a wrong guess" });
+    for (let tries = 0; tries < 21; tries += 1) {
+      expect((await guess(`nobody-${tries}@client.example`)).status).toBe(400);
+    }
+    const form = { fullName: "Guessing", email: "guessing@client.example", password };
+    for (let tries = 0; tries < 11; tries += 1) {
+      const clientId = `AAAA-AAAA-AAAA-00${String(tries).padStart(2, "0")}`;
+      expect((await guesser.post("/signup", { ...form, clientId })).status).toBe(400);
+    }
+    expect((await browser().post("/login", demo)).status).toBe(303);
+  });
+
+  test("an account is still tried five times only", async () => {
+    const guess = () => browser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
+    for (let tries = 0; tries < 5; tries += 1) expect((await guess()).status).toBe(400);
+    expect((await guess()).status).toBe(429);
+  });
 });

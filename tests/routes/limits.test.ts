@@ -99,6 +99,77 @@ describe("logins that fail", () => {
   });
 });
 
+describe("a browser that has opened the account", () => {
+  /** As many failures from elsewhere as lock everybody else out of an account. */
+  async function lockOut(person: string) {
+    for (let failed = 0; failed < 12; failed += 1) await logIn(app.browser(), person);
+    expect(await status(logIn(app.browser(), person, password))).toBe(429);
+  }
+
+  test("opens it again while others have it locked for everybody else, and has five failures of its own", async () => {
+    const owner = app.browser();
+    const person = await owner.signUpAndIn("Owner");
+    await owner.post("/portal/sign-out", {});
+    await lockOut(person);
+    expect(await status(logIn(owner, person.toUpperCase(), password))).toBe(303);
+    for (let failed = 0; failed < 5; failed += 1) expect(await status(logIn(owner, person))).toBe(400);
+    const page = await read(await logIn(owner, person, password));
+    expectLimit(page, "Login Failed", /^Too many attempts to log in\. Try again in 15 minutes\.$/, 900);
+    expect(await status(logIn(owner, newcomer()))).toBe(400);
+  });
+
+  test("keeps this for each of its accounts, in a cookie that names none and that nobody else can make", async () => {
+    const owner = app.browser();
+    const people = [await owner.signUpAndIn("First"), await owner.signUpAndIn("Second")];
+    const cookie = owner.cookies.get("known") ?? "";
+    expect(cookie).toMatch(/^[\w-]{22}\.[\w-]{43}\.[\w-]{43}$/);
+    const line = (await logIn(owner, people[0] ?? "", password)).headers
+      .getSetCookie()
+      .find((one) => one.startsWith("known="));
+    expect(line).toMatch(/; Max-Age=31536000; .*HttpOnly/);
+    for (const person of people) await lockOut(person);
+    for (const person of people) expect(await status(logIn(owner, person, password))).toBe(303);
+
+    const [id = "", , mark = ""] = cookie.split(".");
+    const forged = [`${id}.${"A".repeat(43)}`, `${"A".repeat(22)}.${mark}`, id, `${id}.`, ".", "%%%", "x".repeat(5000)];
+    for (const value of forged) {
+      const forger = app.browser();
+      forger.cookies.set("known", value);
+      expect(await status(logIn(forger, people[0] ?? "", password)), value.slice(0, 80)).toBe(429);
+    }
+  });
+
+  test("is not one where the login only began, failed, or was on a shared computer", async () => {
+    const person = await app.browser().signUpAndIn("Cautious");
+    const shared = app.browser();
+    await shared.post("/login", { email: person, password, shared: "on" });
+    const failed = app.browser();
+    await logIn(failed, person);
+    const { half } = await halfWay("Half Way");
+    for (const browser of [shared, failed, half]) expect(browser.cookies.has("known")).toBe(false);
+  });
+
+  test("is one after the code of a second factor", async () => {
+    const { half, email, authenticator } = await halfWay("Whole Way");
+    expect((await half.post("/login/verify", { code: await authenticator.freshCode() })).status).toBe(303);
+    await lockOut(email);
+    expect(await status(logIn(half, email, password))).toBe(303);
+  });
+});
+
+/** A client with a second factor, and a browser of theirs that has given the password and not the code. */
+async function halfWay(name: string) {
+  const browser = app.browser();
+  const email = await browser.signUpAndIn(name);
+  const page = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
+  const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+  const authenticator = Authenticator.fromUri(link?.getAttribute("href") ?? "");
+  await browser.press(page, "Enable 2FA", { code: await authenticator.freshCode() });
+  const half = app.browser();
+  expect((await half.post("/login", { email, password })).headers.get("Location")).toBe("/login/verify");
+  return { half, email, authenticator };
+}
+
 describe("what is no failure does not count:", () => {
   test("logins that are right, before and after four that fail", async () => {
     const browser = app.browser();
@@ -149,18 +220,6 @@ test("unknown client IDs are ten per address in an hour, right ones as many as t
 });
 
 describe("codes of a second factor", () => {
-  /** A client with a second factor, and a browser of theirs that has given the password and not the code. */
-  async function halfWay(name: string) {
-    const browser = app.browser();
-    const email = await browser.signUpAndIn(name);
-    const page = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
-    const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
-    const authenticator = Authenticator.fromUri(link?.getAttribute("href") ?? "");
-    await browser.press(page, "Enable 2FA", { code: await authenticator.freshCode() });
-    const half = app.browser();
-    expect((await half.post("/login", { email, password })).headers.get("Location")).toBe("/login/verify");
-    return { half, email, authenticator };
-  }
   const give = (browser: Browser, code: string) => browser.post("/login/verify", { code });
   const verifications = (calls: string[]) => calls.filter((call) => call.endsWith("/verify"));
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
+import { type Form, keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let email: string;
@@ -81,6 +81,21 @@ describe("who may not log in", () => {
     }
     expect(wrong.page.value("email")).toBe(email);
     expect(wrong.page.text).toBe(unknown.page.text);
+  });
+
+  test("keeps the tick of a shared computer and the page that was asked for, whatever was wrong", async () => {
+    const mistakes: Form[] = [{ email }, { email, password: "not the password" }, { email: "", password }];
+    for (const wrong of mistakes) {
+      const person = app.browser();
+      const page = await person.open("/login?next=/portal/new");
+      const refused = await read(await person.press(page, "Log in", { ...wrong, shared: "on" }));
+      expect(refused.form("Log in").fields).toMatchObject({ shared: "on", next: "/portal/new" });
+      const entered = await person.press(refused, "Log in", { email, password });
+      expect(entered.headers.get("Location")).toBe("/portal/new");
+      expect(entered.headers.getSetCookie().find((line) => line.startsWith("session="))).not.toMatch(/max-age/i);
+      const unticked = await read(await app.browser().press(page, "Log in", wrong));
+      expect(unticked.form("Log in").fields).not.toHaveProperty("shared");
+    }
   });
 
   test("hears of an unconfirmed address only with its password", async () => {

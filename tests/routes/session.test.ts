@@ -209,6 +209,25 @@ describe("signing out", () => {
     for (const thief of thieves) expect((await thief.get("/portal")).headers.get("Location")).toBe("/login");
   });
 
+  test("takes a session that was renewed on the way too, when the backend cannot be told", async () => {
+    for (const fault of [500, "close"] as const) {
+      const browser = app.browser();
+      await browser.logIn(email);
+      change(browser, { expires_at: 1 });
+      app.proxy.fail(fault, /\/logout/);
+      const calls = await app.proxy.during(async () => {
+        const answer = await browser.post("/portal/sign-out", {});
+        const session = answer.headers.getSetCookie().filter((line) => line.startsWith("session"));
+        expect(session.length).toBeGreaterThan(0);
+        for (const line of session) expect(line).toMatch(/^session[.\d]*=; Max-Age=0/);
+      });
+      expect(calls.join()).toContain("grant_type=refresh_token");
+      expect(browser.cookies.has("session")).toBe(false);
+      expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+      app.proxy.fail("none");
+    }
+  });
+
   test("leaves the person's other browsers signed in", async () => {
     const browser = app.browser();
     const email = await browser.signUpAndIn("Njeri");

@@ -175,7 +175,7 @@ describe("the client ID", () => {
     const mailed = await Promise.all(emails.map(mailsOf));
     expect(mailed).toEqual(statuses.map((status) => (status === 303 ? 1 : 0)));
     const [winner = ""] = emails.filter((_, index) => mailed[index] === 1);
-    expect((await app.browser().confirm(winner)).status).toBe(303);
+    expect((await app.browser().confirm(winner, typed.password)).status).toBe(303);
     const losers = emails.filter((email) => email !== winner).slice(0, 5);
     for (const email of [winner, ...losers]) {
       const answer = await app.browser().post("/login", { email, password: typed.password });
@@ -215,7 +215,7 @@ describe("a sign-up that is right", () => {
     const person = app.browser();
     const email = `${what.replaceAll(" ", "-")}@client.example`;
     await person.post("/signup", { ...typed, clientId: newClientId(), email, password: chosen });
-    await person.confirm(email);
+    await person.confirm(email, chosen);
     const answer = await person.post("/login", { email, password: chosen });
     expect(answer.headers.get("Location")).toBe("/portal");
   });
@@ -240,15 +240,29 @@ describe("an e-mail address that has an account", () => {
     return { status: answer.status, to: answer.headers.get("Location"), toasts: page.toasts, text: page.text };
   };
 
-  test("gets the answer of a new one; its account and the client ID stay as they were", async () => {
-    const email = await app.browser().signUpAndIn("Known");
-    const clientId = newClientId();
-    expect(await answerTo(email, clientId)).toEqual(await answerTo("unheard-of@client.example", newClientId()));
-    expect(await mailsOf(email)).toBe(1);
-    await app.browser().logIn(email);
-    expect((await app.browser().post("/login", { email, password: "another password" })).status).toBe(400);
-    const issued = (await listClientIds(app.company)).find((one) => one.client_id === clientId);
-    expect(issued?.claimed_by).toBeNull();
+  test("gets the answer of a new one, its account stays, and the client ID is spent as by a new one", async () => {
+    const known = await app.browser().signUpAndIn("Known");
+    const seen = [];
+    for (const email of [known, "unheard-of@client.example"]) {
+      const clientId = newClientId();
+      const answers: unknown[] = [];
+      const calls = await app.proxy.during(async () => {
+        for (const address of [email, email.toUpperCase(), "somebody-else@client.example", email]) {
+          answers.push(await answerTo(address, clientId).catch(() => "refused"));
+        }
+      });
+      const issued = (await listClientIds(app.company)).find((one) => one.client_id === clientId);
+      seen.push({ answers, calls, spent: issued?.spent });
+    }
+    expect(seen[0]).toEqual(seen[1]);
+    expect(seen[0]).toMatchObject({
+      answers: [{ status: 303 }, { status: 303 }, "refused", { status: 303 }],
+      spent: true,
+    });
+    expect(await mailsOf(known)).toBe(1);
+    expect(await mailsOf("somebody-else@client.example")).toBe(0);
+    await app.browser().logIn(known);
+    expect((await app.browser().post("/login", { email: known, password: "another password" })).status).toBe(400);
   });
 
   test("gets it in capitals too, and while it still waits for its confirmation", async () => {
@@ -261,13 +275,61 @@ describe("an e-mail address that has an account", () => {
   });
 });
 
+describe("the page behind the link of the mail", () => {
+  const wrongWords = "The e-mail address or the password is not right.";
+
+  test("confirms nothing for who has the mailbox and not the password, whoever signed up", async () => {
+    const victim = "victim@client.example";
+    await app.browser().post("/signup", { ...typed, clientId: newClientId(), email: victim, password: "the thief's" });
+    const owner = app.browser();
+    const page = await read(await owner.confirm(victim, "the owner's own"));
+    expect(page.status).toBe(400);
+    expect(page.title).toMatch(/^Error: /);
+    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: wrongWords, variant: "destructive" }]);
+    expect(page.value("email")).toBe(victim);
+    expect(page.html).not.toContain("the owner's own");
+    const thief = await read(await app.browser().post("/login", { email: victim, password: "the thief's" }));
+    expect(thief.toasts[0]?.description).toMatch(/^Your e-mail address is not confirmed yet\./);
+    // Somebody else's sign-up, with its right password, is not confirmed by this link either.
+    const other = "other-sign-up@client.example";
+    await app.browser().post("/signup", { ...typed, clientId: newClientId(), email: other, password });
+    const crossed = await read(await owner.press(page, "Confirm this address", { email: other, password }));
+    expect(crossed.toasts[0]?.description).toBe("This link has been used or is too old.");
+    expect((await app.browser().post("/login", { email: other, password })).status).toBe(400);
+    expect((await owner.press(page, "Confirm this address", { email: victim, password: "the thief's" })).status).toBe(
+      303,
+    );
+  });
+
+  test("tells nobody who has an account, and counts wrong passwords as the login does", async () => {
+    const waiting = "waiting-for-link@client.example";
+    await app.browser().post("/signup", { ...typed, clientId: newClientId(), email: waiting, password });
+    const confirmed = await app.browser().signUpAndIn("Confirmed");
+    const pages = [];
+    for (const email of [waiting, confirmed, "nobody-at-all@client.example"]) {
+      const guesser = app.browser();
+      const form = await guesser.open("/auth/confirm?token_hash=0123456789abcdef");
+      const guess = () => guesser.press(form, "Confirm this address", { email, password: "a wrong guess" });
+      const answers = [];
+      for (let tries = 0; tries < 6; tries += 1) answers.push(await read(await guess()));
+      pages.push(answers.map(({ status, text, toasts }) => ({ status, text, said: toasts[0]?.description })));
+      // The same count as at the login.
+      expect((await guesser.post("/login", { email, password })).status).toBe(429);
+    }
+    expect(pages[0]?.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 429]);
+    expect(pages[0]?.[0]?.said).toBe(wrongWords);
+    expect(pages[1]).toEqual(pages[0]);
+    expect(pages[2]).toEqual(pages[0]);
+  });
+});
+
 test("the form shows what the specification asks for and keeps nothing of an earlier visitor", async () => {
   const page = await app.browser().open("/signup");
   const labels = page.all("main label").map((label) => label.text);
   expect(labels).toEqual(["Client ID", "Full Name", "Email", "Password"]);
   expect(page.saidOf("clientId")).toEqual(["Provided by the company"]);
   expect(page.saidOf("password")).toEqual(["At least 6 characters"]);
-  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual(["/login"]);
+  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual(["/login", "tel:+254700000001"]);
   expect(page.all("main input").map((input) => input.getAttribute("aria-required"))).toEqual(Array(4).fill("true"));
   expect(page.all("main input").map((input) => input.getAttribute("value") ?? "")).toEqual(["", "", "", ""]);
   expect(page.problems).toEqual([]);

@@ -99,9 +99,48 @@ describe("setting up", () => {
     const late = await read(
       await browser.press(first.page, "Enable 2FA", { code: await first.authenticator.freshCode() }),
     );
-    expect(late.status).toBeGreaterThanOrEqual(400);
+    expect(late.status).toBe(409);
+    expect(late.toasts).toEqual([
+      {
+        title: "Error challenging",
+        description:
+          "This authenticator is not known any more: another window removed it or began a new one. Start again.",
+        variant: "destructive",
+      },
+    ]);
+    expect(late.form("Set up 2FA").fields).toEqual({});
     const done = await browser.press(second.page, "Enable 2FA", { code: await second.authenticator.freshCode() });
     expect(done.headers.get("Location")).toBe("/portal");
+  });
+
+  test.each([
+    ["a secret of 60 KB", { secret: "A".repeat(60_000) }],
+    ["a secret that is none", { secret: "<b>" }],
+    ["no secret", { secret: "" }],
+    ["a factor that is none", { factorId: "x".repeat(60_000) }],
+  ])("a form with %s is refused before it is used, and can be begun again", async (_what, damage) => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Damaged");
+    const { page, authenticator } = await beginSetup(browser);
+    const code = await authenticator.freshCode();
+    const refused = await read(await browser.press(page, "Enable 2FA", { code, ...damage }));
+    expect(refused.status).toBe(400);
+    expect(refused.toasts[0]).toMatchObject({ title: "Verification failed", variant: "destructive" });
+    expect(refused.html.length).toBeLessThan(30_000);
+    expect((await read(await browser.press(refused, "Set up 2FA"))).h1).toBe("Set up 2FA");
+  });
+
+  test("windows that begin at the same moment are told so in words", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Many");
+    const form = await browser.open("/portal/2fa");
+    const pages = await Promise.all(
+      Array.from({ length: 4 }, async () => read(await browser.press(form, "Set up 2FA"))),
+    );
+    for (const page of pages) {
+      expect([200, 409]).toContain(page.status);
+      if (page.status === 409) expect(page.toasts[0]?.description).toMatch(/Start again\.$/);
+    }
   });
 
   test.each([
@@ -188,6 +227,14 @@ describe("a session without the code", () => {
     expect(paused.status).toBe(429);
     expect(paused.toasts[0]?.description).toBe("Too many wrong codes. Try again in 15 minutes.");
   });
+});
+
+test("the code page says whom to call about a lost authenticator, as a link to press", async () => {
+  const { email } = await protectedClient("Lost");
+  const page = await (await halfWay(email)).open("/login/verify");
+  const [call] = page.all("main a");
+  expect(call?.getAttribute("href")).toBe("tel:+254700000001");
+  expect(page.text).toContain("Call +254 700 000 001: staff can take it off");
 });
 
 test("the code page is for those who need it: others are sent where they belong", async () => {

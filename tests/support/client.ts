@@ -12,7 +12,7 @@ export async function newClient(place: Place, email: string): Promise<Browser> {
   const form = { clientId, fullName: "Achieng Otieno", email, password };
   await browser.press(await browser.open("/signup"), "Create Account", form);
   const { pathname, search } = new URL(await confirmationLink(place.dataDir, email));
-  await browser.press(await browser.open(pathname + search), "Confirm this address", {});
+  await browser.press(await browser.open(pathname + search), "Confirm this address", { email, password });
   const entered = await browser.post("/login", { email, password });
   if (entered.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in: ${entered.status}`);
   return browser;

@@ -52,7 +52,8 @@ export const test = base.extend<SiteOptions & { company: Backend; client: Client
     };
     await post(page, "/signup", { ...client, clientId: await newClientId(dataDir) });
     const link = new URL(await confirmationLink(dataDir, client.email));
-    await post(page, "/auth/confirm", { token: link.searchParams.get("token_hash") ?? "" });
+    const { email, password } = client;
+    await post(page, "/auth/confirm", { token: link.searchParams.get("token_hash") ?? "", email, password });
     await page.context().clearCookies({ name: "flash" });
     await use(client);
   },

@@ -61,6 +61,7 @@ export async function memoryBackend() {
     });
     if (signedUp.error) throw signedUp.error;
     const token = /token_hash=([0-9a-f]+)/.exec(mails.findLast((mail) => mail.to === email)?.html ?? "")?.[1] ?? "";
+    await company.rpc("prove_password", { email, token });
     const confirmed = await handle(publishableKey).auth.verifyOtp({ token_hash: token, type: "signup" });
     if (confirmed.error) throw confirmed.error;
     const { data, error } = await client.auth.signInWithPassword({ email, password });

@@ -141,10 +141,10 @@ export class Browser {
     return email;
   }
 
-  /** Presses the button behind the link of the newest mail to this address. */
-  async confirm(email: string): Promise<Response> {
+  /** Gives the password of the sign-up behind the link of the newest mail to this address. */
+  async confirm(email: string, typed = password): Promise<Response> {
     const { pathname, search } = new URL(await confirmationLink(process.env.DATA_DIR ?? "", email));
-    return this.press(await this.open(pathname + search), "Confirm this address");
+    return this.press(await this.open(pathname + search), "Confirm this address", { email, password: typed });
   }
 
   /** Logs in, past the toast that says so. Throws when that fails. */

@@ -5,6 +5,7 @@ import { Icon } from "~/components/ui/icon";
 import { type MailDraft, mailtoHref } from "~/models/mail-draft";
 import type { loader } from "~/root";
 import { chatHref } from "./chat";
+import { OfficePhone } from "./office-phone";
 
 /** Opens the mail application with a draft, as a press on its link does. */
 export function openMail(draft: MailDraft): void {
@@ -19,7 +20,6 @@ export function openMail(draft: MailDraft): void {
  */
 export function MailReady({ draft, opens = false }: { draft: MailDraft; opens?: boolean }) {
   const company = useRouteLoaderData<typeof loader>("root")?.company;
-  const office = company?.offices[0];
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!opens) return;
@@ -54,13 +54,9 @@ export function MailReady({ draft, opens = false }: { draft: MailDraft; opens?: 
         className="mt-1 w-full rounded-label border border-edge bg-sunken p-3 font-mono text-sm"
         value={`To: ${draft.to}\nSubject: ${draft.subject}\n\n${draft.body}`}
       />
-      {office && company && (
+      {company && (
         <p className="mt-2 text-sm">
-          Or call{" "}
-          <a className="inline-flex min-h-11 items-center underline" href={`tel:${office.phone.replaceAll(" ", "")}`}>
-            {office.phone}
-          </a>{" "}
-          or{" "}
+          Or call <OfficePhone /> or{" "}
           <a
             className="inline-flex min-h-11 items-center underline"
             href={chatHref(company.chat_phone)}

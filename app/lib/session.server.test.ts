@@ -1,0 +1,33 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { RouterContextProvider } from "react-router";
+import { expect, test } from "vitest";
+import { getClient } from "./session.server.ts";
+import { backendMiddleware } from "./supabase.server.ts";
+
+test("the check of a session may take as long as PAGE_SECONDS says", async () => {
+  const backend = createServer(async (_request, response) => {
+    await setTimeout(5200);
+    response.writeHead(200, { "content-type": "application/json" }).end('{"id":"0b51e3a8","user_metadata":{}}');
+  });
+  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+  Object.assign(process.env, {
+    PAGE_SECONDS: "30",
+    SUPABASE_URL: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
+    SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
+    SUPABASE_SECRET_KEY: "sb_secret_x",
+    SESSION_SECRET: "x".repeat(32),
+  });
+  const session = { access_token: "a.e30.c", refresh_token: "x", expires_at: 4e9 };
+  const cookie = `session=base64-${Buffer.from(JSON.stringify(session)).toString("base64url")}`;
+  const request = new Request("http://127.0.0.1:3000/portal", { headers: { cookie } });
+  const context = new RouterContextProvider();
+  const args = { request, context, params: {}, pattern: "", url: new URL(request.url) };
+  await backendMiddleware(args as Parameters<typeof backendMiddleware>[0], async () => {
+    expect(await getClient(request, context)).toMatchObject({ id: "0b51e3a8" });
+    return new Response();
+  });
+  backend.close();
+});

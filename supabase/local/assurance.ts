@@ -1,0 +1,138 @@
+/** How sure auth is of who asks: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
+import { decodeJwt, SignJWT } from "jose";
+import { failure } from "./auth.ts";
+import type { Database } from "./database.ts";
+
+export type Handler = (request: Request) => Promise<Response>;
+export type Rules = {
+  next: Handler;
+  db: Database;
+  jwtSecret: string;
+  jwtExpiry: number;
+  /** The site's origin: the issuer in an authenticator when none is given. */
+  siteUrl: string;
+  /** Whether a new password asks for a session of the last 24 hours. */
+  securePasswordChange: boolean;
+  /** This backend's auth address, for the `iss` claim. */
+  issuer: string;
+};
+type User = { id: string; email: string; app_metadata: object; user_metadata: object };
+type Session = { access_token: string; refresh_token: string; user: User };
+/** `recent` tells whether the session began within the last 24 hours. */
+export type Caller = { user: User; sessionId: string; aal: string; recent: boolean };
+
+/** Who asks, verified by the library itself; or its refusal. */
+export async function identify(rules: Rules, request: Request): Promise<Caller | Response> {
+  const headers = new Headers();
+  for (const name of ["apikey", "authorization"]) headers.set(name, request.headers.get(name) ?? "");
+  const answer = await rules.next(new Request(new URL("/auth/v1/user", request.url), { headers }));
+  if (!answer.ok) return answer;
+  const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
+  const { rows } = await rules.db.query<{ aal: string; recent: boolean }>(
+    "select coalesce(aal, 'aal1') as aal, created_at > now() - interval '24 hours' as recent from auth.sessions where id = $1",
+    [session_id ?? null],
+  );
+  if (!session_id || !rows[0]) return failure(403, "session_not_found", "Session from session_id claim does not exist");
+  return { user: (await answer.json()) as User, sessionId: session_id, ...rows[0] };
+}
+
+/**
+ * GoTrue's refusal to change a password or an address: an account with a second factor asks for its code first, and a new
+ * password for a login of today. Null where the change may go on.
+ */
+export async function refusedUpdate(rules: Rules, request: Request): Promise<Response | null> {
+  const caller = await identify(rules, request);
+  if (caller instanceof Response) return caller;
+  const input = await body<{ password?: unknown; email?: unknown; phone?: unknown }>(request.clone());
+  const moves = Boolean(input.email) && input.email !== caller.user.email;
+  const changes = moves || input.password || input.phone;
+  const factors = await shownFactors(rules.db, caller.user.id);
+  if (changes && caller.aal !== "aal2" && factors.some(({ status }) => status === "verified")) {
+    const words = "AAL2 session is required to update email or password when MFA is enabled.";
+    return failure(401, "insufficient_aal", words);
+  }
+  // No mail is sent for it here.
+  if (moves)
+    return failure(400, "email_address_not_authorized", "Email address cannot be used as it is not authorized");
+  if (input.password !== undefined && rules.securePasswordChange && !caller.recent) {
+    return failure(400, "reauthentication_needed", "Password update requires reauthentication");
+  }
+  return null;
+}
+
+/** A token answer of the library with its method written down, and the token signed again with GoTrue's claims. */
+export async function withAssurance(rules: Rules, response: Response, method: string | null): Promise<Response> {
+  const session = (await response.json()) as Session;
+  const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
+  if (!session_id) return Response.json(session, response);
+  if (method) await addMethod(rules.db, session_id, method);
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return Response.json(
+    {
+      ...session,
+      access_token: await sign(rules, session.user, session_id),
+      user: await withUserFactors(rules.db, session.user),
+    },
+    { status: response.status, headers },
+  );
+}
+
+/** Writes down how a session showed who it is. */
+export async function addMethod(db: Database, sessionId: string, method: string): Promise<void> {
+  await db.query(
+    `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
+     on conflict (session_id, authentication_method) do update set updated_at = now()`,
+    [sessionId, method],
+  );
+}
+
+/** An access token of a session; its assurance comes from the methods written down for it, newest first. */
+export async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
+  const { rows } = await rules.db.query<{ method: string; timestamp: number }>(
+    `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
+     from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
+    [sessionId],
+  );
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({
+    email: user.email,
+    phone: "",
+    app_metadata: user.app_metadata,
+    user_metadata: user.user_metadata,
+    role: "authenticated",
+    aal: rows.some(({ method }) => method === "totp") ? "aal2" : "aal1",
+    amr: rows,
+    session_id: sessionId,
+    is_anonymous: false,
+  })
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .setIssuer(rules.issuer)
+    .setSubject(user.id)
+    .setAudience("authenticated")
+    .setIssuedAt(now)
+    .setExpirationTime(now + rules.jwtExpiry)
+    .sign(new TextEncoder().encode(rules.jwtSecret));
+}
+
+/** A user as auth shows it, with the factors if there are any. */
+export async function withUserFactors<T>(db: Database, user: T & { id?: string }): Promise<T> {
+  const factors = user.id ? await shownFactors(db, user.id) : [];
+  return factors.length > 0 ? { ...user, factors } : user;
+}
+
+/** The factors of a user as clients see them, oldest first. */
+export async function shownFactors(db: Database, userId: string) {
+  const { rows } = await db.query<{ status: string }>(
+    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
+     from auth.mfa_factors where user_id = $1 order by created_at`,
+    [userId],
+  );
+  return rows;
+}
+
+/** The JSON of a request; an empty object when there is none. */
+export async function body<T extends object>(request: Request): Promise<Partial<T>> {
+  const value: unknown = await request.json().catch(() => null);
+  return value && typeof value === "object" ? (value as Partial<T>) : {};
+}

@@ -1,0 +1,22 @@
+/** Which addresses the embedded backend answers: those that the product uses, each written in one way. */
+
+/**
+ * Without encoded letters, empty segments, a slash at the end and the like, so that the rules here and the library behind
+ * them read the same path.
+ */
+const plain = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
+
+/** No magic links, recovery, invitations, other providers or changes of address by mail: nothing here leads to them. */
+const auth = [
+  /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
+  /^(GET|PUT) \/auth\/v1\/user$/,
+  /^GET \/auth\/v1\/(settings|health)$/,
+  /^\w+ \/auth\/v1\/factors(\/[\w-]+(\/(challenge|verify))?)?$/,
+  /^\w+ \/auth\/v1\/admin\/users\/[\w-]+(\/factors(\/[\w-]+)?)?$/,
+];
+
+/** Whether there is anything at the address of a request. `path` has no query. */
+export function isOpen(method: string, path: string): boolean {
+  if (!plain.test(path)) return false;
+  return !path.startsWith("/auth/") || auth.some((route) => route.test(`${method} ${path}`));
+}
