@@ -1,10 +1,19 @@
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "@react-router/dev/config";
-import { compressFolder } from "./app/server/files.ts";
+import { manifestFile, webManifest } from "./app/lib/manifest.build.ts";
+import { compress, compressFolder } from "./app/server/files.ts";
+
+const client = path.join(import.meta.dirname, "build/client");
 
 export default {
   ssr: true,
-  buildEnd: () => compressFolder(path.join(import.meta.dirname, "build/client")),
+  buildEnd: () => {
+    compressFolder(client);
+    // Last of all: app/server/build.ts knows by it that a build is whole.
+    writeFileSync(path.join(client, manifestFile), webManifest());
+    compress(path.join(client, manifestFile));
+  },
   routeDiscovery: { mode: "initial" },
   // The gate (app/lib/gate.server.ts) judges where a form comes from, for every route and from APP_ORIGIN; the
   // framework's own check would answer 400 before it.

@@ -2,6 +2,7 @@ import path from "node:path";
 import { reactRouter } from "@react-router/dev/vite";
 import tailwindcss from "@tailwindcss/vite";
 import { defineConfig, type Plugin } from "vite";
+import { manifest } from "./app/lib/manifest.build.ts";
 import { mdx } from "./app/lib/mdx.build.ts";
 
 /** Few files compress better and cost fewer round trips than many: the framework, what pages share, and each page. */
@@ -29,7 +30,7 @@ const productionRouter: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [productionRouter, mdx(), tailwindcss(), reactRouter()],
+  plugins: [productionRouter, mdx(), manifest(), tailwindcss(), reactRouter()],
   resolve: { alias: { "~": path.resolve(import.meta.dirname, "app") } },
   environments: {
     client: { build: { rolldownOptions: { experimental: { lazyBarrel: true }, output: { codeSplitting: chunks } } } },

@@ -64,7 +64,7 @@ async function journeys(): Promise<Outcome> {
   } catch (error) {
     return { passed: 0, failed: [(error as Error).message] };
   }
-  ensureBuild();
+  await ensureBuild();
   const file = path.join(work, "playwright.json");
   const ran = run(bin("@playwright/test/cli.js"), ["test", "--reporter=list,json"], {
     E2E_PORT: String(await freePort()),

@@ -53,6 +53,8 @@ export const hours = read("hours", z.array(z.object({ days: text, hours: text })
 export const home = read(
   "home",
   z.object({
+    description: text,
+    intro: text,
     search_terms: z.array(text),
     stats: z.array(z.object({ value: z.number().int(), suffix: z.string(), label: text })),
     why_choose_us: z.array(titled).length(6),
@@ -67,16 +69,20 @@ export const about = read(
   "about",
   z.object({
     title: text,
+    description: text,
     story: z.object({
       title: text,
       paragraphs: z.array(text),
       scenes: z.array(z.object({ id: text, caption: text, alt: text })).length(5),
     }),
+    partners: text,
     highlights: z.array(z.object({ title: text, description: text })).length(4),
     vision: titled,
     mission: titled,
   }),
 );
+
+export const careers = read("careers", z.object({ description: text, intro: text }));
 
 export const faq = read(
   "faq",
@@ -117,12 +123,16 @@ export const stages = read(
 /** The nine options of the quote form; the form takes no other. */
 export const quoteServices = read("quote-services", z.array(text).length(9));
 
-/** Checks content/data/<name>.yaml. */
+/** Checks content/data/<name>.yaml. The year of the founding stands in one place: other texts say {founded}. */
 function read<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = files[`../../${file}`];
   if (source === undefined) throw new Error(`${file}: there is no such file`);
-  return check(file, schema, parse(source));
+  return check(
+    file,
+    schema,
+    parse(name === "company" ? source : source.replaceAll("{founded}", `${theCompany.founded}`)),
+  );
 }
 
 /** Returns the value in the schema's shape, or throws an error that names file and field. */

@@ -181,7 +181,7 @@ describe("npm run content, on content of which a part is real,", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "content-"));
   let stdout = "";
   beforeAll(() => {
-    for (const name of ["app/server", "content/data", "content/blog"])
+    for (const name of ["app/server", "content/data", "content/blog", "supabase"])
       mkdirSync(path.join(folder, name), { recursive: true });
     for (const name of ["package.json", "app/server/content.ts"])
       copyFileSync(path.join(root, name), path.join(folder, name));
@@ -198,6 +198,10 @@ describe("npm run content, on content of which a part is real,", () => {
       licence: "SAMPLE-CAL-0000",
     };
     writeFileSync(path.join(folder, "content/data/company.yaml"), stringify(company));
+    const years =
+      "founded: 1993 # sample\nsince: >- # sample\n  Here since\n  1993\nstats:\n  - value: 36000 # sample\n    suffix: +\n";
+    writeFileSync(path.join(folder, "content/data/about.yaml"), years);
+    writeFileSync(path.join(folder, "supabase/config.toml"), 'admin_email = "no-reply@mizigo.example"\n');
     const texts = ["Samples and laboratory reports followed up", "Resamples, samples and minerals outbound."];
     writeFileSync(path.join(folder, "content/data/home.yaml"), stringify({ texts }));
     writeFileSync(
@@ -209,7 +213,7 @@ describe("npm run content, on content of which a part is real,", () => {
     stdout = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: folder, encoding: "utf8" });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const lines = () => stdout.split("\n").filter((line) => line.startsWith("content/"));
+  const lines = () => stdout.split("\n").filter((line) => /^(content|supabase)\//.test(line));
 
   test.each([
     ["the company's name", "company.yaml: name: Mizigo Clearing & Forwarding"],
@@ -222,8 +226,20 @@ describe("npm run content, on content of which a part is real,", () => {
     expect(lines()).toContain(`content/data/${line}`);
   });
 
+  test("tells of what looks real and is marked as a sample: years, figures, claims", () => {
+    expect(lines().filter((line) => line.includes("about.yaml"))).toEqual([
+      "content/data/about.yaml: founded: 1993",
+      "content/data/about.yaml: since: Here since 1993",
+      "content/data/about.yaml: stats.0.value: 36000",
+    ]);
+  });
+
+  test("tells of the sender of the mails", () => {
+    expect(lines()).toContain("supabase/config.toml: admin_email: no-reply@mizigo.example");
+  });
+
   test("leaves real values out", () => {
-    expect(lines().filter((line) => /offices\.1|founded|taglines/.test(line))).toEqual([]);
+    expect(lines().filter((line) => /company.*(offices\.1|founded|taglines)/.test(line))).toEqual([]);
   });
 
   test("leaves texts out that only speak of samples", () => {

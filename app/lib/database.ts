@@ -10,6 +10,48 @@ export type Json =
 export type Database = {
   public: {
     Tables: {
+      acts: {
+        Row: {
+          account: string | null
+          act: string
+          after: Json | null
+          at: string
+          before: Json | null
+          by_name: string
+          colleague: string | null
+          document: string | null
+          id: string
+          reason: string | null
+          shipment: string | null
+        }
+        Insert: {
+          account?: string | null
+          act: string
+          after?: Json | null
+          at?: string
+          before?: Json | null
+          by_name: string
+          colleague?: string | null
+          document?: string | null
+          id?: string
+          reason?: string | null
+          shipment?: string | null
+        }
+        Update: {
+          account?: string | null
+          act?: string
+          after?: Json | null
+          at?: string
+          before?: Json | null
+          by_name?: string
+          colleague?: string | null
+          document?: string | null
+          id?: string
+          reason?: string | null
+          shipment?: string | null
+        }
+        Relationships: []
+      }
       client_ids: {
         Row: {
           claimed_at: string | null
@@ -190,6 +232,7 @@ export type Database = {
           isSetofReturn: true
         }
       }
+      delete_past_acts: { Args: Record<PropertyKey, never>; Returns: number }
       find_account: { Args: { email: string }; Returns: string }
       issue_client_ids: {
         Args: { how_many?: number }
@@ -208,11 +251,25 @@ export type Database = {
           isSetofReturn: true
         }
       }
+      past_acts: { Args: Record<PropertyKey, never>; Returns: number }
       past_retention: { Args: Record<PropertyKey, never>; Returns: Json }
       portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
       prove_password: {
         Args: { email: string; token: string }
         Returns: boolean
+      }
+      record_act: {
+        Args: {
+          account?: string
+          act: string
+          after?: Json
+          before?: Json
+          by_name: string
+          document?: string
+          reason?: string
+          shipment?: string
+        }
+        Returns: undefined
       }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
       require_awaited_file: {

@@ -4,6 +4,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { MiddlewareFunction } from "react-router";
 import { addressOf } from "./client-address.server.ts";
 import { env } from "./env.server.ts";
+import { visible } from "./visible.ts";
 
 /** The server writes an id of its own here for the app, over whatever a request brings under this name. */
 export const requestIdHeader = "X-Request-Id";
@@ -18,7 +19,8 @@ const ofRequest = new AsyncLocalStorage<{ requestId: string; address: string }>(
  * anything goes into fields: no password, token, cookie, code, client ID, file or query string.
  */
 export function log(level: Level, event: string, fields: Fields = {}): void {
-  console.log(JSON.stringify({ time: new Date().toISOString(), level, event, ...ofRequest.getStore(), ...fields }));
+  const line = { time: new Date().toISOString(), level, event, ...ofRequest.getStore(), ...fields };
+  console.log(visible(JSON.stringify(line)));
 }
 
 /** Makes a line of what libraries print to the console: its first line, as more may hold what nobody should read. */

@@ -213,10 +213,11 @@ function sha256Of(content: Uint8Array): string {
 }
 
 /**
- * Staff: marks an uploaded document as verified, after its file was found to be the one that was uploaded. Throws when
- * it is not, when the shipment has no document of this name, its file is still awaited, or it is verified already.
+ * Staff: marks an uploaded document as verified, after its file was found to be the one that was uploaded. Returns its
+ * id. Throws when it is not, when the shipment has no document of this name, its file is still awaited, or it is verified
+ * already.
  */
-export async function verifyDocument(company: Backend, shipmentId: string, name: string): Promise<void> {
+export async function verifyDocument(company: Backend, shipmentId: string, name: string): Promise<string> {
   const { data, error, status } = await company
     .from("documents")
     .select(`id, name, uploaded, verified, ${countedFile}`)
@@ -240,4 +241,5 @@ export async function verifyDocument(company: Backend, shipmentId: string, name:
     .select("id");
   if (marked.error) throw new Error(refusalOf({ ...marked.error, status: marked.status }).reason);
   if (marked.data.length === 0) throw new Error(`The ${document.name} has changed meanwhile: look at it again.`);
+  return document.id;
 }

@@ -16,8 +16,8 @@ type PastRetention = z.infer<typeof PastRetention>;
 /** How many files one call to the store removes. */
 const batch = 100;
 
-/** Told after each deletion, for the log; ids only, as the log outlives what it tells of. */
-type Tell = (fields: { shipment: string } | { files: number } | { account: string }) => void;
+/** Told after each deletion, and waited for: for the log; ids only, as the log outlives what it tells of. */
+export type Tell = (fields: { shipment: string } | { files: number } | { account: string }) => unknown;
 
 /** Shipments past their last day with their files, files that a deletion left behind, and accounts nobody uses. */
 export async function pastRetention(company: Backend): Promise<PastRetention> {
@@ -35,7 +35,7 @@ export async function pastRetention(company: Backend): Promise<PastRetention> {
  */
 export async function deletePastRetention(company: Backend, tell: Tell): Promise<void> {
   const { shipments, accounts } = await pastRetention(company);
-  for (const { id } of shipments) if (await deleteShipment(company, id)) tell({ shipment: id });
+  for (const { id } of shipments) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell);
   for (const { id } of accounts) await deleteAccount(company, id, tell);
 }
@@ -62,13 +62,15 @@ export async function eraseAccount(company: Backend, email: string, tell: Tell):
     throw new Error(
       `${email} has shipments that have to be kept, the last until ${kept.retain_until}: nothing was deleted.`,
     );
-  for (const { id } of data) if (await deleteShipment(company, id)) tell({ shipment: id });
+  for (const { id } of data) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell);
   await deleteAccount(company, userId, tell);
 }
 
-/** Keeps a shipment longer, through a day such as "2035-12-31". Throws when it is kept that long already. */
-export async function keepShipment(company: Backend, id: string, day: string): Promise<void> {
+/** Keeps a shipment longer, through a day such as "2035-12-31". Returns its last day before; throws when that is later. */
+export async function keepShipment(company: Backend, id: string, day: string): Promise<string> {
+  const before = await company.from("shipments").select("retain_until").eq("id", id).retry(false).single();
+  if (before.error) throw new Error(refusalOf({ ...before.error, status: before.status }).reason);
   const { data, error, status } = await company
     .from("shipments")
     .update({ retain_until: day })
@@ -77,6 +79,7 @@ export async function keepShipment(company: Backend, id: string, day: string): P
     .select("id");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   if (data.length === 0) throw new Error(`${id} is kept until then already: a shipment's last day only moves back.`);
+  return before.data.retain_until;
 }
 
 /** Deletes a shipment if it still is past its last day; whether it was. Its documents and events go with it. */
@@ -98,7 +101,7 @@ async function deleteLeftFiles(company: Backend, tell: Tell): Promise<void> {
     const { data, error } = await company.storage.from("documents").remove(files.slice(0, batch));
     if (error) throw new Error(refusalOf(error).reason);
     if (data.length === 0) throw new Error(`The document store does not delete ${files[0]}.`);
-    tell({ files: data.length });
+    await tell({ files: data.length });
   }
 }
 
@@ -108,7 +111,7 @@ async function deleteAccount(company: Backend, id: string, tell: Tell): Promise<
   if (freed.error) throw new Error(refusalOf({ ...freed.error, status: freed.status }).reason);
   const { error } = await company.auth.admin.deleteUser(id);
   if (error) throw new Error(refusalOf(error).reason);
-  tell({ account: id });
+  await tell({ account: id });
 }
 
 /** The day it is in UTC, as the database counts them. */

@@ -109,8 +109,11 @@ export function setupUri(secret: string, email: string, issuer: string): string 
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Staff: takes every second factor off an account, for a client who lost theirs. Returns how many there were. */
-export async function resetSecondFactors(company: Backend, email: string): Promise<number> {
+/** Staff: takes every second factor off an account, for a client who lost theirs. Returns its id and how many they were. */
+export async function resetSecondFactors(
+  company: Backend,
+  email: string,
+): Promise<{ account: string; removed: number }> {
   const found = await company.rpc("find_account", { email });
   if (found.error) throw new Error(refusalOf({ ...found.error, status: found.status }).reason);
   if (!found.data) throw new Error(`There is no account with the e-mail address ${email}.`);
@@ -122,5 +125,5 @@ export async function resetSecondFactors(company: Backend, email: string): Promi
     const { error } = await mfa.deleteFactor({ userId: found.data, id });
     if (error) throw new Error(refusalOf(error).reason);
   }
-  return factors.length;
+  return { account: found.data, removed: factors.length };
 }

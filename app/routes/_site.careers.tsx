@@ -6,6 +6,7 @@ import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
+import { careers } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readUpload } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
@@ -31,6 +32,12 @@ const Application = z.object({
   letter: severalLines("").max(2000, "Use at most 2,000 characters for the cover letter.").optional(),
 });
 
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
+export function loader() {
+  return careers;
+}
+
 /** Judges the application and lets it go: nothing is sent and nothing is stored. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
@@ -53,29 +60,27 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
   return keepTyped(serverAction);
 }
 
-export const meta: Route.MetaFunction = ({ matches }) =>
+export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   seo(matches, {
     title: "Careers",
-    description: "Work with us at the port, the airport, the inland depots and the customs desk.",
+    description: loaderData?.description ?? "",
     path: "/careers",
   });
 
-export default function CareersPage({ actionData }: Route.ComponentProps) {
+export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
   // After a success the form begins anew; after a refusal it goes on with what was typed.
   const { key } = useLocation();
-  return <CareersForm key={actionData ? "refused" : key} refused={actionData} />;
+  return <CareersForm key={actionData ? "refused" : key} refused={actionData} intro={loaderData.intro} />;
 }
 
-function CareersForm({ refused }: { refused: Refused | undefined }) {
+function CareersForm({ refused, intro }: { refused: Refused | undefined; intro: string }) {
   const [form, fields] = useActionForm("careers", refused, ["name", "email", "letter", "cv"]);
   return (
     <div className="max-w-xl">
       <Title refused={refused !== undefined}>Careers</Title>
       <Refusal refused={refused} form={form} />
       <h1 className="mb-2 text-xl">Careers</h1>
-      <p className="mb-4 text-quiet">
-        We look for declarants, operations clerks and drivers who read papers closely and answer the phone.
-      </p>
+      <p className="mb-4 text-quiet">{intro}</p>
       <p className="mb-6 border-l-2 border-needs-you pl-4">
         This form is a preview. It checks what you enter, and then sends and stores nothing.
       </p>

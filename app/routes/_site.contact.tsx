@@ -51,7 +51,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export const meta: Route.MetaFunction = ({ matches }) =>
   seo(matches, {
     title: "Contact",
-    description: "Write, call or visit our offices in Nairobi and Mombasa: addresses, numbers and working hours.",
+    description: "Write, call or visit our offices: addresses, numbers and working hours.",
     path: "/contact",
   });
 

@@ -1,8 +1,10 @@
 /** The build that npm start serves: made when there is none, or when a source is newer. */
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { text } from "node:stream/consumers";
 import { ConfigurationError, environmentForChild } from "../lib/env.server.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -11,29 +13,43 @@ const sources = ["app", "content", "public", "package-lock.json", "react-router.
 export const serverBuild = path.join(root, "build/server/index.js");
 export const clientBuild = path.join(root, "build/client");
 
-/** What a build writes last: without it one was cut off. */
-const lastWritten = path.join(clientBuild, "manifest.webmanifest.br");
+/** What a build writes last (react-router.config.ts): without it one was cut off. */
+const lastWritten = path.join(clientBuild, "manifest.webmanifest.gz");
 
-/** The command-line program of the framework, run by this Node. */
-export const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
+const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
+
+/** What the framework's program does first: it ends with this one, however that ends, and not with its readers. */
+const rules = `process.once("disconnect", () => process.exit()); process.channel.unref();
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 
 /**
- * Builds the site unless the build is newer than every source. Throws when the build fails. An installation without the
+ * Builds the site unless the build is newer than every source. Rejects when the build fails. An installation without the
  * development dependencies serves the build it came with, and throws a ConfigurationError when it came without one.
  */
-export function ensureBuild(): void {
+export async function ensureBuild(): Promise<void> {
   if (!existsSync(frameworkCli)) {
     if (existsSync(lastWritten)) return;
     throw new ConfigurationError("There is no build to serve: run npm ci and npm run build first.");
   }
   if (newest(sources.map((source) => path.join(root, source))) <= timeOf(lastWritten)) return;
   console.log("Building the site …");
-  const { status, stdout, stderr } = spawnSync(process.execPath, [frameworkCli, "build"], {
-    cwd: root,
-    env: { ...environmentForChild(), NODE_ENV: "production" },
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`The build failed.\n${stdout}\n${stderr}`);
+  const child = runFramework(["build"], "production", "pipe");
+  const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : "")));
+  await once(child, "close");
+  if (child.exitCode !== 0) throw new Error(["The build failed.", ...(await said)].join("\n"));
+}
+
+/** Starts the framework's command-line program. It ends when this process does, however that ends. */
+export function runFramework(args: string[], mode: string, output: "pipe" | "inherit"): ChildProcess {
+  return spawn(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(rules)}`, frameworkCli, ...args],
+    {
+      cwd: root,
+      stdio: [output === "pipe" ? "ignore" : output, output, output, "ipc"],
+      env: { ...environmentForChild(), NODE_ENV: mode },
+    },
+  );
 }
 
 /** The time of the newest file in these files and folders, in milliseconds. */

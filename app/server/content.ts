@@ -1,33 +1,41 @@
 /** npm run content: every sample value that the real company still has to replace, one per line. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { parse } from "yaml";
+import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
-/** Sample values look like samples: one of these marks is in each of them. */
+/** Sample values look like samples: one of these marks is in each of them, or `# sample` stands behind it. */
 const marks = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
 
 const root = path.resolve(import.meta.dirname, "../..");
-const lines = [...dataSamples(), ...placeholderArticles()];
+const lines = [...dataSamples(), ...mailSamples(), ...placeholderArticles()];
 console.log(lines.join("\n"));
 console.log(
-  `\n${lines.length} values to replace. The texts of services, FAQ and About are samples too: read them once.`,
+  `\n${lines.length} values to replace. The texts of services, FAQ, About and the legal pages are samples too: read them once.`,
 );
 
 function dataSamples(): string[] {
   return readdirSync(path.join(root, "content/data")).flatMap((name) => {
     const file = `content/data/${name}`;
-    return samplesIn(parse(readFileSync(path.join(root, file), "utf8")), []).map(
-      ([place, value]) => `${file}: ${place}: ${value}`,
-    );
+    const { contents } = parseDocument(readFileSync(path.join(root, file), "utf8"));
+    return samplesIn(contents, []).map((found) => `${file}: ${found}`);
   });
 }
 
 /** The sample values below a node with their places, such as `offices.0.phone`. */
-function samplesIn(node: unknown, place: string[]): [string, string][] {
-  if (node !== null && typeof node === "object") {
-    return Object.entries(node).flatMap(([key, value]) => samplesIn(value, [...place, key]));
-  }
-  return typeof node === "string" && marks.test(node) ? [[place.join("."), node]] : [];
+function samplesIn(node: unknown, place: unknown[]): string[] {
+  if (isMap(node)) return node.items.flatMap(({ key, value }) => samplesIn(value, [...place, key]));
+  if (isSeq(node)) return node.items.flatMap((item, index) => samplesIn(item, [...place, index]));
+  const isSample = isScalar(node) && (marks.test(String(node.value)) || marks.test(node.comment ?? ""));
+  return isSample ? [`${place.join(".")}: ${node.value}`] : [];
+}
+
+/** The sender of the mails, which the Supabase CLI wants elsewhere. */
+function mailSamples(): string[] {
+  const file = "supabase/config.toml";
+  return readFileSync(path.join(root, file), "utf8")
+    .split("\n")
+    .filter((line) => marks.test(line))
+    .map((line) => `${file}: ${line.replace(" = ", ": ").replaceAll('"', "")}`);
 }
 
 function placeholderArticles(): string[] {

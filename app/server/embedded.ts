@@ -1,9 +1,11 @@
 /** The embedded backend from outside: its keys, its process, and how to reach one that runs. */
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { z } from "zod";
+import { DataDirError, inWords } from "../../supabase/local/data-dir.ts";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import type { MainOptions, MainReport } from "../../supabase/local/main.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/env.server.ts";
@@ -12,19 +14,30 @@ import { log } from "../lib/log.server.ts";
 /** How long the backend may take to close its database, in milliseconds. */
 const closeTime = 1500;
 
-type Keys = { publishableKey: string; secretKey: string; jwtSecret: string; sessionSecret: string };
+const key = z.string().min(20);
+const Keys = z.object({ publishableKey: key, secretKey: key, jwtSecret: key, sessionSecret: key });
+type Keys = z.infer<typeof Keys>;
 
 const root = path.resolve(import.meta.dirname, "../..");
 const mainFile = path.join(root, "supabase/local/main.ts");
 const keysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
-/** The keys kept in the data directory, made at the first start and readable by this user only. */
-function keysOf(dataDir: string): Keys {
+/** The keys kept in the data directory, or null before the first start. Throws a DataDirError when they are broken. */
+export function readKeys(dataDir: string): Keys | null {
+  const file = keysFile(dataDir);
+  if (!inWords(dataDir, () => statSync(file, { throwIfNoEntry: false }))) return null;
+  const text = inWords(dataDir, () => readFileSync(file, "utf8"));
   try {
-    return JSON.parse(readFileSync(keysFile(dataDir), "utf8")) as Keys;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return Keys.parse(JSON.parse(text));
+  } catch {
+    throw new DataDirError(
+      `The keys in ${file} are broken: put back the file of a backup, or remove it and everybody logs in again.`,
+    );
   }
+}
+
+/** New keys, kept in the data directory and readable by this user only. */
+function makeKeys(dataDir: string): Keys {
   const random = (bytes: number) => randomBytes(bytes).toString("base64url");
   const keys: Keys = {
     publishableKey: `sb_publishable_${random(24)}`,
@@ -32,24 +45,24 @@ function keysOf(dataDir: string): Keys {
     jwtSecret: random(48),
     sessionSecret: random(48),
   };
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // Whole or not at all: half a file would stop every later start.
   const draft = `${keysFile(dataDir)}.${process.pid}`;
-  try {
-    writeFileSync(draft, JSON.stringify(keys, null, 2), { mode: 0o600 });
-    renameSync(draft, keysFile(dataDir));
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  inWords(dataDir, () => {
+    try {
+      writeFileSync(draft, JSON.stringify(keys, null, 2), { mode: 0o600 });
+      renameSync(draft, keysFile(dataDir));
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
   return keys;
 }
 
-/** How to reach the backend that runs on a data directory, or null when none does. */
+/** How to reach the backend that runs on a data directory, or null when none does. Throws a DataDirError. */
 export function runningAccess(dataDir: string): BackendAccess | null {
   const url = runningBackend(dataDir)?.url;
-  if (!url) return null;
-  const { publishableKey, secretKey } = keysOf(dataDir);
-  return { url, publishableKey, secretKey };
+  const keys = readKeys(dataDir);
+  return url && keys ? { url, publishableKey: keys.publishableKey, secretKey: keys.secretKey } : null;
 }
 
 export type Embedded = { access: BackendAccess; sessionSecret: string; stop: () => Promise<void> };
@@ -59,7 +72,7 @@ export type Embedded = { access: BackendAccess; sessionSecret: string; stop: () 
  * Throws a ConfigurationError when it cannot start: data directory in use, port taken, a migration that fails.
  */
 export async function startEmbedded(settings: Settings): Promise<Embedded> {
-  const keys = keysOf(settings.dataDir);
+  const keys = readKeys(settings.dataDir) ?? makeKeys(settings.dataDir);
   const options: MainOptions = {
     dataDir: settings.dataDir,
     databaseUrl: settings.databaseUrl,
@@ -119,6 +132,7 @@ function launch(options: MainOptions): Promise<{ child: ChildProcess; url: strin
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    child.send(options);
+    // One that has died already is told of by its exit.
+    child.send(options, () => undefined);
   });
 }

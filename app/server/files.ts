@@ -10,13 +10,16 @@ const endings = { br: ".br", gzip: ".gz" } as const;
 
 /** Lays a brotli and a gzip copy beside every file of a folder that gets smaller by it. For the build. */
 export function compressFolder(folder: string): void {
-  for (const file of filesIn(folder)) {
-    const body = readFileSync(file);
-    const params = { [constants.BROTLI_PARAM_QUALITY]: bestBrotli, [constants.BROTLI_PARAM_SIZE_HINT]: body.length };
-    const copies = { br: brotliCompressSync(body, { params }), gzip: gzipSync(body, { level: 9 }) };
-    for (const [encoding, copy] of Object.entries(copies)) {
-      if (copy.length < body.length * 0.95) writeFileSync(file + endings[encoding as keyof typeof endings], copy);
-    }
+  for (const file of filesIn(folder)) compress(file);
+}
+
+/** The same for one file. */
+export function compress(file: string): void {
+  const body = readFileSync(file);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: bestBrotli, [constants.BROTLI_PARAM_SIZE_HINT]: body.length };
+  const copies = { br: brotliCompressSync(body, { params }), gzip: gzipSync(body, { level: 9 }) };
+  for (const [encoding, copy] of Object.entries(copies)) {
+    if (copy.length < body.length * 0.95) writeFileSync(file + endings[encoding as keyof typeof endings], copy);
   }
 }
 

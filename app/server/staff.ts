@@ -1,23 +1,42 @@
 /** npm run staff: the company's own work, through the backend's API with the secret key. */
+import "./node-version.ts";
 import process from "node:process";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { readSettings, type Settings } from "../lib/env.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
+import { type Act, countPastActs, deletePastActs, listActs, recordAct } from "../models/act.server.ts";
 import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
 import { verifyDocument } from "../models/document.server.ts";
-import { deletePastRetention, eraseAccount, keepShipment, pastRetention } from "../models/retention.server.ts";
+import {
+  deletePastRetention,
+  eraseAccount,
+  keepShipment,
+  pastRetention,
+  type Tell,
+} from "../models/retention.server.ts";
 import { resetSecondFactors } from "../models/second-factor.server.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
 import { lastStage } from "../models/shipment.ts";
+import { day, thisUser, upTo, wholeNumber } from "./arguments.ts";
 import { backUp, restore } from "./backup.ts";
 import { runningAccess } from "./embedded.ts";
+import { outliveReaders } from "./lifetime.ts";
+import { firstLine, logLine, note, oneBlank, print } from "./printed.ts";
 
 type Output = { json?: boolean };
 
+outliveReaders();
+// What backup and restore write is for this user alone.
+process.umask(0o077);
+
 const staff = new Command("npm run --silent staff --")
   .description("Issues client IDs, moves shipments on and verifies documents.")
+  .option("--by <name>", "who does it, for the log", upTo(120), thisUser())
   .showSuggestionAfterError()
-  .configureOutput({ outputError: (text, write) => write(`${text.trim().split("\n")[0]}\n`) });
+  .configureHelp({ showGlobalOptions: true })
+  .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });
+
+const by = () => staff.opts<{ by: string }>().by;
 
 const clientId = staff.command("client-id").description("invitations");
 clientId
@@ -26,8 +45,9 @@ clientId
   .option("--count <number>", "how many, 1 to 1000", wholeNumber, 1)
   .option("--json", 'an array of {"client_id"}')
   .action(async ({ count, json }: Output & { count: number }) => {
-    const issued = await issueClientIds(company(), count);
-    note("client-id new", { count: issued.length });
+    const backend = company();
+    const issued = await issueClientIds(backend, count);
+    await done(backend, { act: "client-id new", after: { count: issued.length } });
     print(
       json,
       issued.map((client_id) => ({ client_id })),
@@ -58,7 +78,7 @@ shipment
   .action(async ({ json }: Output) => {
     const all = await listAllShipments(company());
     const row = (one: (typeof all)[number]) =>
-      `${one.id}  ${String(one.stage).padStart(2)}/${lastStage}  ${one.status.padEnd(21)}  ${(one.awb ?? "N/A").padEnd(14)}  ${one.name}`;
+      `${one.id}  ${String(one.stage).padStart(2)}/${lastStage}  ${one.status.padEnd(21)}  ${(one.awb ?? "N/A").padEnd(14)}  ${oneBlank(one.name)}`;
     print(json, all, all.map(row));
   });
 shipment
@@ -70,7 +90,9 @@ shipment
   .action(async (id: string, { location, json }: Output & { location?: string }) => {
     const backend = company();
     const advanced = await advanceShipment(backend, await findShipmentId(backend, id), location ?? null);
-    note("shipment advance", { shipment: advanced.id, stage: advanced.stage });
+    const { id: shipment, stage } = advanced;
+    const change = { before: { stage: stage - 1 }, after: { stage, location } };
+    await done(backend, { act: "shipment advance", shipment, ...change });
     print(json, advanced, [`${advanced.id} is at stage ${advanced.stage}/${lastStage}: ${advanced.status}`]);
   });
 shipment
@@ -81,11 +103,10 @@ shipment
   .action(async (id: string, awb: string) => {
     const backend = company();
     const found = await findShipmentId(backend, id);
-    await setAwb(backend, found, awb);
-    note("shipment set-awb", { shipment: found });
+    const before = await setAwb(backend, found, awb);
+    await done(backend, { act: "shipment set-awb", shipment: found, before: { awb: before }, after: { awb } });
     print(false, null, [`${found} has AWB/BL ${awb}`]);
   });
-
 shipment
   .command("keep")
   .description("keep a shipment longer than seven years, for a dispute or because a law asks for it")
@@ -94,8 +115,9 @@ shipment
   .action(async (id: string, until: string) => {
     const backend = company();
     const found = await findShipmentId(backend, id);
-    await keepShipment(backend, found, until);
-    note("shipment keep", { shipment: found, until });
+    const before = await keepShipment(backend, found, until);
+    const change = { before: { retain_until: before }, after: { retain_until: until } };
+    await done(backend, { act: "shipment keep", shipment: found, ...change });
     print(false, null, [`${found} is kept until ${until}`]);
   });
 
@@ -109,8 +131,8 @@ staff
   .action(async (id: string, name: string) => {
     const backend = company();
     const found = await findShipmentId(backend, id);
-    await verifyDocument(backend, found, name);
-    note("document verify", { shipment: found, document: name });
+    const document = await verifyDocument(backend, found, name);
+    await done(backend, { act: "document verify", shipment: found, document, after: { verified: true } });
     print(false, null, [`The ${name} of ${found} is verified`]);
   });
 
@@ -120,34 +142,40 @@ account
   .description("take a lost second factor off an account, once you know who asks")
   .argument("<e-mail>", "the account's e-mail address")
   .action(async (email: string) => {
-    const removed = await resetSecondFactors(company(), email);
-    note("account reset-2fa", { email, removed });
+    const backend = company();
+    const { account, removed } = await resetSecondFactors(backend, email);
+    await done(backend, { act: "account reset-2fa", account, after: { removed } });
     print(false, null, [`${email} has no second factor any more (${removed} removed)`]);
   });
-
 account
   .command("erase")
   .description("delete the account of a client who asks for it, unless shipments of theirs have to be kept")
   .argument("<e-mail>", "the account's e-mail address")
   .action(async (email: string) => {
-    await eraseAccount(company(), email, (fields) => note("account erase", fields));
+    const backend = company();
+    await eraseAccount(backend, email, deletion(backend, "account erase"));
     print(false, null, [`${email} has no account any more`]);
   });
 
 staff
   .command("retention")
-  .description("list what the privacy policy says to delete by now: shipments, their files, unused accounts")
+  .description("list what the privacy policy says to delete by now: shipments, their files, unused accounts, the log")
   .option("--delete", "delete it")
   .option("--json", "what was found, as an object")
   .action(async ({ json, delete: deletes }: Output & { delete?: boolean }) => {
     const backend = company();
-    const past = await pastRetention(backend);
+    const past = { ...(await pastRetention(backend)), acts: await countPastActs(backend) };
     const lines = [
-      ...past.shipments.map((one) => `shipment ${one.id}, kept until ${one.retain_until}: ${one.name}`),
+      ...past.shipments.map((one) => `shipment ${one.id}, kept until ${one.retain_until}: ${oneBlank(one.name)}`),
       ...[...past.shipments.flatMap(({ files }) => files), ...past.files].map((name) => `file ${name}`),
       ...past.accounts.map((one) => `account ${one.email}, last seen ${one.last_seen.slice(0, 10)}`),
+      ...(past.acts > 0 ? [`${past.acts} lines of the log`] : []),
     ];
-    if (deletes) await deletePastRetention(backend, (fields) => note("retention", fields));
+    if (deletes) {
+      await deletePastRetention(backend, deletion(backend, "retention"));
+      const acts = await deletePastActs(backend);
+      if (acts > 0) await done(backend, { act: "retention", after: { acts } });
+    }
     print(
       json,
       past,
@@ -156,12 +184,26 @@ staff
   });
 
 staff
+  .command("log")
+  .description("what the company did, who did it and to what, newest first")
+  .option("--since <day>", "from the beginning of a day on, such as 2026-11-20", day)
+  .option("--json", "an array")
+  .action(async ({ since, json }: Output & { since?: string }) => {
+    const all = [];
+    for await (const acts of listActs(company(), since && `${since}T00:00:00+03:00`)) {
+      if (json) all.push(...acts);
+      else print(false, null, acts.map(logLine));
+    }
+    if (json) print(true, all, []);
+  });
+
+staff
   .command("backup")
   .description("copy the stopped site's database, files and keys into one new file")
   .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
   .action(async (file: string) => {
     const bytes = await backUp(embeddedPlace(), file);
-    note("backup", { file, bytes });
+    note(by(), { act: "backup", after: { file, bytes } });
     print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
   });
 staff
@@ -171,12 +213,12 @@ staff
   .action(async (file: string) => {
     const place = embeddedPlace();
     await restore(place, file);
-    note("restore", { file });
+    note(by(), { act: "restore", after: { file } });
     print(false, null, [`${place.dataDir} is as it was when ${file} was made: start the site`]);
   });
 
 staff.parseAsync().catch((error: Error) => {
-  console.error(error.message.split("\n")[0]);
+  console.error(firstLine(error.message));
   process.exit(1);
 });
 
@@ -195,35 +237,17 @@ function embeddedPlace(): Settings {
   return settings;
 }
 
-/** One line about an act, on standard error, beside what the command prints. */
-function note(act: string, fields: Record<string, string | number>): void {
-  const line = { time: new Date().toISOString(), level: "info", event: "staff act", act, ...fields };
-  process.stderr.write(`${JSON.stringify(line)}\n`);
+/** Writes an act into the log, and tells of it on standard error. */
+async function done(backend: Backend, act: Act): Promise<void> {
+  note(by(), act);
+  try {
+    await recordAct(backend, by(), act);
+  } catch (error) {
+    throw new Error(`This was done, but the log did not take it: ${(error as Error).message}`, { cause: error });
+  }
 }
 
-function print(json: boolean | undefined, value: unknown, lines: string[]): void {
-  process.stdout.write(json ? `${JSON.stringify(value)}\n` : lines.map((line) => `${line}\n`).join(""));
-}
-
-function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1000)
-    throw new InvalidArgumentError("Give a number from 1 to 1000.");
-  return number;
-}
-
-function day(text: string): string {
-  const read = new Date(`${text}T00:00:00Z`);
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(text))
-    throw new InvalidArgumentError("Give a day such as 2040-12-31.");
-  return text;
-}
-
-function upTo(length: number) {
-  return (text: string): string => {
-    const trimmed = text.trim();
-    if (trimmed.length < 1 || trimmed.length > length)
-      throw new InvalidArgumentError(`Give 1 to ${length} characters.`);
-    return trimmed;
-  };
+/** Writes each deletion into the log. */
+function deletion(backend: Backend, act: string): Tell {
+  return (fields) => done(backend, "files" in fields ? { act, after: fields } : { act, ...fields });
 }

@@ -2,35 +2,37 @@
  * npm start and npm run dev: from a clone to a running site. Builds when needed, starts the embedded backend when
  * SUPABASE_URL is not set, and says how to get in.
  */
-import { spawn } from "node:child_process";
-import type { Server } from "node:http";
+import "./node-version.ts";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import {
-  adoptBackend,
-  ConfigurationError,
-  environmentForChild,
-  readSettings,
-  type Settings,
-} from "../lib/env.server.ts";
+import { DataDirError } from "../../supabase/local/data-dir.ts";
+import { adoptBackend, ConfigurationError, readSettings, type Settings } from "../lib/env.server.ts";
 import { logConsole } from "../lib/log.server.ts";
-import { ensureBuild, frameworkCli, serverBuild } from "./build.ts";
+import { listen, refuseAtOnce } from "./at-once.ts";
+import { ensureBuild, runFramework, serverBuild } from "./build.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
+import { endWith, outliveReaders } from "./lifetime.ts";
 
-start(process.argv.includes("--dev")).catch((error: Error) => {
-  console.error(error instanceof ConfigurationError ? error.message : error);
+const dev = process.argv.includes("--dev");
+// The scripts of package.json say which npm runs them.
+const parent = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
+
+outliveReaders();
+start().catch((error: Error) => {
+  console.error(error instanceof ConfigurationError || error instanceof DataDirError ? error.message : error);
   process.exit(1);
 });
 
-async function start(dev: boolean): Promise<void> {
-  const settings = readSettings();
-  if (!dev) ensureBuild();
+async function start(): Promise<void> {
   let embedded: Embedded | null = null;
   let stopSite: (() => Promise<void>) | null = null;
-  stopOnSignal(async () => {
+  endWith(parent ? Number(parent) : null, async () => {
     await stopSite?.();
     await embedded?.stop();
   });
+  const settings = readSettings();
+  await refuseAtOnce(settings);
+  if (!dev) await ensureBuild();
   const backend = settings.backend ? null : startEmbedded(settings);
   // What the site is made of is read while the backend starts.
   const site = dev ? null : prepare();
@@ -66,7 +68,7 @@ async function serve(
   createSite: Awaited<ReturnType<typeof prepare>>,
 ): Promise<() => Promise<void>> {
   const server = await createSite();
-  await listen(server, settings);
+  await listen(server, { ...settings, variable: "PORT" });
   logConsole();
   process.on("unhandledRejection", (reason) => console.error(reason));
   return () =>
@@ -77,27 +79,10 @@ async function serve(
     });
 }
 
-function listen(server: Server, { port, host }: Settings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const known: Record<string, string> = {
-        EADDRINUSE: `Port ${port} is taken: set PORT to another one.`,
-        EACCES: `Port ${port} may not be used by this user: set PORT to one above 1023.`,
-        EADDRNOTAVAIL: `This machine has no address ${host}: set HOST to one it has.`,
-        ENOTFOUND: `This machine has no address ${host}: set HOST to one it has.`,
-      };
-      reject(new ConfigurationError(known[error.code ?? ""] ?? error.message));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
 /** Runs the framework's development server, which reloads on every change. */
 async function develop({ port, host }: Settings): Promise<() => Promise<void>> {
-  const child = spawn(process.execPath, [frameworkCli, "dev", "--port", String(port), "--strictPort", "--host", host], {
-    stdio: "inherit",
-    env: { ...environmentForChild(), NODE_ENV: "development" },
-  });
+  const args = ["dev", "--port", String(port), "--strictPort", "--host", host];
+  const child = runFramework(args, "development", "inherit");
   child.once("exit", () => process.kill(process.pid, "SIGTERM"));
   return () =>
     new Promise((resolve) => {
@@ -105,16 +90,4 @@ async function develop({ port, host }: Settings): Promise<() => Promise<void>> {
       child.once("exit", () => resolve());
       child.kill("SIGTERM");
     });
-}
-
-function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, async () => {
-      if (stopping) return;
-      stopping = true;
-      await stop();
-      process.exit(0);
-    });
-  }
 }

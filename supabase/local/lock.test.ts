@@ -40,7 +40,8 @@ test("a second backend on the folder is refused while the first lives, and may s
   const first = launch();
   const ready = await first.report;
   expect(ready).toEqual({ ready: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
-  expect(runningBackend(dataDir)).toEqual({ pid: first.child.pid, url: "ready" in ready ? ready.ready : "" });
+  const url = "ready" in ready ? ready.ready : "";
+  expect(runningBackend(dataDir)).toEqual({ pid: first.child.pid, url, site: process.pid });
   expect(() => lock(dataDir)).toThrow(`process ${first.child.pid}`);
 
   const second = await launch().report;

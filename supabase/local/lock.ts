@@ -1,10 +1,12 @@
 /** One backend per data directory: two PGlite processes on one directory lose rows without a word. */
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
+import { DataDirError, inWords, openDataDir } from "./data-dir.ts";
 
-export type RunningBackend = { pid: number; url: string | null };
+/** Who holds a data directory; `site` is the process that the backend ends with. */
+export type RunningBackend = { pid: number; url: string | null; site?: number };
 
 const fileIn = (dataDir: string) => path.join(dataDir, "backend.lock");
 
@@ -19,22 +21,40 @@ export function runningBackend(dataDir: string): RunningBackend | null {
 }
 
 /**
- * Takes the data directory for this process. Throws when another backend has it, or is just taking it.
- * Returns functions that publish the url and give the directory back.
+ * Throws when a backend has the data directory and keeps it. One whose site has died is just ending: then, and only then,
+ * true is returned.
  */
-export function lock(dataDir: string) {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+export async function refuseHeld(dataDir: string): Promise<boolean> {
+  const patience = Date.now() + 500;
+  for (;;) {
+    const holder = runningBackend(dataDir);
+    if (!holder) return false;
+    if (holder.site && !isAlive(holder.site)) return true;
+    // A site that is ending by itself has a moment to do so.
+    if (Date.now() > patience) throw inUse(dataDir, holder.pid);
+    await setTimeout(50);
+  }
+}
+
+/**
+ * Takes the data directory for this process, which ends with `site`. Throws when another backend has it, or is just
+ * taking it. Returns functions that publish the url and give the directory back.
+ */
+export function lock(dataDir: string, site?: number) {
+  openDataDir(dataDir);
   const holder = runningBackend(dataDir);
   if (holder) throw inUse(dataDir, holder.pid);
   const draft = `${fileIn(dataDir)}.${process.pid}`;
   const write = (url: string | null) =>
-    writeFileSync(draft, JSON.stringify({ pid: process.pid, url } satisfies RunningBackend), { mode: 0o600 });
-  write(null);
-  try {
-    take(dataDir, draft);
-  } finally {
-    rmSync(draft, { force: true });
-  }
+    writeFileSync(draft, JSON.stringify({ pid: process.pid, url, site } satisfies RunningBackend), { mode: 0o600 });
+  inWords(dataDir, () => {
+    try {
+      write(null);
+      take(dataDir, draft);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
   return {
     publish: (url: string) => {
       write(url);
@@ -50,15 +70,15 @@ export const beingRestored = (dataDir: string) => path.join(dataDir, "restoring"
 /** Throws when the data directory holds half of a backup. */
 export function refuseHalfRestored(dataDir: string): void {
   if (!existsSync(beingRestored(dataDir))) return;
-  throw new Error(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
+  throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
 }
 
 /** Takes the data directory like `lock`, and waits up to so many milliseconds for a holder that is just ending. */
-export async function lockWithin(milliseconds: number, dataDir: string) {
+export async function lockWithin(milliseconds: number, dataDir: string, site: number) {
   const patience = Date.now() + milliseconds;
   for (;;) {
     try {
-      return lock(dataDir);
+      return lock(dataDir, site);
     } catch (error) {
       if (Date.now() > patience) throw error;
       await setTimeout(50);
@@ -99,7 +119,7 @@ function awaitTurn(dataDir: string): void {
     });
     if (others.length === 0) return;
     if (Math.min(...others) < process.pid || Date.now() > end)
-      throw new Error(`The data in ${dataDir} is being taken by another start: try again.`);
+      throw new DataDirError(`The data in ${dataDir} is being taken by another start: try again.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }
 }
@@ -116,7 +136,7 @@ function link(file: string, name: string): boolean {
 }
 
 function inUse(dataDir: string, pid: number): Error {
-  return new Error(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
+  return new DataDirError(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
 /** What takes data directories: the backend, and the staff commands that copy them. */
@@ -124,15 +144,19 @@ const holders = [path.join("supabase", "local", "main"), path.join("app", "serve
 
 /** Whether a process is alive and, where /proc tells, is one of ours and not a stranger with a used number. */
 function isBackend(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  if (!isAlive(pid)) return false;
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
     return holders.some((holder) => command.includes(holder));
   } catch {
     return true;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -5,7 +5,9 @@
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
+import { visible } from "../../app/lib/visible.ts";
 import { createBackend } from "./backend.ts";
+import { closeToOthers } from "./data-dir.ts";
 import { serve } from "./http.ts";
 import { lockWithin, refuseHalfRestored } from "./lock.ts";
 import { outbox, smtp } from "./mail.ts";
@@ -24,14 +26,21 @@ export type MainOptions = {
 };
 /** How long a backend whose site was killed may take to end, before the next one says that it is in the way. */
 const lockPatience = 3000;
+/** How long the database may take to close; a killed one loses nothing either. */
+const closeTime = 1500;
 
 export type MainReport = { ready: string } | { failed: string };
 
 /** What to do when the parent is gone; a start that it does not see the end of is left where it is. */
 let close = async (): Promise<void> => process.exit(0);
 
+process.umask(0o077);
 quietConsole();
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => close());
+if (!process.connected) process.exit(0);
+// They reach the whole group: the parent, which drains its own requests first, says when to end.
+for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: MainOptions) => {
   main(options).catch((error: Error) => {
     report({ failed: error.message });
@@ -41,9 +50,10 @@ process.once("message", (options: MainOptions) => {
 });
 
 async function main(options: MainOptions): Promise<void> {
-  const { publish, release } = await lockWithin(lockPatience, options.dataDir);
+  const { publish, release } = await lockWithin(lockPatience, options.dataDir, process.ppid);
   process.once("exit", release);
   refuseHalfRestored(options.dataDir);
+  closeToOthers(options.dataDir);
   const backend = await createBackend({
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
@@ -68,14 +78,13 @@ async function main(options: MainOptions): Promise<void> {
   close = async () => {
     if (closing) return;
     closing = true;
+    setTimeout(() => process.exit(0), closeTime);
     server.close();
     server.closeIdleConnections();
     await backend.close();
     process.exit(0);
   };
   process.on("SIGTERM", () => close());
-  // Ctrl-C reaches the whole group: the parent, which drains its own requests first, says when to end.
-  process.on("SIGINT", () => undefined);
 }
 
 function report(message: MainReport): void {
@@ -90,7 +99,7 @@ function quietConsole(): void {
       const text = parts.map((part) => (part instanceof Error ? `${part.name}: ${part.message.split("\n")[0]}` : ""));
       const first = typeof parts[0] === "string" ? parts[0].split("\n")[0] : "";
       const entry = { level, from: "backend", message: [first, ...text].filter(Boolean).join(" ").slice(0, 300) };
-      process.stderr.write(`${JSON.stringify(entry)}\n`);
+      process.stderr.write(`${visible(JSON.stringify(entry))}\n`);
     };
   console.error = print("error");
   console.warn = () => undefined;

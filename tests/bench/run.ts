@@ -43,7 +43,7 @@ type Cost = { time: number; bytes: number };
 const work = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
 const running: Site[] = [];
 try {
-  ensureBuild();
+  await ensureBuild();
   const first = await ourSite(work);
   await stop(first);
   const second = await ourSite(work);

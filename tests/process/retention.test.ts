@@ -48,7 +48,12 @@ test("staff see what is past its time, delete it under the running site, and kee
     .map((line) => JSON.parse(line));
   expect(acts).toEqual([
     expect.objectContaining({ event: "staff act", act: "retention", shipment: idOf(past) }),
-    expect.objectContaining({ event: "staff act", act: "retention", files: 1 }),
+    expect.objectContaining({ event: "staff act", act: "retention", after: { files: 1 } }),
+  ]);
+  const logged = JSON.parse((await place.staff(["log", "--json"])).printed);
+  expect(logged.slice(0, 2).reverse()).toEqual([
+    expect.objectContaining({ act: "retention", shipment: idOf(past) }),
+    expect.objectContaining({ act: "retention", after: { files: 1 } }),
   ]);
   expect((await browser.get(past)).status).toBe(404);
   expect((await read(await browser.get(disputed))).text).toContain("Packing List Uploaded, we check it next");

@@ -1,4 +1,6 @@
+import { readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { aPlace, demo } from "../support/place.ts";
 
@@ -25,17 +27,31 @@ test("a wrong configuration is one line that names the variable, exit code 1, an
   expect(printed[0]).not.toContain(secret);
 });
 
-test("a port that is taken, for the site or its backend, is one line that names the variable", async () => {
+test("a port that is taken, for the site or its backend, is one line that names the variable, and nothing was begun", async () => {
+  const fresh = await aPlace({}, "new");
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   const taken = String((holder.address() as { port: number }).port);
   for (const name of ["PORT", "BACKEND_PORT"]) {
-    const { code, printed } = await failed({ [name]: taken });
+    const { code, printed } = await failed({ [name]: taken, DATA_DIR: fresh.dataDir });
     expect(code, name).toBe(1);
     expect(printed, name).toEqual([`Port ${taken} is taken: set ${name} to another one.`]);
-    expect(place.backendPid(), name).toBeNull();
+    expect(readdirSync(fresh.dataDir), name).toEqual([]);
   }
   holder.close();
+  await fresh.leave();
+});
+
+test("a DATA_DIR that is a file is one line", async () => {
+  const file = path.join(place.dataDir, "file");
+  writeFileSync(file, "");
+  expect(await failed({ DATA_DIR: file })).toEqual({
+    code: 1,
+    printed: [`DATA_DIR cannot be ${file}: it or a part of its path is a file.`],
+  });
+  const restored = await place.staff(["restore", file], { DATA_DIR: file });
+  expect(restored.told).toBe(`DATA_DIR cannot be ${file}: it or a part of its path is a file.\n`);
+  expect(restored.code).toBe(1);
 });
 
 test("of two starts on one folder the second says who has it, and the first goes on", async () => {

@@ -9,7 +9,7 @@ import { freePort } from "./ports.ts";
 
 /** Before the route tests: a fresh build, and an embedded backend on a port and folder of its own. */
 export default async function setup() {
-  ensureBuild();
+  await ensureBuild();
   const dataDir = await copyOfFirstStart();
   Object.assign(process.env, cheapHashes);
   process.env.DATA_DIR = dataDir;

@@ -9,7 +9,7 @@ import { SiteProcess } from "./site-process.ts";
 
 /** Before the tests of a project: a fresh build, and the data for the processes that vitest starts. */
 export default async function setup() {
-  ensureBuild();
+  await ensureBuild();
   await firstStart();
 }
 

@@ -9,12 +9,12 @@ import type { Route } from "./+types/route";
 import { HeroDrawing } from "./hero-drawing";
 import { SearchTerms } from "./search-terms";
 
-type HeroProps = Pick<Route.ComponentProps["loaderData"], "founded" | "taglines" | "search_terms"> & {
+type HeroProps = Pick<Route.ComponentProps["loaderData"], "intro" | "taglines" | "search_terms"> & {
   answer: Route.ComponentProps["actionData"];
 };
 
 /** Who we are, the tracking form and the way to a quote, above the route from the quay to the lakes. */
-export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
+export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
   const [form, fields] = useActionForm("tracking", answer, ["trackingNumber"]);
   const ready = answer && "draft" in answer && answer.draft ? answer : null;
   return (
@@ -31,10 +31,7 @@ export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
             </div>
           ) : (
             <>
-              <p className="mt-4 mb-6 max-w-prose text-quiet sm:text-lg">
-                Customs clearing, freight forwarding and logistics since {founded}. We clear your cargo at Mombasa,
-                carry it inland, and tell you at every stage who has to act and by when.
-              </p>
+              <p className="mt-4 mb-6 max-w-prose text-quiet sm:text-lg">{intro}</p>
               <ButtonLink look="action" {...quoteLink(useLocation())}>
                 Get a Quote
               </ButtonLink>
@@ -58,7 +55,7 @@ export function Hero({ founded, taglines, search_terms, answer }: HeroProps) {
               Request an update
             </SubmitButton>
             <p className="mt-3 text-sm text-quiet">
-              This prepares a mail to our Nairobi office. Clients follow every stage in the portal:
+              This prepares a mail to our head office. Clients follow every stage in the portal:
             </p>
             <Link to="/signup" className="inline-flex min-h-11 items-center text-sm font-semibold underline">
               Sign up with your Client ID

@@ -65,13 +65,8 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 const title = "Customs clearing and freight in East Africa";
 
-export const meta: Route.MetaFunction = ({ matches }) =>
-  seo(matches, {
-    title,
-    description:
-      "Customs clearing, freight forwarding and logistics in East Africa since 1993, from Nairobi and Mombasa.",
-    path: "/",
-  });
+export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
+  seo(matches, { title, description: loaderData?.description ?? "", path: "/" });
 
 export default function HomePage({ loaderData, actionData }: Route.ComponentProps) {
   return (

@@ -2,15 +2,13 @@ import { Strip } from "~/components/motion";
 import { Monogram } from "~/components/site/monogram";
 import type { partners } from "~/lib/content.server";
 
-export function Partners({ partners: all }: { partners: typeof partners }) {
+export function Partners({ intro, partners: all }: { intro: string; partners: typeof partners }) {
   return (
     <section aria-labelledby="partners" className="mt-20">
       <h2 id="partners" className="text-xl">
         Our Trusted Partners
       </h2>
-      <p className="mt-2 mb-8 max-w-prose text-pretty text-quiet">
-        Carriers, depots, insurers and banks we work with. Names and marks are samples.
-      </p>
+      <p className="mt-2 mb-8 max-w-prose text-pretty text-quiet">{intro}</p>
       <Strip
         label="Marks of our partners"
         className="grid grid-cols-3 gap-x-4 gap-y-6 sm:grid-cols-5 lg:grid-cols-7 moves:gap-x-0"

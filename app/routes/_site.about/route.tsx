@@ -19,8 +19,7 @@ export function loader() {
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   seo(matches, {
     title: loaderData?.about.title ?? "About",
-    description:
-      "A customs desk in Mombasa in 1993, today a clearing and logistics company for East Africa: our story, our partners, our leadership and our certifications.",
+    description: loaderData?.about.description ?? "",
     path: "/about",
   });
 
@@ -30,7 +29,7 @@ export default function AboutPage({ loaderData: { about, partners, team, certifi
       <Title>{about.title}</Title>
       <h1 className="max-w-3xl text-2xl">{about.title}</h1>
       <Story {...about.story} />
-      <Partners partners={partners} />
+      <Partners intro={about.partners} partners={partners} />
       <Highlights highlights={about.highlights} />
       <Leadership team={team} />
       <Direction steps={[about.vision, about.mission]} />

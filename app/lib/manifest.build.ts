@@ -1,0 +1,40 @@
+/** The web manifest, from the content while the site is built: no page gets a byte more by it. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { Plugin } from "vite";
+import { parse } from "yaml";
+
+export const manifestFile = "manifest.webmanifest";
+
+const company = path.resolve(import.meta.dirname, "../../content/data/company.yaml");
+const colour = "#0c1524";
+
+/** What a browser keeps with the site on a home screen. */
+export function webManifest(): string {
+  const { name, short_name } = parse(readFileSync(company, "utf8")) as { name: string; short_name: string };
+  return JSON.stringify({
+    name,
+    short_name,
+    start_url: "/",
+    display: "browser",
+    background_color: colour,
+    theme_color: colour,
+    icons: [
+      { src: "/icon-192.png", sizes: "192x192", type: "image/png" },
+      { src: "/icon-512.png", sizes: "512x512", type: "image/png" },
+      { src: "/favicon.svg", sizes: "any", type: "image/svg+xml" },
+    ],
+  });
+}
+
+/** A Vite plugin for the development server, which has no build to take it from. */
+export function manifest(): Plugin {
+  return {
+    name: "manifest",
+    configureServer({ middlewares }) {
+      middlewares.use(`/${manifestFile}`, (_request, response) => {
+        response.setHeader("Content-Type", "application/manifest+json").end(webManifest());
+      });
+    },
+  };
+}

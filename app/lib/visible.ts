@@ -1,0 +1,16 @@
+/** Text that somebody else typed, for terminals and logs. */
+
+/** Controls (C0 and C1), what turns the direction or is not seen, breaks, and blanks that are no space. */
+const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+
+/**
+ * The text with every such character as `\u202e`: it stays on its line, moves no cursor and reads in the order it was
+ * typed. JSON stays the same JSON, as these characters stand in its strings only.
+ */
+export function visible(text: string): string {
+  return text.replace(unseen, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      return `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+    }).join(""),
+  );
+}

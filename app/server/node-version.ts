@@ -1,0 +1,17 @@
+/** Imported before everything else: what an older Node fails at further on says nothing of its age. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+// Older versions do not know import.meta.dirname.
+const here = path.dirname(fileURLToPath(import.meta.url));
+const { engines } = JSON.parse(readFileSync(path.join(here, "../../package.json"), "utf8")) as {
+  engines: { node: string };
+};
+const oldest = engines.node.replace(">=", "");
+const { node } = process.versions;
+if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
+  console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
+  process.exit(1);
+}

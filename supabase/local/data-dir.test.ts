@@ -1,0 +1,114 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { closeToOthers, DataDirError, inWords, openDataDir } from "./data-dir.ts";
+
+let folder: string;
+let dataDir: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "data-dir-"));
+  dataDir = path.join(folder, "data");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
+
+/** A file that anybody may read, in a folder that anybody may enter. */
+function open(...names: string[]): void {
+  const file = path.join(dataDir, ...names);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, "x");
+  chmodSync(file, 0o644);
+  for (let above = path.dirname(file); above !== folder; above = path.dirname(above)) chmodSync(above, 0o755);
+}
+
+describe("a data directory that cannot be used is one line that says why", () => {
+  const refused = (place: string) => {
+    try {
+      openDataDir(place);
+    } catch (error) {
+      expect(error).toBeInstanceOf(DataDirError);
+      return (error as Error).message;
+    }
+    return "taken";
+  };
+
+  test("it is a file, or lies below one", () => {
+    writeFileSync(dataDir, "");
+    expect(refused(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: it or a part of its path is a file.`);
+    const below = path.join(dataDir, "x", "y");
+    expect(refused(below)).toBe(`DATA_DIR cannot be ${below}: it or a part of its path is a file.`);
+  });
+
+  test("this user may not write there", () => {
+    mkdirSync(dataDir, { mode: 0o500 });
+    chmodSync(folder, 0o755);
+    const root = process.geteuid?.() === 0;
+    // The superuser may do everything.
+    if (root) process.seteuid?.(65_534);
+    try {
+      expect(refused(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: this user may not read and write there.`);
+    } finally {
+      if (root) process.seteuid?.(0);
+    }
+  });
+
+  test("the disk is full", () => {
+    expect(() => inWords(dataDir, () => writeFileSync("/dev/full", "x"))).toThrow(
+      `DATA_DIR cannot be ${dataDir}: its disk is full.`,
+    );
+  });
+
+  test.each(["keys.json", "backend.lock"])("%s in it is a folder", (name) => {
+    mkdirSync(path.join(dataDir, name), { recursive: true });
+    expect(refused(dataDir)).toBe(`${path.join(dataDir, name)} is a folder: move it away.`);
+  });
+
+  test.each(["database", "objects", "outbox"])("%s in it is a file", (name) => {
+    open(name);
+    expect(refused(dataDir)).toBe(`${path.join(dataDir, name)} is a file: move it away.`);
+  });
+});
+
+test("a data directory that is new is for this user alone", () => {
+  openDataDir(dataDir);
+  expect(modeOf()).toBe("700");
+});
+
+test("what others could read in one that is there, they read no more", () => {
+  const files = [
+    ["keys.json"],
+    ["database.unfinished"],
+    ["database", "base", "1", "1259"],
+    ["objects", "ab", "abcdef"],
+    ["outbox", "mail.eml"],
+  ];
+  for (const file of files) open(...file);
+  closeToOthers(dataDir);
+  for (const file of files) {
+    expect(modeOf(...file)).toBe("600");
+    for (let above = file.slice(0, -1); ; above = above.slice(0, -1)) {
+      expect(modeOf(...above)).toBe("700");
+      if (above.length === 0) break;
+    }
+  }
+});
+
+test("what is not ours keeps its rights, and so does a folder that holds it", () => {
+  open("keys.json");
+  open("notes", "shopping.txt");
+  open("database-of-somebody-else");
+  open("..", "elsewhere");
+  symlinkSync(path.join(folder, "elsewhere"), path.join(dataDir, "objects"));
+  chmodSync(dataDir, 0o755);
+  closeToOthers(dataDir);
+  expect(modeOf("keys.json")).toBe("600");
+  expect(modeOf()).toBe("755");
+  expect(modeOf("notes")).toBe("755");
+  expect(modeOf("notes", "shopping.txt")).toBe("644");
+  expect(modeOf("database-of-somebody-else")).toBe("644");
+  expect(modeOf("..", "elsewhere")).toBe("644");
+  expect(existsSync(path.join(dataDir, "objects"))).toBe(true);
+});

@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { findProgram } from "../../app/server/programs.ts";
+import { runningBackend } from "../../supabase/local/lock.ts";
+import { newClient, newShipment } from "../support/client.ts";
+import { aPlace, demo } from "../support/place.ts";
+import { kill, root, type SiteProcess } from "../support/site-process.ts";
+
+type Place = Awaited<ReturnType<typeof aPlace>>;
+
+const places: Place[] = [];
+async function another(data?: "new"): Promise<Place> {
+  const place = await aPlace({}, data);
+  places.push(place);
+  return place;
+}
+afterEach(async () => {
+  for (const place of places.splice(0)) await place.leave();
+});
+
+/** npm itself, as a supervisor starts it, with one of the scripts of package.json. */
+const npm = (script: string) => ({ cwd: root, args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script] });
+
+/** Whether a process runs; one that nobody has asked for its end yet has no command any more. */
+const isAlive = (pid: number | undefined) =>
+  existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
+const answers = (place: Place) =>
+  fetch(`http://127.0.0.1:${place.port}/healthz`).then(
+    ({ status }) => status < 500,
+    () => false,
+  );
+const processesOf = (place: Place) => {
+  const backend = runningBackend(place.dataDir);
+  return [backend?.pid, backend?.site];
+};
+
+test("npm start that gets SIGTERM alone ends with 0 when the site and its backend have ended", async () => {
+  const place = await another();
+  const site = place.start({}, npm("start"));
+  await site.answers();
+  const processes = processesOf(place);
+  expect(processes.map(isAlive)).toEqual([true, true]);
+  site.child.kill("SIGTERM");
+  await once(site.child, "exit");
+  expect(site.child.exitCode).toBe(0);
+  expect(processes.map(isAlive)).toEqual([false, false]);
+  expect(await answers(place)).toBe(false);
+});
+
+test("a site whose npm was killed ends by itself", async () => {
+  const place = await another("new");
+  // Any parent but the real one is gone.
+  const site = place.start({}, { cwd: root, args: ["--import", "tsx", "app/server/start.ts", "--parent=1"] });
+  expect(await site.exit()).toBe(0);
+  await expect.poll(place.backendPid).toBeNull();
+});
+
+test("npm run dev leaves nothing behind when its program is killed", async () => {
+  const place = await another();
+  const site = place.start({ APP_ORIGIN: "" }, npm("dev"));
+  await expect.poll(() => answers(place), { timeout: 120_000 }).toBe(true);
+  const [backend, program] = processesOf(place);
+  kill(program ?? null);
+  await once(site.child, "exit");
+  await expect.poll(() => [isAlive(backend), isAlive(program)]).toEqual([false, false]);
+  await expect.poll(() => answers(place)).toBe(false);
+});
+
+const script = findProgram(["script"]);
+test.runIf(script)("a terminal that is closed takes the site that runs in it along", async () => {
+  const place = await another();
+  const terminal = `const terminal = require("node:child_process").spawn(process.argv[1], process.argv.slice(2));
+    process.on("SIGUSR2", () => terminal.kill("SIGKILL"));`;
+  const command = `exec ${process.execPath} --import tsx app/server/start.ts`;
+  const args = ["-e", terminal, script ?? "", "--quiet", "--command", command, "/dev/null"];
+  const site = place.start({}, { cwd: root, args });
+  await site.answers();
+  const processes = processesOf(place);
+  expect(processes.map(isAlive)).toEqual([true, true]);
+  site.child.kill("SIGUSR2");
+  await expect.poll(() => processes.map(isAlive)).toEqual([false, false]);
+});
+
+describe("a site in the background", () => {
+  let place: Place;
+  let site: SiteProcess;
+  beforeAll(async () => {
+    place = await aPlace();
+    for (const file of everyFile(place.dataDir)) chmodSync(file, statSync(file).isDirectory() ? 0o755 : 0o644);
+    site = place.start();
+    await site.answers();
+  });
+  afterAll(() => place.leave());
+
+  test("keeps everything in DATA_DIR from other users, also what was open to them before", async () => {
+    const browser = await newClient(place, "private@client.example");
+    await newShipment(browser, "Private tea", 2000);
+    const open = everyFile(place.dataDir).filter((file) => statSync(file).mode & 0o077);
+    expect(everyFile(place.dataDir).length).toBeGreaterThan(100);
+    expect(open).toEqual([]);
+  });
+
+  test("goes on when nobody reads what it and its backend print", async () => {
+    site.child.stdout?.destroy();
+    site.child.stderr?.destroy();
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect((await place.browser().post("/login", { ...demo, password: "not it" })).status).toBe(400);
+    }
+    expect((await place.browser().post("/login", demo)).status).toBe(303);
+  });
+
+  test("goes on when a terminal is closed that is not its own", async () => {
+    for (const pid of processesOf(place)) process.kill(pid ?? 0, "SIGHUP");
+    expect((await place.browser().post("/login", demo)).status).toBe(303);
+    expect((await place.browser().get("/readyz")).status).toBe(200);
+  });
+
+  test("takes its backend along when it is killed", async () => {
+    const processes = processesOf(place);
+    kill(site.child.pid ?? null);
+    await expect.poll(() => processes.map(isAlive)).toEqual([false, false]);
+  });
+});
+
+function everyFile(folder: string): string[] {
+  const below = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => path.join(folder, name));
+  return [folder, ...below];
+}
