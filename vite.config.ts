@@ -8,7 +8,10 @@ import { mdx } from "./app/lib/mdx.build.ts";
 /** Few files compress better and cost fewer round trips than many: the framework, what pages share, and each page. */
 const chunks = {
   groups: [
-    { name: "framework", test: /node_modules\/(react|react-dom|react-router|scheduler|cookie|set-cookie-parser)\// },
+    {
+      name: "framework",
+      test: /node_modules\/(react|react-dom|react-router|scheduler|cookie|set-cookie-parser)\/|load-again/,
+    },
     {
       name: "site",
       test: /\/app\/(components|lib|models)\/|node_modules\/(@conform-to|lucide)\//,
@@ -20,19 +23,44 @@ const chunks = {
 const router = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
-/** The package names its development files alone; the browser gets those without the warnings for developers. */
+const failedImport = /console\.error\(\s*`Error loading route module[\s\S]*?return new Promise\(\(\) => \{\s*\}\);/;
+const loadAgain = path.resolve(import.meta.dirname, "app/lib/load-again.ts");
+
+/**
+ * The package names its development files alone; the browser gets those without the warnings for developers. When a part
+ * of a page does not arrive the router would reload the page in view, which over a broken line leaves nothing of it.
+ */
 const productionRouter: Plugin = {
   name: "production-router",
   apply: "build",
   enforce: "pre",
   applyToEnvironment: ({ name }) => name === "client",
   resolveId: (id) => (routerFiles[id] ? path.join(router, routerFiles[id]) : null),
+  transform: {
+    filter: { id: new RegExp(`^${router}`), code: failedImport },
+    handler: (code) =>
+      `import { loadAgain } from ${JSON.stringify(loadAgain)};
+      ${code.replace(failedImport, "return (routeModulesCache[route.id] = await loadAgain(route.module));")}`,
+  },
+};
+
+/** What is imported later has no styles of its own, and nothing to be fetched beside it: it needs no help to arrive. */
+const bareImports: Plugin = {
+  name: "bare-imports",
+  apply: "build",
+  enforce: "pre",
+  load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
 };
 
 export default defineConfig({
-  plugins: [productionRouter, mdx(), manifest(), tailwindcss(), reactRouter()],
+  plugins: [productionRouter, bareImports, mdx(), manifest(), tailwindcss(), reactRouter()],
   resolve: { alias: { "~": path.resolve(import.meta.dirname, "app") } },
   environments: {
-    client: { build: { rolldownOptions: { experimental: { lazyBarrel: true }, output: { codeSplitting: chunks } } } },
+    client: {
+      build: {
+        modulePreload: false,
+        rolldownOptions: { experimental: { lazyBarrel: true }, output: { codeSplitting: chunks } },
+      },
+    },
   },
 });

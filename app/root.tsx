@@ -3,7 +3,6 @@ import {
   data,
   Links,
   Meta,
-  Outlet,
   Scripts,
   ScrollRestoration,
   type ShouldRevalidateFunctionArgs,
@@ -13,7 +12,7 @@ import type { Route } from "./+types/root";
 import { Pending, useArrival } from "./components/arrival";
 import { ErrorPage } from "./components/error-page";
 import { Flash, Toaster } from "./components/flash";
-import { Chat } from "./components/site/chat";
+import { Page, stayOnPage } from "./components/line";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel, useIsBelowQuote } from "./components/site/quote-panel";
@@ -111,7 +110,6 @@ export function Layout({ children }: { children: React.ReactNode }) {
             {children}
           </main>
           {page && <Footer company={page.company} lite={page.lite} signedIn={page.signedIn} />}
-          {page && <Chat phone={page.company.chat_phone} />}
         </div>
         {page && <QuotePanel services={page.quoteServices} />}
         {!page?.lite && (
@@ -128,9 +126,9 @@ export function Layout({ children }: { children: React.ReactNode }) {
   );
 }
 
-export default function App() {
-  return <Outlet />;
-}
+export const clientMiddleware: Route.ClientMiddlewareFunction[] = [stayOnPage];
+
+export default Page;
 
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
   return <ErrorPage error={error} />;

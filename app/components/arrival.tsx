@@ -16,8 +16,16 @@ export function useArrival(): void {
       const link = (event.target as Element).closest("a[href]");
       if (link) pressed = `a[href="${CSS.escape(link.getAttribute("href") ?? "")}"]`;
     };
+    const step = ({ key }: KeyboardEvent) => {
+      const { activeElement: at } = document;
+      if (key === "Tab" && at?.matches(":is(main, footer) :not(dialog *)")) keepInView(at);
+    };
     document.addEventListener("click", note, true);
-    return () => document.removeEventListener("click", note, true);
+    document.addEventListener("keyup", step);
+    return () => {
+      document.removeEventListener("click", note, true);
+      document.removeEventListener("keyup", step);
+    };
   }, []);
   useEffect(() => {
     const before = here.current;
@@ -31,8 +39,19 @@ export function useArrival(): void {
   }, [pathname, hash, key, kind]);
 }
 
+/** Gives something the focus, and brings it clear of the bar above and of the chat below. */
+export function focusInView(element: HTMLElement): void {
+  element.focus();
+  keepInView(element);
+}
+
+/** Firefox leaves what gets the focus where it is when any of it is in the window, under the bar too. */
+function keepInView(element: Element): void {
+  element.scrollIntoView({ block: "nearest" });
+}
+
 /** A line along the top of the window while the next page is on its way; it waits a moment before it shows. */
 export function Pending() {
   const { state } = useNavigation();
-  return state === "idle" ? null : <div aria-hidden className="pending" />;
+  return state === "idle" ? null : <div aria-hidden className="loading" />;
 }

@@ -48,14 +48,15 @@ export function Dialog(props: { label: string; back: string; className: string; 
   // Whoever comes back before it is gone finds it open again.
   useLayoutEffect(() => {
     const element = dialog.current;
+    // It is laid out as a modal before it is one: it gets the focus then, and the page would scroll to where it stood.
+    if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
     show(element);
     // Not under a finger, where the keyboard would cover the rest of the form.
     if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
     growFrom(element, opener);
-    setModal(true);
-  }, [key]);
+  }, [key, modal]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
     <dialog

@@ -47,7 +47,7 @@ export function showToast(toast: Toast, { printed = false, spoken = false } = {}
 /** Shows a toast once the one in view is gone. */
 function showToastNext(toast: Toast): void {
   if (toasts.current) set({ waiting: toast });
-  else showToast(toast);
+  else showToast(toast, { printed: !toasts.isReady });
 }
 
 /** Answers a form with a toast and sends nothing, once toasts can be shown; before that the form goes its way. */
@@ -62,7 +62,7 @@ export function endToast(id: number): void {
   if (toasts.current?.id !== id) return;
   const { waiting } = toasts;
   set({ current: null, waiting: null });
-  if (waiting) showToast(waiting);
+  if (waiting) showToastNext(waiting);
 }
 
 /** Ends a toast that somebody closed while it was a banner still: it does not come back as a toast. */
@@ -77,13 +77,17 @@ export function toastsAreReady(): void {
   set({ isReady: true });
 }
 
-/** Where toasts appear once script runs; the primitive behind it arrives when the browser is idle. Once a document. */
+/**
+ * Where toasts appear once script runs; the primitive behind it arrives when the browser is idle. Until then, and where
+ * it never comes, a toast is a banner. Once a document.
+ */
 export function Toaster() {
   const Region = useWhenIdle(() => import("./toast-region"));
+  const { current, isReady } = useToasts();
   useEffect(() => {
     hydrated = true;
   }, []);
-  return Region && <Region />;
+  return Region ? <Region /> : !isReady && current && !current.printed && <Banner toast={current.toast} />;
 }
 
 /**
@@ -104,15 +108,8 @@ export function Flash({ toast, patient = false }: { toast: Toast; patient?: bool
 }
 
 /** In the flow of the page where no script runs; otherwise where the toast will stand. A press closes it natively. */
-function Banner({
-  toast,
-  patient,
-  ref,
-}: {
-  toast: Toast;
-  patient: boolean;
-  ref: RefObject<HTMLDetailsElement | null>;
-}) {
+function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
+  const { toast, patient, ref } = props;
   return (
     <div
       role={toast.variant === "destructive" ? "alert" : "status"}
@@ -146,6 +143,7 @@ export const closeLook =
 /** What a toast says. */
 export function ToastFace({ toast }: { toast: Toast }) {
   const failed = toast.variant === "destructive";
+  const { label, ...link } = toast.action ?? { to: "" };
   const mark = failed ? CircleAlert : CircleCheck;
   return (
     <div className="flex gap-3">
@@ -153,9 +151,9 @@ export function ToastFace({ toast }: { toast: Toast }) {
       <div>
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}
-        {toast.action && (
-          <Link to={toast.action.to} className="inline-flex min-h-11 items-center text-sm underline">
-            {toast.action.label}
+        {label && (
+          <Link {...link} className="inline-flex min-h-11 items-center text-sm underline">
+            {label}
           </Link>
         )}
       </div>

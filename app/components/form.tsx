@@ -3,6 +3,7 @@ import type { SubmissionResult } from "@conform-to/react";
 import { type ComponentProps, type MouseEvent, useEffect, useRef, useState } from "react";
 import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
+import { focusInView } from "./arrival";
 import { Flash } from "./flash";
 import { Button } from "./ui/button";
 
@@ -59,19 +60,22 @@ export function useActionForm<const Name extends string>(
 
 /** Above the h1 of a page whose form was refused: the toast, and what is wrong with links to the fields. */
 export function Refusal({ refused, form }: { refused: Refused | undefined; form: ActionForm }) {
-  return <Problems toast={refused?.toast} problems={form.problems} />;
+  return <Problems answer={refused} problems={form.problems} />;
 }
 
-/** The toast and the error summary of a refused form. `id` is that of the field a problem belongs to. */
-export function Problems({ toast, problems }: { toast: Toast | undefined; problems: { id: string; text: string }[] }) {
+/**
+ * The toast and the error summary of a refused form, which gets the focus at each answer, also at one in the words of
+ * the last. `id` is that of the field a problem belongs to.
+ */
+export function Problems(props: { answer: { toast?: Toast } | undefined; problems: { id: string; text: string }[] }) {
+  const { answer, problems } = props;
   const summary = useRef<HTMLElement>(null);
-  const words = problems.map(({ text }) => text).join();
   useEffect(() => {
-    if (words) summary.current?.focus();
-  }, [words]);
+    if (answer && summary.current) focusInView(summary.current);
+  }, [answer]);
   return (
     <>
-      {toast && <Flash toast={toast} />}
+      {answer?.toast && <Flash toast={answer.toast} />}
       {problems.length > 0 && (
         <section
           ref={summary}

@@ -16,6 +16,11 @@ export function failure(title: string, description?: string): Toast {
   return { title, description, variant: "destructive" };
 }
 
+/** For a form with a code that was refused: the errors to print beside its field. Other reasons are no mistake in it. */
+export function codeErrors(failed: { reason: string; status: number }) {
+  return failed.status === 400 ? { code: [failed.reason] } : undefined;
+}
+
 /** The first error of a submission, for the toast that goes with its summary. */
 export function firstError(result: SubmissionResult): string | undefined {
   return Object.values(result.error ?? {}).flatMap((errors) => errors ?? [])[0];

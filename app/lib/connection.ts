@@ -24,6 +24,15 @@ export async function keepTyped<Answer>(serverAction: () => Promise<Answer>) {
   }
 }
 
+/** Where no form waits for the answer that did not come. Another one each time: each is shown. */
+export function noAnswer(): Toast {
+  return {
+    title: "No answer",
+    description: "The connection was lost before an answer came. This page stays as it was: try again.",
+    variant: "destructive",
+  };
+}
+
 // What browsers say when nothing answers, and the framework when an answer breaks off before its first line.
 const nothingCame = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 

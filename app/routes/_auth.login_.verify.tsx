@@ -7,7 +7,7 @@ import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
-import { failure, firstError, refuse } from "~/lib/answer.server";
+import { codeErrors, failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
@@ -51,7 +51,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];
   const failed = await giveCode(client, limitsOf(context), chosen?.id ?? "", code);
   if (failed) {
-    return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
+    const result = submission.reply({ hideFields: ["code"], fieldErrors: codeErrors(failed) });
+    return refuse(result, failure(failed.title, failed.reason), failed.status);
   }
   const next = portalPath(form.get("next"));
   const response = redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });

@@ -8,7 +8,7 @@ import { Flash } from "~/components/flash";
 import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
-import { failure, firstError, refuse } from "~/lib/answer.server";
+import { codeErrors, failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { theCompany } from "~/lib/content.server";
 import { eastAfricaTime } from "~/lib/dates";
@@ -53,7 +53,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   // Another window has overtaken this one: no code opens it any more.
   if (failed?.status === 409) return notBegun(failure(failed.title, failed.reason), 409);
   if (failed) {
-    const result = submission.reply({ hideFields: ["code"] });
+    const result = submission.reply({ hideFields: ["code"], fieldErrors: codeErrors(failed) });
     return refuse(result, failure(failed.title, failed.reason), failed.status, { setup });
   }
   return redirectWithFlash(context, "/portal", {

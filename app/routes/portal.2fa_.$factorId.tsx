@@ -6,7 +6,7 @@ import { CloseLink, Dialog } from "~/components/dialog";
 import { Refusal, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { buttonLook } from "~/components/ui/button";
-import { failure, firstError, refuse } from "~/lib/answer.server";
+import { codeErrors, failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
@@ -37,7 +37,8 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     }),
   );
   if (failed) {
-    return refuse(submission.reply({ hideFields: ["code"] }), failure(failed.title, failed.reason), failed.status);
+    const result = submission.reply({ hideFields: ["code"], fieldErrors: codeErrors(failed) });
+    return refuse(result, failure(failed.title, failed.reason), failed.status);
   }
   return redirectWithFlash(context, "/portal", {
     title: "Authenticator removed",

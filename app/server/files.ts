@@ -16,7 +16,11 @@ export function compressFolder(folder: string): void {
 /** The same for one file. */
 export function compress(file: string): void {
   const body = readFileSync(file);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: bestBrotli, [constants.BROTLI_PARAM_SIZE_HINT]: body.length };
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: bestBrotli,
+    [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+    [constants.BROTLI_PARAM_LGBLOCK]: constants.BROTLI_MAX_INPUT_BLOCK_BITS - 4,
+  };
   const copies = { br: brotliCompressSync(body, { params }), gzip: gzipSync(body, { level: 9 }) };
   for (const [encoding, copy] of Object.entries(copies)) {
     if (copy.length < body.length * 0.95) writeFileSync(file + endings[encoding as keyof typeof endings], copy);

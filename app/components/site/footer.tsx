@@ -1,6 +1,7 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
 import { Button } from "../ui/button";
+import { Chat } from "./chat";
 import { clientLink } from "./navigation";
 import { quoteLink } from "./quote-panel";
 
@@ -95,6 +96,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
           <Button look="quiet">{lite ? "Show pictures again" : "Lighter pages, text only"}</Button>
         </Form>
       </div>
+      <Chat phone={company.chat_phone} />
     </footer>
   );
 }

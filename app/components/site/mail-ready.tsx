@@ -4,6 +4,7 @@ import { useRouteLoaderData } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { type MailDraft, mailtoHref } from "~/models/mail-draft";
 import type { loader } from "~/root";
+import { focusInView } from "../arrival";
 import { chatHref } from "./chat";
 import { OfficePhone } from "./office-phone";
 
@@ -23,7 +24,7 @@ export function MailReady({ draft, opens = false }: { draft: MailDraft; opens?: 
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!opens) return;
-    panel.current?.focus();
+    if (panel.current) focusInView(panel.current);
     openMail(draft);
   }, [draft, opens]);
   return (

@@ -53,10 +53,11 @@ function useIsPrinted(): boolean {
 
 /**
  * The quote form over the page it was opened from, at that page's address with `?quote`. With script the mail
- * application opens by itself and the form makes way; the mail stays at hand here in case none opened.
+ * application opens by itself and the form makes way; in case none opened, the mail stays at hand here, and the toast
+ * leads to it.
  */
 export function QuotePanel({ services }: { services: string[] }) {
-  const { pathname, search } = useLocation();
+  const { pathname, search, state } = useLocation();
   const [sent, setSent] = useState<MailDraft | null>(null);
   if (!new URLSearchParams(search).has("quote")) return null;
   const page = pathname + withoutQuote(search);
@@ -84,15 +85,21 @@ export function QuotePanel({ services }: { services: string[] }) {
             <span className="sr-only">Close</span>
           </CloseLink>
         </header>
-        {sent && (
-          <details className="mb-4">
-            <summary className="inline-flex min-h-11 items-center underline">
-              No mail opened for your last request?
-            </summary>
-            <MailReady draft={sent} />
-          </details>
+        {sent && (state as { mail?: true } | null)?.mail ? (
+          <MailReady draft={sent} />
+        ) : (
+          <>
+            {sent && (
+              <details className="mb-4">
+                <summary className="inline-flex min-h-11 items-center underline">
+                  No mail opened for your last request?
+                </summary>
+                <MailReady draft={sent} />
+              </details>
+            )}
+            <QuoteInPlace services={services} page={page} onSent={setSent} />
+          </>
         )}
-        <QuoteInPlace services={services} page={page} onSent={setSent} />
       </Dialog>
     </div>
   );
@@ -105,13 +112,15 @@ function QuoteInPlace({ services, page, onSent }: InPlace) {
   const fetcher = useFetcher<typeof action>();
   const close = useClose(page);
   const isPrinted = useIsPrinted();
+  const link = quoteLink(useLocation());
   const answer = fetcher.data;
   // One answer is acted on once.
   useEffect(() => {
     if (!answer || !("draft" in answer)) return;
     onSent(answer.draft);
     openMail(answer.draft);
-    showToast(answer.toast);
+    const action = { label: "No mail opened?", ...link, state: { ...link.state, mail: true } };
+    showToast({ ...answer.toast, action });
     close();
   }, [answer]);
   return (

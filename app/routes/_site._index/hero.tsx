@@ -16,6 +16,7 @@ type HeroProps = Pick<Route.ComponentProps["loaderData"], "intro" | "taglines" |
 /** Who we are, the tracking form and the way to a quote, above the route from the quay to the lakes. */
 export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
   const [form, fields] = useActionForm("tracking", answer, ["trackingNumber"]);
+  const quote = quoteLink(useLocation());
   const ready = answer && "draft" in answer && answer.draft ? answer : null;
   return (
     <div>
@@ -32,7 +33,7 @@ export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
           ) : (
             <>
               <p className="mt-4 mb-6 max-w-prose text-quiet sm:text-lg">{intro}</p>
-              <ButtonLink look="action" {...quoteLink(useLocation())}>
+              <ButtonLink look="action" {...quote}>
                 Get a Quote
               </ButtonLink>
             </>

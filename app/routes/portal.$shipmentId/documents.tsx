@@ -1,12 +1,13 @@
 import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
 import { useEffect, useRef } from "react";
+import { useWhenIdle } from "~/components/idle";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { acceptedKinds, type DocumentState, documentState } from "~/models/document";
 import { useDrop, useNoStrayDrops } from "./drop";
-import { AskBeforeLeaving } from "./leaving";
 import { UploadForm } from "./upload";
+import { cancelAll, isSending, useIsSending } from "./uploads";
 
 /** What the upload action answers when it took no file: for which document, when that is known, and why. */
 export type UploadRefused = { document: string | null; toast: Toast };
@@ -34,9 +35,11 @@ export function Documents(props: {
 }) {
   const { documents, isClosed, mail, refused } = props;
   useNoStrayDrops();
+  const sending = useIsSending();
+  const AskBeforeLeaving = useWhenIdle(() => import("./leaving"));
   return (
     <Card title="Documents">
-      <AskBeforeLeaving />
+      {AskBeforeLeaving && <AskBeforeLeaving sending={sending} isSending={isSending} cancelAll={cancelAll} />}
       <ul className="divide-y divide-line">
         {documents.map((document) => (
           <DocumentRow

@@ -2,11 +2,14 @@ import { useEffect, useRef } from "react";
 import { useBlocker } from "react-router";
 import { useModal } from "~/components/dialog";
 import { Button } from "~/components/ui/button";
-import { cancelAll, isSending, useIsSending } from "./uploads";
 
-/** Asks before a page is left whose upload would stop with it: in words of ours here, in the browser's when it is closed. */
-export function AskBeforeLeaving() {
-  const sending = useIsSending();
+type Uploads = { sending: boolean; isSending: () => boolean; cancelAll: () => void };
+
+/**
+ * Asks before a page is left whose upload would stop with it: in words of ours here, in the browser's when it is closed. It
+ * comes when the browser is idle, and imports nothing of the page's.
+ */
+export default function AskBeforeLeaving({ sending, isSending, cancelAll }: Uploads) {
   const blocker = useBlocker(({ currentLocation: here, nextLocation: next }) => {
     // Forms that come straight back stop nothing.
     const comesBack = next.pathname.startsWith(here.pathname) || next.pathname === "/resources/theme";
@@ -19,7 +22,7 @@ export function AskBeforeLeaving() {
     };
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
-  }, [sending]);
+  }, [sending, isSending]);
   const isOver = blocker.state === "blocked" && !sending;
   useEffect(() => {
     // The upload ended meanwhile: the page shows how.

@@ -43,7 +43,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   return (
     <>
       <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
-      <Problems toast={actionData?.toast} problems={problems} />
+      <Problems answer={actionData} problems={problems} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
         All shipments
       </Link>
