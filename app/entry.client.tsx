@@ -2,21 +2,32 @@ import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
 
-// The page painted with the rules it uses; what script adds to it needs the others too (app/server/page.ts).
-for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
-  sheet.media = "all";
+/**
+ * What the framework and our own code need, and every browser has that has the rest of it. In others the page stays as
+ * the server sent it, where everything works: half of the script would be worse than none.
+ */
+const canRun =
+  "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
+
+if (canRun) start();
+
+function start(): void {
+  // The page painted with the rules it uses; what script adds to it needs the others too (app/server/page.ts).
+  for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
+    sheet.media = "all";
+  }
+
+  // A page that is left while it loads rejects the rest of its answer, which the framework leaves to nobody.
+  addEventListener("unhandledrejection", (event) => {
+    if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
+  });
+
+  startTransition(() => {
+    hydrateRoot(
+      document,
+      <StrictMode>
+        <HydratedRouter useTransitions={false} />
+      </StrictMode>,
+    );
+  });
 }
-
-// A page that is left while it loads rejects the rest of its answer, which the framework leaves to nobody.
-addEventListener("unhandledrejection", (event) => {
-  if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
-});
-
-startTransition(() => {
-  hydrateRoot(
-    document,
-    <StrictMode>
-      <HydratedRouter useTransitions={false} />
-    </StrictMode>,
-  );
-});

@@ -80,7 +80,6 @@ export function Layout({ children }: { children: React.ReactNode }) {
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content={theme} />
         <Meta />
         <Links />
         <link rel="alternate" href="/resources/blog/rss.xml" type="application/rss+xml" title="Blog" />

@@ -84,7 +84,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
             defaultChecked={fields.shared.value !== ""}
             className="size-6 shrink-0"
           />
-          This is a shared computer: forget me when the browser closes
+          This is a shared computer: forget me when the browser closes{" "}
         </label>
         <SubmitButton pending="Logging in…" className="w-full">
           Log in
@@ -96,7 +96,9 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         onSubmit={(event) => answerAtOnce(event, forgotPasswordToast())}
         className="mt-2"
       >
-        <Button look="quiet">Forgot password?</Button>
+        <Button look="quiet" name="forgot">
+          Forgot password?
+        </Button>
       </Form>
       <p>
         Invited, and no account yet?{" "}

@@ -86,7 +86,9 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
         You lost the authenticator? Call <OfficePhone />: staff can take it off your account once they know it is you.
       </p>
       <Form method="post" action="/portal/sign-out">
-        <Button look="quiet">Sign out</Button>
+        <Button look="quiet" name="sign-out">
+          Sign out
+        </Button>
       </Form>
     </>
   );

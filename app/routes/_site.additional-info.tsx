@@ -34,7 +34,7 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
         The numbers the Kenya Revenue Authority knows us by, and who answers for the company.
       </p>
-      <dl className="mt-8 max-w-3xl divide-y divide-line rounded-label border border-line bg-raised">
+      <dl className="mt-8 max-w-3xl ruled rounded-label border border-line bg-raised">
         {loaderData.rows.map(({ label, value }) => (
           <div key={label} className="px-4 py-4 sm:grid sm:grid-cols-2 sm:items-baseline sm:gap-6 sm:px-5">
             <dt className="text-sm text-quiet">{label}</dt>

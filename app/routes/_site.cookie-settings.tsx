@@ -85,7 +85,7 @@ export default function CookieSettingsPage({ loaderData, actionData }: Route.Com
       <h1 className="mb-2 text-xl">Cookie Settings</h1>
       <p className="mb-6 text-quiet">Your choice is kept on this device for a year, and you can change it here.</p>
       <Form method="post" {...form}>
-        <ul className="mb-6 divide-y divide-line rounded-label border border-line bg-raised">
+        <ul className="mb-6 ruled rounded-label border border-line bg-raised">
           {categories.map(({ name, label, text }) => (
             <li key={name} className="px-4 py-3">
               <label htmlFor={name} className="flex min-h-11 items-center justify-between gap-6 font-semibold">
@@ -107,7 +107,9 @@ export default function CookieSettingsPage({ loaderData, actionData }: Route.Com
           ))}
         </ul>
         <div className="flex flex-wrap gap-3">
-          <Button look="action">Save My Preferences</Button>
+          <Button look="action" name="accept" value="chosen">
+            Save My Preferences
+          </Button>{" "}
           <Button name="accept" value="all">
             Accept All Cookies
           </Button>

@@ -74,7 +74,7 @@ function BackToAll({ className = "" }: { className?: string }) {
   return (
     <Link
       to="/resources/blog"
-      className={`inline-flex min-h-11 items-center gap-2 text-sm font-semibold underline ${className}`}
+      className={`inline-flex min-h-11 items-center gap-2 text-sm font-semibold underline print:hidden ${className}`}
     >
       <Icon of={ArrowLeft} className="size-4" />
       Back to All Articles

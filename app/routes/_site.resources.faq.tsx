@@ -61,7 +61,7 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
           ))}
         </div>
         <aside className="lg:sticky lg:top-6 lg:self-start">
-          <Art name="stamped-entry" className="mb-6 w-full rounded-label border border-line max-lg:hidden" />
+          <Art name="stamped-entry" className="mb-6 hidden w-full rounded-label border border-line lg:block" />
           <h2 className="text-lg">Your question is not here?</h2>
           <p className="mt-2 mb-5 max-w-prose text-quiet">Ask the people who lodge the entries.</p>
           <ButtonLink look="action" to="/contact">

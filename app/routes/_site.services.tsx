@@ -130,7 +130,7 @@ const stations = ["What we do", "What you hand over", "How long it takes"];
 function Details({ paragraphs }: { paragraphs: string[] }) {
   const named = paragraphs.length === stations.length;
   return (
-    <ol className={`grid border-line max-lg:border-l-2 lg:border-t-2 ${named ? "lg:grid-cols-3" : ""}`}>
+    <ol className={`grid border-l-2 border-line lg:border-t-2 lg:border-l-0 ${named ? "lg:grid-cols-3" : ""}`}>
       {paragraphs.map((paragraph, index) => (
         <li
           key={paragraph}

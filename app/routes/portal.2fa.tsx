@@ -106,7 +106,7 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
         stolen password alone opens nothing.
       </p>
       {factors.length > 0 && (
-        <ul className="mb-6 divide-y divide-line rounded-label border border-line bg-raised">
+        <ul className="mb-6 ruled rounded-label border border-line bg-raised">
           {factors.map((factor) => (
             <li key={factor.id} className="flex flex-wrap items-center justify-between gap-4 px-4 py-3">
               <span>
@@ -121,7 +121,7 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
         </ul>
       )}
       <Form method="post">
-        <SubmitButton look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
+        <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
           {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
         </SubmitButton>
       </Form>
@@ -141,7 +141,7 @@ function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined 
       <Title refused={refused !== undefined}>Set up 2FA</Title>
       <Refusal refused={refused} form={form} />
       <h1 className="mb-4 text-xl">Set up 2FA</h1>
-      <ol className="mb-6 list-decimal space-y-4 pl-6">
+      <ol className="mb-6 grid list-decimal gap-4 pl-6">
         <li>
           Scan this picture with an authenticator app on another device.
           <div

@@ -49,7 +49,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
       <div className="lg:order-last">
         <Outlet context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
       </div>
-      <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block"}>
+      <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block print:hidden"}>
         {toast && <Flash toast={toast} />}
         <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           {onList ? (
@@ -71,7 +71,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
           </Link>
         </p>
         {shipments.length > 0 && (
-          <ul className="divide-y divide-line rounded-label border border-line bg-raised">
+          <ul className="ruled rounded-label border border-line bg-raised">
             {shipments.map((shipment) => (
               <ShipmentRow key={shipment.id} shipment={shipment} page={page} />
             ))}
@@ -107,9 +107,9 @@ function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: numbe
         viewTransition
         className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action"
       >
-        <span className="block font-semibold">{shipment.name}</span>
+        <span className="block font-semibold">{shipment.name} </span>
         <span className="flex justify-between gap-4 text-sm text-quiet">
-          <span className="font-mono">{shortId(shipment.id)}</span>
+          <span className="font-mono">{shortId(shipment.id)} </span>
           <span>{shipment.status}</span>
         </span>
       </NavLink>

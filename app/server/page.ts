@@ -82,7 +82,7 @@ async function rulesFor(html: string, css: string): Promise<string> {
     // The drawings read the colours too.
     safelist: { variables: [/^--color-/] },
   });
-  const used = withoutRegistrations(purged?.css ?? css);
+  const used = withoutUnread(purged?.css ?? css);
   rules.set(key, used);
   return used;
 }
@@ -105,17 +105,13 @@ function unescaped(value: string): string {
   return value.replaceAll("&amp;", "&").replaceAll("&gt;", ">").replaceAll("&#x27;", "'").replaceAll("&quot;", '"');
 }
 
-/**
- * Tailwind's variables in one way instead of two: first values for every element, as it has them for browsers without
- * `@property`, and only of variables that a rule left reads.
- */
-function withoutRegistrations(css: string): string {
-  const isUsed = (name: string) => css.includes(`var(${name}`);
+/** Without the licence, rules for paper, and the first values of Tailwind's variables that no rule left reads. */
+function withoutUnread(css: string): string {
+  const isRead = (name: string) => css.includes(`var(${name}`);
   return css
     .replace(/^\/\*![^*]*\*\/\s*/, "")
-    .replace(/@property --[\w-]+\s*\{[^}]*\}/g, "")
-    .replace(/@layer properties\{@supports [^{]*\{(.*?)\}\}\}/, "@layer properties{$1}}")
-    .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
+    .replace(/@media print\{(?:[^{}]+\{[^{}]*\})*\}/g, "")
+    .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isRead(name) ? declaration : ""));
 }
 
 /** Writes into the page's foot what it and the script and pictures it names weigh on the line, in whole KB. */

@@ -23,7 +23,7 @@ export function Strip({ label, className, children }: StripProps) {
         <ul className={`${className} moves:flex`}>{children}</ul>
         {motion && (
           <motion.Loop strip={strip}>
-            <ul aria-hidden className={`${className} moves:flex not-moves:hidden`}>
+            <ul aria-hidden className={`${className} hidden moves:flex`}>
               {children}
             </ul>
           </motion.Loop>

@@ -15,14 +15,14 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
       <div className="flex items-center gap-3">
         <Art name={`stage-${String(stage).padStart(2, "0")}`} className="size-12 shrink-0" />
         <p className="flex flex-wrap items-baseline gap-x-3">
-          <span className="text-lg font-semibold">{status}</span>
+          <span className="text-lg font-semibold">{status} </span>
           <span className="text-sm text-quiet tabular-nums">
             Stage {stage}/{STAGES.length}
           </span>
         </p>
       </div>
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
-      <svg viewBox="0 0 200 14" aria-hidden="true" className="my-3 w-full">
+      <svg viewBox="0 0 200 14" width="200" height="14" aria-hidden="true" className="my-3 w-full">
         <path d={`M${x(0)} 7H${x(9)}`} className="stroke-line" strokeWidth="1.4" />
         <path d={`M${x(0)} 7H${x(stage - 1)}`} className="stroke-done" strokeWidth="1.4" />
         {STAGES.map((name, index) => (
@@ -39,9 +39,7 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
                   ? "fill-action stroke-action"
                   : "fill-raised stroke-edge"
             }
-          >
-            <title>{name}</title>
-          </circle>
+          />
         ))}
       </svg>
       {step && (
@@ -49,7 +47,7 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
           <span className={`font-semibold ${actors[step.who].colour}`}>{actors[step.who].label}.</span> {step.text}
         </p>
       )}
-      <details className="mt-2 text-sm">
+      <details className="mt-2 text-sm print:hidden">
         <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
         <ol className="mt-1 list-decimal pl-6">
           {STAGES.map((name, index) => (

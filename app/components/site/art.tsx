@@ -24,6 +24,8 @@ export function Art({ name, label, className = "w-full" }: { name: string; label
   return (
     <svg
       viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
       className={className}
       role={label ? "img" : undefined}
       aria-label={label}

@@ -1,27 +1,38 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { useLocation } from "react-router";
 
 type DisclosureProps = {
   summary: ReactNode;
   summaryLook: string;
   hover?: boolean;
-  className: string;
+  className?: string;
+  /** One element: what is opened. */
   children: ReactNode;
 };
 
 /**
- * A native disclosure in the bar. Once script runs it closes on Escape, on a press outside and when the focus leaves;
- * with `hover` a mouse opens it by pointing at it, and a click then keeps it open.
+ * A native disclosure in the bar, and after it what it opens (bar.css). Once script runs it closes on Escape, on a press
+ * outside, when the focus leaves and with the page; with `hover` a mouse opens it by pointing at the element both stand
+ * in, and a click then keeps it open.
  */
 export function Disclosure({ summary, summaryLook, hover = false, className, children }: DisclosureProps) {
   const ref = useRef<HTMLDetailsElement>(null);
+  const { key } = useLocation();
+  const openedOn = useRef(key);
+  useEffect(() => {
+    if (openedOn.current !== key && ref.current) ref.current.open = false;
+    openedOn.current = key;
+  }, [key]);
   useEffect(() => {
     const details = ref.current;
     if (!details) return;
     const off = new AbortController();
     const { signal } = off;
     let isPeeked = false;
+    const has = (target: EventTarget | null) =>
+      [details, details.nextElementSibling].some((part) => part?.contains(target as Node));
     const point = ({ pointerType }: PointerEvent) => {
-      if (!hover || pointerType !== "mouse" || details.open) return;
+      if (pointerType !== "mouse" || details.open) return;
       details.open = true;
       isPeeked = true;
     };
@@ -30,19 +41,21 @@ export function Disclosure({ summary, summaryLook, hover = false, className, chi
     };
     const press = (event: MouseEvent) => {
       // The keyboard's clicks have no detail; they open and close as ever.
-      if (isPeeked && event.detail && details.firstChild?.contains(event.target as Node)) event.preventDefault();
+      if (isPeeked && event.detail) event.preventDefault();
       isPeeked = false;
     };
     const leave = ({ target }: Event) => {
-      if (!details.contains(target as Node)) details.open = false;
+      if (!has(target)) details.open = false;
     };
     const keyDown = ({ key }: KeyboardEvent) => {
       if (key !== "Escape" || !details.open) return;
-      if (details.contains(document.activeElement)) details.querySelector("summary")?.focus();
+      if (has(document.activeElement)) details.querySelector("summary")?.focus();
       details.open = false;
     };
-    details.addEventListener("pointerenter", point, { signal });
-    details.addEventListener("pointerleave", unpoint, { signal });
+    if (hover) {
+      details.parentElement?.addEventListener("pointerenter", point, { signal });
+      details.parentElement?.addEventListener("pointerleave", unpoint, { signal });
+    }
     details.addEventListener("click", press, { signal });
     document.addEventListener("pointerdown", leave, { signal });
     document.addEventListener("focusin", leave, { signal });
@@ -50,9 +63,11 @@ export function Disclosure({ summary, summaryLook, hover = false, className, chi
     return () => off.abort();
   }, [hover]);
   return (
-    <details ref={ref} className={className}>
-      <summary className={summaryLook}>{summary}</summary>
+    <>
+      <details ref={ref} className={className}>
+        <summary className={summaryLook}>{summary}</summary>
+      </details>
       {children}
-    </details>
+    </>
   );
 }

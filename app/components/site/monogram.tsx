@@ -10,7 +10,14 @@ export function Monogram({ letters, shape, className }: { letters: string; shape
   if (useIsLite()) return null;
   const { width, height, centre, fontSize, drawing } = shapes[shape];
   return (
-    <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true" fill="none" className={className}>
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      aria-hidden="true"
+      fill="none"
+      className={className}
+    >
       {drawing}
       <text
         x={width / 2}

@@ -10,16 +10,20 @@ export function LongText({ html, headings, contents }: LongTextProps) {
   if (headings.length === 0) return <Prose html={html} />;
   return (
     <div className="grid grid-cols-1 gap-x-12 gap-y-6 lg:grid-cols-[16rem_minmax(0,1fr)]">
-      <details className="group rounded-label border border-line bg-raised lg:hidden">
-        <summary className="flex min-h-11 items-center justify-between gap-4 px-4 font-semibold">
-          {contents}
-          <Icon of={ChevronDown} className="size-5 group-open:rotate-180" />
-        </summary>
-        <Stations headings={headings} className="mx-4 mb-4" />
-      </details>
-      <nav aria-label={contents} className="hidden lg:block">
-        <div className="sticky top-6 max-h-[calc(100dvh-3rem)] overflow-y-auto pb-2">
-          <p className="mb-2 text-sm font-semibold">{contents}</p>
+      <nav
+        aria-label={contents}
+        className="rounded-label border border-line bg-raised lg:border-0 lg:bg-transparent print:hidden"
+      >
+        <div
+          className="before:mb-2 before:hidden before:text-sm before:font-semibold before:content-[attr(data-title)] lg:sticky lg:top-6 lg:max-h-[calc(100dvh-3rem)] lg:overflow-y-auto lg:pb-2 lg:before:block"
+          data-title={contents}
+        >
+          <details className="group lg:hidden">
+            <summary className="flex min-h-11 items-center justify-between gap-4 px-4 font-semibold">
+              {contents}
+              <Icon of={ChevronDown} className="size-5 group-open:rotate-180" />
+            </summary>
+          </details>
           <Stations headings={headings} />
         </div>
       </nav>
@@ -34,9 +38,9 @@ export function Prose({ html }: { html: string | undefined }) {
   return <div className="prose" dangerouslySetInnerHTML={{ __html: shown }} />;
 }
 
-function Stations({ headings, className = "" }: { headings: Heading[]; className?: string }) {
+function Stations({ headings }: { headings: Heading[] }) {
   return (
-    <ol className={`ml-1 border-l border-line text-sm ${className}`}>
+    <ol className="unfolds mx-4 mb-4 border-l border-line text-sm lg:mx-1 lg:mb-0">
       {headings.map(({ id, text }) => (
         <li
           key={id}

@@ -1,7 +1,7 @@
 /** The company's mark: a route line with four stations. */
 export function RouteMark({ className }: { className?: string }) {
   return (
-    <svg viewBox="0 0 36 28" aria-hidden="true" className={className}>
+    <svg viewBox="0 0 36 28" width="36" height="28" aria-hidden="true" className={className}>
       <path
         d="M4 22 13 8l10 9 9-12"
         fill="none"

@@ -11,7 +11,7 @@ const looks: Record<Look, string> = {
 };
 
 const shape =
-  "inline-flex min-h-11 items-center justify-center gap-2 rounded-label border py-2 text-sm font-semibold whitespace-nowrap " +
+  "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold " +
   "transition-[filter,border-color,color] duration-150 ease-out aria-disabled:opacity-60";
 
 /** The classes of the one button, for a link that is a component of its own. */

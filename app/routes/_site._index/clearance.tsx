@@ -17,7 +17,7 @@ export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loa
         </>
       }
     >
-      <div className="grid divide-y divide-line rounded-label border border-line bg-raised md:grid-cols-3 md:divide-x md:divide-y-0">
+      <div className="grid ruled rounded-label border border-line bg-raised md:grid-cols-3 md:[&>*+*]:border-t-0 md:[&>*+*]:border-l">
         {clearance_services.map(({ title, items }) => (
           <div key={title} className="p-5">
             <h3 className="border-b border-line pb-3 text-base md:min-h-17">{title}</h3>

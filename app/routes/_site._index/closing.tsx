@@ -28,7 +28,13 @@ export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "c
 /** The plain and the train beyond the edges of the drawing, on screens wider than it. */
 function Surroundings() {
   return (
-    <svg viewBox="0 0 640 360" aria-hidden="true" className="absolute hidden w-full overflow-visible lg:block">
+    <svg
+      viewBox="0 0 640 360"
+      width="0"
+      height="0"
+      aria-hidden="true"
+      className="absolute hidden w-full overflow-visible lg:block"
+    >
       <use href="/art/story-rail-plain.svg#around" />
     </svg>
   );

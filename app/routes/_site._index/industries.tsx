@@ -33,10 +33,9 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
                 onSubmit={(event) => answerAtOnce(event, industryToast(name))}
                 className="flex grow"
               >
+                <input type="hidden" name="industry" value={id} />
                 <button
                   type="submit"
-                  name="industry"
-                  value={id}
                   className="flex grow flex-col items-start rounded-label border border-line bg-raised p-5 text-left transition-[border-color] duration-150 ease-out hover:border-edge"
                 >
                   <Art name={`industry-${id}`} className="size-16" />

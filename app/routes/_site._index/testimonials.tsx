@@ -30,7 +30,7 @@ export function Testimonials({ testimonials }: Pick<Route.ComponentProps["loader
 function Rating({ value }: { value: number }) {
   return (
     <p className="flex items-center gap-3 text-sm font-semibold text-done">
-      <svg viewBox="0 0 92 12" aria-hidden="true" className="w-23 fill-current">
+      <svg viewBox="0 0 92 12" width="92" height="12" aria-hidden="true" className="w-23 fill-current">
         <path d="M6 5h80v2H6z" />
         {Array.from({ length: value }, (_, index) => (
           <circle key={index} cx={6 + index * 20} cy="6" r="5" />

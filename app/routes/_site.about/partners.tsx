@@ -16,7 +16,7 @@ export function Partners({ intro, partners: all }: { intro: string; partners: ty
         {all.map((partner) => (
           <li key={partner.name} className="text-xs text-quiet moves:mr-6 moves:w-28">
             <Monogram shape="container" letters={partner.monogram} className="mb-2 w-full" />
-            {partner.name}
+            <p>{partner.name}</p>
           </li>
         ))}
       </Strip>

@@ -40,7 +40,7 @@ export function Documents(props: {
   return (
     <Card title="Documents">
       {AskBeforeLeaving && <AskBeforeLeaving sending={sending} isSending={isSending} cancelAll={cancelAll} />}
-      <ul className="divide-y divide-line">
+      <ul className="ruled">
         {documents.map((document) => (
           <DocumentRow
             key={document.id}
@@ -51,7 +51,7 @@ export function Documents(props: {
         ))}
       </ul>
       {!isClosed && documents.some(({ uploaded }) => !uploaded) && (
-        <p className="border-t border-line px-4 py-3 text-sm text-quiet">
+        <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
           Up to 10 MB each: {acceptedKinds}. Larger files:{" "}
           <a className="underline" href={`mailto:${mail}`}>
             {mail}

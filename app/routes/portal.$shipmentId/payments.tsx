@@ -9,7 +9,7 @@ import { PAYMENTS } from "~/models/shipment";
 export function Payments({ shipmentId }: { shipmentId: string }) {
   return (
     <Card title="Payments">
-      <ul className="divide-y divide-line">
+      <ul className="ruled">
         {PAYMENTS.map((payment) => (
           <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">
             <span>{payment.name}</span>
@@ -19,7 +19,8 @@ export function Payments({ shipmentId }: { shipmentId: string }) {
               preventScrollReset
               onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
             >
-              <Button name="payment" value={payment.id}>
+              <input type="hidden" name="payment" value={payment.id} />
+              <Button>
                 Pay<span className="sr-only"> {payment.name}</span>
               </Button>
             </Form>

@@ -44,7 +44,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
     <>
       <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
       <Problems answer={actionData} problems={problems} />
-      <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden">
+      <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden">
         All shipments
       </Link>
       <h1 className="text-xl">{shipment.name}</h1>
@@ -62,7 +62,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
         <div className="grid content-start gap-6">
-          <Payments shipmentId={shipment.id} />
+          <div className="print:hidden">
+            <Payments shipmentId={shipment.id} />
+          </div>
           <Tracking events={shipment.tracking_events} />
         </div>
       </div>

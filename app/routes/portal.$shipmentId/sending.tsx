@@ -42,7 +42,7 @@ function state(sent: number, size: number): string {
 function Line({ share }: { share: number }) {
   const isThere = share >= 1;
   return (
-    <svg viewBox="0 0 200 10" aria-hidden="true" className="my-2 w-full">
+    <svg viewBox="0 0 200 10" width="200" height="10" aria-hidden="true" className="my-2 w-full">
       <path d="M5 5H195" className="stroke-line" strokeWidth="1.4" />
       <path
         d="M5 5H195"

@@ -1,10 +1,22 @@
-import { redirect } from "react-router";
+import { Form, redirect } from "react-router";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";
+import { noStoreMiddleware } from "~/lib/headers.server";
+import { hasSessionCookie } from "~/lib/session.server";
 import { signedOut } from "~/lib/signed-out";
 import { backendOf, endSession, isShared } from "~/lib/supabase.server";
 import { signOut } from "~/models/account.server";
 import type { Route } from "./+types/portal_.sign-out";
+
+export const middleware: Route.MiddlewareFunction[] = [noStoreMiddleware];
+
+/** Opening the address signs nobody out. */
+export function loader({ request }: Route.LoaderArgs) {
+  if (!hasSessionCookie(request)) throw redirect("/login", 303);
+  return null;
+}
 
 export async function action({ request, context }: Route.ActionArgs) {
   endSession(context);
@@ -32,11 +44,20 @@ export async function clientAction({ serverAction }: Route.ClientActionArgs) {
   }
 }
 
-export function loader() {
-  return redirect("/portal", 303);
-}
+export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
-export default function NoPage() {
-  return null;
+/** For who came here without pressing the button, as from a bookmark or a browser that asks for the address instead. */
+export default function SignOutPage() {
+  return (
+    <>
+      <Title>Sign out</Title>
+      <h1 className="mb-2 text-xl">You are still signed in</h1>
+      <p className="mb-6 text-quiet">Opening this address ends nothing. The button does.</p>
+      <Form method="post">
+        <Button look="action" name="sign-out">
+          Sign out
+        </Button>
+      </Form>
+    </>
+  );
 }

@@ -1,0 +1,209 @@
+/** What browsers get that know less than ours: no newer CSS, no rules at all, no pictures, text alone. */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { type HTMLElement, NodeType, parse } from "node-html-parser";
+import postcss, { type Container } from "postcss";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { clientBuild } from "../../app/server/build.ts";
+import { type Browser, theApp, theSite } from "../support/routes.ts";
+
+const publicPages = [
+  "/",
+  "/?quote",
+  "/services",
+  "/about",
+  "/resources/faq",
+  "/resources/feeds",
+  "/resources/blog",
+  "/resources/blog/importing-a-car-to-kenya",
+  "/contact",
+  "/careers",
+  "/privacy",
+  "/cookie-settings",
+  "/login",
+  "/signup",
+  "/resources/forgot-password",
+  "/no-such-page",
+];
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let site: Awaited<ReturnType<typeof theSite>>;
+let client: Browser;
+/** The HTML of every page, by its address. */
+const pages = new Map<string, string>();
+beforeAll(async () => {
+  app = await theApp();
+  site = await theSite();
+  client = site.browser();
+  await client.signUpAndIn("Wanjiru Kamau");
+  const shipment = await client.createShipment("Solar panels, two 40 ft containers");
+  const visitor = site.browser();
+  for (const page of publicPages) pages.set(page, await (await visitor.get(page)).text());
+  for (const page of ["/portal", "/portal/new", "/portal/2fa", "/portal/sign-out", shipment])
+    pages.set(page, await (await client.get(page)).text());
+});
+afterAll(async () => {
+  await site.close();
+  await app.proxy.close();
+});
+
+/** What is wrong with each page, as one list. */
+const onEvery = (found: (body: HTMLElement, html: string) => string[]) =>
+  [...pages].flatMap(([page, html]) => found(parse(html), html).map((what) => `${page}: ${what}`));
+
+describe("the styles, in every page and in the files they name,", () => {
+  const sheets = () => [
+    ...new Set([...pages.values()].map((html) => /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? "")),
+    ...readdirSync(path.join(clientBuild, "assets"))
+      .filter((name) => name.endsWith(".css"))
+      .map((name) => readFileSync(path.join(clientBuild, "assets", name), "utf8")),
+  ];
+
+  /** What of the rules in here a browser of that age would leave out with all that stands in or beside it. */
+  function leftOut(css: Container): string[] {
+    const found: string[] = [];
+    css.walkAtRules((rule) => {
+      const known = ["media", "supports", "keyframes"].includes(rule.name);
+      // The bar stays folded where nothing can ask for its width.
+      if (!known && rule.name !== "container") found.push(`@${rule.name} ${rule.params}`);
+      // No range, and no negation without a medium, except of what is about script: who knows that knows the rest.
+      if (rule.name === "media" && /[<>]|not \((?!scripting)/.test(rule.params)) found.push(`@media ${rule.params}`);
+    });
+    css.walkRules((rule) => {
+      const isNew = (selector: string) =>
+        /:(is|where|has|modal|focus-visible|popover-open)\b|::(details-content|view-transition|backdrop|file-selector)|&/.test(
+          selector,
+        );
+      // An unknown selector takes its whole list along.
+      if (rule.selectors.length > 1 && rule.selectors.some(isNew)) found.push(rule.selector);
+      if (rule.nodes.some(({ type }) => type === "rule")) found.push(`nested in ${rule.selector}`);
+    });
+    css.walkDecls((declaration) => {
+      const { prop, value, parent } = declaration;
+      if (/^(inset|(margin|padding|border)-(inline|block)|scroll-padding-(inline|block))$/.test(prop)) found.push(prop);
+      let around = parent as Container | undefined;
+      while (around && !("name" in around && around.name === "supports")) around = around.parent as Container;
+      if (!around && /\b(color-mix|oklch|oklab|lab|lch)\(/.test(value)) found.push(`${prop}: ${value}`);
+    });
+    return found;
+  }
+
+  test("hold nothing that Chrome 80, Safari 13 or Firefox 78 would leave out", () => {
+    expect(sheets().length).toBeGreaterThan(10);
+    for (const sheet of sheets()) expect(leftOut(postcss.parse(sheet))).toEqual([]);
+  });
+
+  test("give each variable that a rule reads a value of its own, without registering it", () => {
+    for (const sheet of sheets()) {
+      const read = [...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name]) => name);
+      // Those of the colours and of the type scale stand in the first file, and in every page.
+      const unset = read.filter((name) => !sheet.includes(`${name}:`) && name?.startsWith("--tw-"));
+      expect(unset).toEqual([]);
+      expect(read.length).toBeGreaterThan(5);
+    }
+  });
+
+  test("leave what is printed out of the pages, which name the file that has it", () => {
+    for (const [page, html] of pages) {
+      expect(html, page).not.toContain("@media print{");
+      expect(html, page).toMatch(/<link (media="print"|[^>]*rel="stylesheet")[^>]*>/);
+    }
+    expect(sheets().some((sheet) => sheet.includes("@media print{"))).toBe(true);
+  });
+});
+
+describe("without any style", () => {
+  test("no drawing fills the page", () => {
+    const sizeless = onEvery((root) =>
+      root
+        .querySelectorAll("svg")
+        .filter((svg) => !svg.hasAttribute("width") || !svg.hasAttribute("height"))
+        .map((svg) => svg.outerHTML.slice(0, 80)),
+    );
+    expect(sizeless).toEqual([]);
+  });
+
+  test("no page asks for a dark window and leaves the letters dark", () => {
+    expect(onEvery((root) => root.querySelectorAll("meta[name=color-scheme]").map(String))).toEqual([]);
+  });
+});
+
+describe("in a browser that shows text alone", () => {
+  test("every form that posts has something to send, or it would be sent as a question", () => {
+    const empty = onEvery((root) =>
+      root
+        .querySelectorAll("form[method=post]")
+        .filter((form) => !form.querySelector("[type=hidden][name], [type=email][name], [type=text][name], select"))
+        .flatMap((form) => form.querySelectorAll("button:not([type=button])"))
+        .filter((button) => !button.getAttribute("name"))
+        .map((button) => button.outerHTML),
+    );
+    expect(empty).toEqual([]);
+  });
+
+  test("no drawing has letters or a title that would be read as the page's", () => {
+    const read = onEvery((root) => root.querySelectorAll("svg title").map(String));
+    expect(read).toEqual([]);
+    expect(parse(pages.get("/") ?? "").querySelectorAll("svg text")).toEqual([]);
+  });
+
+  test("the list of pages and the contents of an article are there once", () => {
+    const names = (root: HTMLElement, within: string) =>
+      root.querySelectorAll(`${within} a`).map((link) => link.getAttribute("href"));
+    expect(
+      onEvery((root) => {
+        const links = names(root, "header nav");
+        return links.length === new Set(links).size && links.length >= 7 ? [] : links.map(String);
+      }),
+    ).toEqual([]);
+    const article = parse(pages.get("/resources/blog/importing-a-car-to-kenya") ?? "");
+    const contents = names(article, "main nav[aria-label='In this article']");
+    expect(contents.length).toBeGreaterThan(3);
+    expect(names(article, "main").filter((to) => to?.startsWith("#"))).toEqual(contents);
+  });
+
+  test("no two words run together that only a style tells apart", () => {
+    expect(onEvery((root) => runTogether(root.querySelector("body")))).toEqual([]);
+  });
+});
+
+const inline = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
+
+/** Where the text of one element in a line ends with a word and that of the next begins with one. */
+function runTogether(body: HTMLElement | null): string[] {
+  const found: string[] = [];
+  let before = "";
+  let isOther = false;
+  const walk = (element: HTMLElement): void => {
+    for (const node of element.childNodes) {
+      if (node.nodeType === NodeType.TEXT_NODE) {
+        if (isOther && /[\p{L}\p{N}.]$/u.test(before) && /^[\p{L}\p{N}(]/u.test(node.text))
+          found.push(`${before.slice(-20)}|${node.text.slice(0, 20)}`);
+        before = node.text;
+        isOther = false;
+      }
+      if (node.nodeType !== NodeType.ELEMENT_NODE) continue;
+      const child = node as HTMLElement;
+      if (/^(script|style|select|textarea)$/i.test(child.tagName)) continue;
+      const breaks = !inline.test(child.tagName);
+      if (breaks) before = "";
+      isOther = true;
+      walk(child);
+      isOther = true;
+      if (breaks) before = "";
+    }
+  };
+  if (body) walk(body);
+  return found;
+}
+
+describe.each(["/portal/sign-out", "/resources/forgot-password"])("opening %s", (address) => {
+  test("changes nothing and offers the button that does", async () => {
+    const answer = await client.get(address);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    const form = parse(await answer.text()).querySelector("main form");
+    expect(form?.getAttribute("method")).toBe("post");
+    expect((await client.get("/portal")).status).toBe(200);
+  });
+});
