@@ -195,17 +195,24 @@ export const countedFile = "storage_path, storage_version, sha256";
 export async function openFile(
   backend: Backend,
   { storage_path, storage_version, sha256 }: CountedFile,
-): Promise<{ content: Uint8Array; sha256: string } | Refusal> {
-  const other = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+): Promise<{ content: Uint8Array; sha256: string; version: string } | Refusal> {
   const bucket = backend.storage.from("documents");
-  const file = await bucket.download(storage_path ?? "");
-  if (file.error) return (file.error as { statusCode?: string }).statusCode === "404" ? other : refusalOf(file.error);
-  const content = new Uint8Array(await file.data.arrayBuffer());
-  const hash = sha256Of(content);
-  if (sha256) return hash === sha256 ? { content, sha256: hash } : other;
+  // Before the bytes: a version that is still the object's after them is theirs.
   const object = await bucket.info(storage_path ?? "");
-  if (object.error) return refusalOf(object.error);
-  return object.data.version === storage_version ? { content, sha256: hash } : other;
+  if (object.error) return fileRefusal(object.error);
+  const file = await bucket.download(storage_path ?? "");
+  if (file.error) return fileRefusal(file.error);
+  const content = new Uint8Array(await file.data.arrayBuffer());
+  const { version } = object.data;
+  const hash = sha256Of(content);
+  if (sha256 ? hash !== sha256 : version !== storage_version) return notTheFile;
+  return { content, sha256: hash, version };
+}
+
+const notTheFile: Refusal = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+
+function fileRefusal(error: { name: string; message: string; statusCode?: string }): Refusal {
+  return error.statusCode === "404" ? notTheFile : refusalOf(error);
 }
 
 function sha256Of(content: Uint8Array): string {
@@ -234,7 +241,7 @@ export async function verifyDocument(company: Backend, shipmentId: string, name:
   if ("reason" in file) throw new Error(`The ${document.name} is not verified: ${file.reason}`);
   const marked = await company
     .from("documents")
-    .update({ verified: true, sha256: file.sha256 })
+    .update({ verified: true, sha256: file.sha256, storage_version: file.version })
     .eq("id", document.id)
     .eq("verified", document.verified)
     .eq("storage_path", document.storage_path ?? "")

@@ -109,7 +109,10 @@ export function setupUri(secret: string, email: string, issuer: string): string 
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Staff: takes every second factor off an account, for a client who lost theirs. Returns its id and how many they were. */
+/**
+ * Staff: takes every second factor off an account, for a client who lost theirs. Returns its id and how many they were;
+ * throws when there was none.
+ */
 export async function resetSecondFactors(
   company: Backend,
   email: string,
@@ -121,6 +124,7 @@ export async function resetSecondFactors(
   const listed = await mfa.listFactors({ userId: found.data }).catch((error: Error) => ({ data: null, error }));
   if (listed.error) throw new Error(refusalOfThrown(listed.error).reason);
   const { factors } = listed.data;
+  if (factors.length === 0) throw new Error(`${email} has no second factor.`);
   for (const { id } of factors) {
     const { error } = await mfa.deleteFactor({ userId: found.data, id });
     if (error) throw new Error(refusalOf(error).reason);

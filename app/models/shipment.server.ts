@@ -160,10 +160,14 @@ export async function advanceShipment(company: Backend, id: string, location: st
   return { ...advanced, closed: advanced.stage === lastStage };
 }
 
-/** Staff: writes the number of the air waybill or bill of lading. Returns the one before. */
+/**
+ * Staff: writes the number of the air waybill or bill of lading. Returns the one before; throws when the shipment has it
+ * already.
+ */
 export async function setAwb(company: Backend, id: string, awb: string): Promise<string | null> {
   const before = await company.from("shipments").select("awb").eq("id", id).retry(false).single();
   if (before.error) throw new Error(refusalOf({ ...before.error, status: before.status }).reason);
+  if (before.data.awb === awb) throw new Error(`${id} has AWB/BL ${awb} already.`);
   const { error, status } = await company.from("shipments").update({ awb }).eq("id", id);
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   return before.data.awb;

@@ -74,7 +74,8 @@ revoke all on function public.require_awaited_file(uuid) from public, anon;
 grant execute on function public.require_awaited_file(uuid) to authenticated;
 
 -- A document counts one file, recorded as it was stored, and nothing of that is ever exchanged. It is verified only with
--- a hash and while the store has that very object.
+-- a hash and while the store has the object of the recorded version; who verifies has read the bytes, and may record with
+-- it the version of the same bytes that a restored backup has, or the hash of a file from before.
 create or replace function private.guard_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -83,10 +84,11 @@ declare
   at_stage smallint;
 begin
   if coalesce(old.uploaded, false) then
-    if (new.uploaded, new.storage_path, new.storage_version, new.file_name, new.file_size, new.media_type, new.uploaded_at)
+    if (new.uploaded, new.storage_path, new.file_name, new.file_size, new.media_type, new.uploaded_at)
         is distinct from
-        (old.uploaded, old.storage_path, old.storage_version, old.file_name, old.file_size, old.media_type, old.uploaded_at)
+        (old.uploaded, old.storage_path, old.file_name, old.file_size, old.media_type, old.uploaded_at)
       or (new.sha256 is distinct from old.sha256 and (old.sha256 is not null or not new.verified))
+      or (new.storage_version is distinct from old.storage_version and (old.sha256 is null or not new.verified))
     then
       perform private.refuse_file(true, null);
     end if;
@@ -110,7 +112,10 @@ begin
   end if;
 
   if new.uploaded and new.verified
-    and (not coalesce(old.verified, false) or new.sha256 is distinct from old.sha256)
+    and (
+      not coalesce(old.verified, false)
+      or (new.sha256, new.storage_version) is distinct from (old.sha256, old.storage_version)
+    )
     and (new.sha256 is null or not exists (
       select from storage.objects as object
       where object.bucket_id = 'documents' and object.name = new.storage_path

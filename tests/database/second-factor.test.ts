@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resetSecondFactors } from "../../app/models/second-factor.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Handle, memoryBackend } from "../support/memory-backend.ts";
 
@@ -312,6 +313,7 @@ test("the company lists and removes an account's factors; a client's token canno
   expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
   const removed = await world.company.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
+  await expect(resetSecondFactors(world.company, client.email)).rejects.toThrow("has no second factor.");
   const handle = await signIn(client.email);
   expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
   const log = await world.backend.db.query<{ payload: { action: string } }>(

@@ -57,7 +57,7 @@ async function line(page: Page, uploadThroughput: number): Promise<void> {
   await session.send("Network.emulateNetworkConditions", conditions);
 }
 
-/** The names of the files the backend keeps for the shipment. */
+/** The names of the files the backend keeps for the shipment, without what is their attempt's own. */
 async function stored(dataDir: string): Promise<string[]> {
   const access = runningAccess(dataDir);
   if (!access) throw new Error("No backend is running");
@@ -66,7 +66,15 @@ async function stored(dataDir: string): Promise<string[]> {
   const { data, error } = await company.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
   if (error) throw error;
   // The embedded backend names them by their whole path.
-  return data.map(({ name }) => name.split("/").at(-1) ?? "").sort();
+  return data
+    .map(
+      ({ name }) =>
+        name
+          .split("/")
+          .at(-1)
+          ?.replace(/-[0-9a-f]{12}-/, "-") ?? "",
+    )
+    .sort();
 }
 
 test("an upload shows the bytes that have gone, then what became of it, without another page", async ({

@@ -33,7 +33,7 @@ test("staff see what is past its time, delete it under the running site, and kee
   const looked = await place.staff(["retention"]);
   expect(looked.printed.split("\n")).toEqual([
     `shipment ${idOf(past)}, kept until 2020-01-31: Old tea`,
-    expect.stringMatching(new RegExp(`^file [0-9a-f-]{36}/${idOf(past)}/packing-list-list\\.pdf$`)),
+    expect.stringMatching(new RegExp(`^file [0-9a-f-]{36}/${idOf(past)}/packing-list-[0-9a-f]{12}-list\\.pdf$`)),
     "--delete deletes it.",
     "",
   ]);
