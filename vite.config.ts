@@ -24,7 +24,9 @@ const chunks = {
 const router = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
+// The one place where the router gives a page up. A build in which it is not found stops.
 const failedImport = /console\.error\(\s*`Error loading route module[\s\S]*?return new Promise\(\(\) => \{\s*\}\);/;
+let isMended = false;
 const loadAgain = path.resolve(import.meta.dirname, "app/lib/load-again.ts");
 
 /**
@@ -39,9 +41,15 @@ const productionRouter: Plugin = {
   resolveId: (id) => (routerFiles[id] ? path.join(router, routerFiles[id]) : null),
   transform: {
     filter: { id: new RegExp(`^${router}`), code: failedImport },
-    handler: (code) =>
-      `import { loadAgain } from ${JSON.stringify(loadAgain)};
-      ${code.replace(failedImport, "return (routeModulesCache[route.id] = await loadAgain(route.module));")}`,
+    handler: (code) => {
+      isMended = true;
+      return `import { loadAgain } from ${JSON.stringify(loadAgain)};
+      ${code.replace(failedImport, "return (routeModulesCache[route.id] = await loadAgain(route.module));")}`;
+    },
+  },
+  buildEnd(error) {
+    if (!error && !isMended)
+      this.error("react-router gives up a page elsewhere now: look at failedImport in vite.config.ts");
   },
 };
 

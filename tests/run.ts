@@ -1,112 +1,117 @@
 /**
- * npm test: the type check, the unit, database, route and process tests, and the journeys in a browser; then what failed
- * and how many passed. Everything runs on ports and data of its own, beside a site that may be running.
+ * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in browsers; then the slowest
+ * tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site that may be
+ * running; what does not need another runs beside it, so that no processor waits.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { stripVTControlCharacters } from "node:util";
-import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
-import type { JsonTestResults } from "vitest/node";
-import { ensureBuild } from "../app/server/build.ts";
 import { ensureBrowser } from "./support/browser.ts";
+import { copyOfFirstStart, firstStart } from "./support/first-start.ts";
 import { freePort } from "./support/ports.ts";
-
-/** How many tests passed, and the name and the first error of each that did not. */
-type Outcome = { passed: number; failed: string[] };
+import { ensurePostgres } from "./support/postgres-server.ts";
+import { type Outcome, readPlaywright, readVitest } from "./support/reports.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const work = mkdtempSync(path.join(tmpdir(), "portal-tests-"));
 const bin = (name: string) => path.join(root, "node_modules", name);
 
-const outcomes: Outcome[] = [typeCheck(), vitest(), await journeys()];
+// One installation after another, beside everything else.
+const postgres = begun(ensurePostgres());
+const chromium = begun(ensureBrowser());
+const started = begun(build().then(firstStart));
+
+const lanes = await Promise.all([
+  inTurn([["journeys", journeys, [started, chromium]]]),
+  inTurn([
+    ["lint", () => script("lint")],
+    ["type check", () => script("typecheck")],
+    ["unit and database tests", () => vitest("unit", "database"), [postgres]],
+    ["route tests", () => vitest("routes", "pglite"), [started]],
+    ["process tests", () => vitest("process"), [started, postgres]],
+  ]),
+]);
 rmSync(work, { recursive: true, force: true });
+const outcomes = lanes.flat();
+const slowest = outcomes.flatMap(({ took }) => took).sort((one, other) => other.ms - one.ms);
+console.log("\nThe slowest:");
+for (const { name, ms } of slowest.slice(0, 20)) console.log(`${inSeconds(ms).padStart(8)}  ${name}`);
 const failed = outcomes.flatMap((outcome) => outcome.failed);
 for (const failure of failed) console.log(`\nFAILED ${failure}`);
 console.log(`\n${outcomes.reduce((total, { passed }) => total + passed, 0)} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);
 
-function typeCheck(): Outcome {
-  const generated = run(bin("@react-router/dev/bin.js"), ["typegen"]);
-  const clean = generated && run(bin("typescript/bin/tsc"), []);
-  return clean ? { passed: 1, failed: [] } : { passed: 0, failed: ["type check"] };
+type Phase = [name: string, job: () => Promise<Outcome>, needs?: Promise<unknown>[]];
+
+/** Works through phases, each once what it needs is there. One that cannot run is one failure. */
+async function inTurn(phases: Phase[]): Promise<Outcome[]> {
+  const done: Outcome[] = [];
+  for (const [name, job, needs = []] of phases) {
+    const since = performance.now();
+    const outcome = await Promise.all(needs)
+      .then(job)
+      .catch((error: Error): Outcome => ({ passed: 0, failed: [`${name}\n${error.message}`], took: [] }));
+    console.log(`\n${name}: ${inSeconds(performance.now() - since)}\n`);
+    done.push(outcome);
+  }
+  return done;
 }
 
-function vitest(): Outcome {
-  const file = path.join(work, "vitest.json");
-  const ran = run(bin("vitest/vitest.mjs"), [
-    "run",
-    "--config=tests/vitest.config.ts",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${file}`,
-  ]);
-  const report = read<JsonTestResults>(file);
-  const failed = (report?.testResults ?? []).flatMap(({ name, message, status, assertionResults }) => {
-    const where = path.relative(root, name);
-    const tests = assertionResults
-      .filter((test) => test.status === "failed")
-      .map(({ fullName, failureMessages }) => `${where} › ${fullName}\n${beginning(failureMessages?.[0])}`);
-    // A file that cannot be loaded fails without a failed test.
-    return tests.length === 0 && status === "failed" ? [`${where}\n${beginning(message)}`] : tests;
-  });
-  return {
-    passed: report?.numPassedTests ?? 0,
-    failed: failed.length > 0 || ran ? failed : ["vitest, by its exit code"],
-  };
+/** In a process of its own, as it holds up the one it runs in. */
+async function build(): Promise<void> {
+  const file = path.join(root, "app/server/build.ts");
+  const code = `import(${JSON.stringify(file)}).then(({ ensureBuild }) => ensureBuild())`;
+  if (!(await run(process.execPath, ["--import", "tsx", "-e", code]))) throw new Error("The build failed.");
+}
+
+/** A script of package.json that finds fault or does not. */
+async function script(name: string): Promise<Outcome> {
+  const clean = await run(process.platform === "win32" ? "npm.cmd" : "npm", ["run", "--silent", name]);
+  return clean ? { passed: 1, failed: [], took: [] } : { passed: 0, failed: [`npm run ${name}`], took: [] };
+}
+
+async function vitest(...projects: string[]): Promise<Outcome> {
+  const file = path.join(work, `${projects.join("-")}.json`);
+  const args = ["--config=tests/vitest.config.ts", ...projects.map((name) => `--project=${name}`)];
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const ran = await run(process.execPath, [bin("vitest/vitest.mjs"), "run", ...args, ...reporters]);
+  return readVitest(file, ran, projects.join(", "));
 }
 
 async function journeys(): Promise<Outcome> {
-  try {
-    ensureBrowser();
-  } catch (error) {
-    return { passed: 0, failed: [(error as Error).message] };
-  }
-  await ensureBuild();
   const file = path.join(work, "playwright.json");
-  const ran = run(bin("@playwright/test/cli.js"), ["test", "--reporter=list,json"], {
+  const dataDir = await copyOfFirstStart();
+  const ran = await run(process.execPath, [bin("@playwright/test/cli.js"), "test", "--reporter=list,json"], {
     E2E_PORT: String(await freePort()),
     E2E_BACKEND_PORT: String(await freePort()),
-    E2E_DATA_DIR: path.join(work, "data"),
+    E2E_DATA_DIR: dataDir,
     PLAYWRIGHT_JSON_OUTPUT_NAME: file,
   });
-  const report = read<JSONReport>(file);
-  const failed = (report?.suites ?? []).flatMap(specsOf).flatMap((spec) =>
-    spec.tests
-      .filter(({ status }) => status === "unexpected" || status === "flaky")
-      .map(({ projectName, results }) => {
-        const error = results.find((result) => result.error)?.error;
-        return `${spec.file} › ${spec.title} [${projectName}]\n${beginning(error?.message)}`;
-      }),
-  );
-  failed.push(...(report?.errors ?? []).map(({ message }) => `journeys\n${beginning(message)}`));
-  return {
-    passed: report?.stats.expected ?? 0,
-    failed: failed.length > 0 || ran ? failed : ["journeys, by their exit code"],
-  };
+  rmSync(dataDir, { recursive: true, force: true });
+  return readPlaywright(file, ran);
 }
 
-function specsOf(suite: JSONReportSuite): JSONReportSpec[] {
-  return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
-}
-
-/** The first lines of what a test said, without colours. */
-function beginning(message = ""): string {
-  return stripVTControlCharacters(message).split("\n").slice(0, 20).join("\n");
-}
-
-function run(script: string, args: string[], env: Record<string, string> = {}): boolean {
+/** Runs a program. Returns whether it ended well. */
+async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {
   const { NODE_ENV: _, ...inherited } = process.env;
-  const { status } = spawnSync(process.execPath, [script, ...args], {
+  const child = spawn(program, args, {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...inherited, ...env },
   });
-  return status === 0;
+  const [code] = await once(child, "exit");
+  return code === 0;
 }
 
-function read<T>(file: string): T | null {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as T) : null;
+/** What has begun and is waited for later, where its failure is met too. */
+function begun<T>(job: Promise<T>): Promise<T> {
+  job.catch(() => undefined);
+  return job;
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

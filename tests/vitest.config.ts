@@ -4,6 +4,9 @@ import { cheapHashes } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
+/** Tests beside their subject that start embedded backends: among those of the processes, which leave them the time. */
+const startsBackends = ["supabase/local/{backend,lock}.test.ts"];
+
 export default defineConfig({
   root,
   resolve: { alias: { "~": path.join(root, "app") } },
@@ -19,7 +22,10 @@ export default defineConfig({
     // What comes after its time comes late on a busy machine; what never comes fails its test.
     expect: { poll: { timeout: 20_000 } },
     projects: [
-      { extends: true, test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"], exclude: startsBackends },
+      },
       {
         extends: true,
         test: {
@@ -48,11 +54,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "firefox",
+          include: ["tests/firefox/*.test.ts"],
+          globalSetup: "tests/support/backend-for-routes.ts",
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "process",
-          include: ["tests/process/*.test.ts"],
+          include: ["tests/process/*.test.ts", ...startsBackends],
           globalSetup: "tests/support/first-start.ts",
-          // After the others, which would take the time that starts and stops need.
-          sequence: { groupOrder: 1 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -45,7 +45,7 @@ export function showToast(toast: Toast, { printed = false, spoken = false } = {}
 }
 
 /** Shows a toast once the one in view is gone. */
-function showToastNext(toast: Toast): void {
+export function showToastNext(toast: Toast): void {
   if (toasts.current) set({ waiting: toast });
   else showToast(toast, { printed: !toasts.isReady });
 }

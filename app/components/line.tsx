@@ -17,6 +17,8 @@ let router: NonNullable<ContextType<typeof RouterContext>>["router"];
 let entry: number;
 let isReturning = false;
 let losses = 0;
+/** How long to wait before the data of a page is asked for another time, in milliseconds. */
+const pause = 2000;
 
 /** Before every request of the router: for a page, for the page in view once more, to an action. */
 export const stayOnPage: MiddlewareFunction<Record<string, DataStrategyResult>> = async ({ request }, next) => {
@@ -65,11 +67,15 @@ async function lose(): Promise<void> {
   history.replaceState(history.state, "", createPath(location));
 }
 
-/** Asks for the data of the page in view once more. Returns whether an answer came. */
-export async function renew(): Promise<boolean> {
-  const before = losses;
-  await router.revalidate();
-  return losses === before;
+/** Asks for the data of the page in view once more, and again until an answer comes or the page is left. */
+export async function renew(): Promise<void> {
+  const { pathname } = router.state.location;
+  for (;;) {
+    const before = losses;
+    await router.revalidate();
+    if (losses === before || router.state.location.pathname !== pathname) return;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
 }
 
 /**

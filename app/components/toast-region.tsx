@@ -3,8 +3,18 @@ import { X } from "lucide";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Icon } from "~/components/ui/icon";
+import type { Toast } from "~/lib/flash";
 import { useTopDialog } from "./dialog";
-import { type Current, closeLook, endToast, ToastFace, toastLook, toastsAreReady, useToasts } from "./flash";
+import {
+  type Current,
+  closeLook,
+  endToast,
+  showToastNext,
+  ToastFace,
+  toastLook,
+  toastsAreReady,
+  useToasts,
+} from "./flash";
 
 /** How long the toast takes to go, in milliseconds; as .toast has it in app.css. */
 const leaving = 150;
@@ -15,13 +25,14 @@ const leaving = 150;
  * is out of reach then.
  */
 export default function ToastRegion() {
-  const { current, isReady } = useToasts();
+  const { current, waiting, isReady } = useToasts();
   const dialog = useTopDialog();
   // What was spoken already is announced where nobody hears it.
   const [nowhere] = useState(() => document.createElement("div"));
   const container = dialog ?? document.body;
   const cameFrom = useRef<HTMLElement>(null);
   useEffect(toastsAreReady, []);
+  useWaiting(waiting);
   return (
     <Provider
       duration={5000}
@@ -42,6 +53,24 @@ export default function ToastRegion() {
       )}
     </Provider>
   );
+}
+
+/** Under this name the tab keeps the toast that waits: it was never in view, so it comes on the next page. */
+const waitingKey = "waiting-toast";
+
+function useWaiting(waiting: Toast | null): void {
+  const isNew = useRef(true);
+  useEffect(() => {
+    try {
+      const left = isNew.current && sessionStorage.getItem(waitingKey);
+      isNew.current = false;
+      if (waiting) sessionStorage.setItem(waitingKey, JSON.stringify(waiting));
+      else sessionStorage.removeItem(waitingKey);
+      if (left && !waiting) showToastNext(JSON.parse(left));
+    } catch {
+      // Storage may be switched off or full: the page in view has it.
+    }
+  }, [waiting]);
 }
 
 function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<HTMLElement | null> }) {

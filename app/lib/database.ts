@@ -272,10 +272,7 @@ export type Database = {
         Returns: undefined
       }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
-      require_awaited_file: {
-        Args: { document_id: string }
-        Returns: boolean
-      }
+      require_awaited_file: { Args: { document_id: string }; Returns: boolean }
       spend_client_id: {
         Args: { client_id: string; email: string }
         Returns: boolean

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Confirmation, Login, SignUp } from "./account.ts";
+import { confirmationToken, Login, SignUp } from "./account.ts";
 import { clientIdRequired } from "./client-id.ts";
 
 const form = {
@@ -74,7 +74,7 @@ test("logging in asks for no rule of today's passwords but their longest length"
 });
 
 test.each(["a".repeat(64), "0123456789abcdef", "pkce_0123456789abcdef"])("%j may be the token of a link", (token) => {
-  expect(Confirmation.safeParse({ token }).success).toBe(true);
+  expect(confirmationToken.safeParse(token).success).toBe(true);
 });
 
 test.each([
@@ -86,7 +86,7 @@ test.each([
   "0123456789abcdef\n",
   "<script>alert(1)</script>",
 ])("%j is no token of a link", (token) => {
-  expect(Confirmation.safeParse({ token }).success).toBe(false);
+  expect(confirmationToken.safeParse(token).success).toBe(false);
 });
 
 /** The fields that are wrong, each with its words. */

@@ -7,7 +7,7 @@ import { oneLine } from "./text.ts";
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 /** Said of a confirmation link that was cut off. */
-export const incomplete = "This link is not complete. Open it from the message again.";
+const incomplete = "This link is not complete. Open it from the message again.";
 
 export const SignUp = z.object({
   clientId: oneLine(clientIdRequired).min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),

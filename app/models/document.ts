@@ -26,28 +26,8 @@ export function inOrder<T extends { name: string }>(documents: readonly T[]): T[
   return [...documents].sort((a, b) => place(a.name) - place(b.name) || a.name.localeCompare(b.name));
 }
 
-/** The extensions of accepted files. Their media types are in document.server.ts. */
-export const FILE_EXTENSIONS = [
-  "pdf",
-  "jpg",
-  "jpeg",
-  "png",
-  "webp",
-  "heic",
-  "tif",
-  "tiff",
-  "txt",
-  "csv",
-  "rtf",
-  "doc",
-  "docx",
-  "xls",
-  "xlsx",
-  "odt",
-] as const;
-
-/** For the `accept` attribute of a file field. */
-export const acceptedFiles = `.${FILE_EXTENSIONS.join(",.")}`;
+/** The extensions of accepted files, as the `accept` attribute of a file field has them; document.server.ts has their types. */
+export const acceptedFiles = ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
 
 /** The accepted kinds in words. */
 export const acceptedKinds = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
@@ -58,14 +38,13 @@ export function extensionOf(fileName: string): string {
 }
 
 /** What can be done about a file over the limit; where to e-mail it stands below the documents. */
-export const ifTooLarge =
-  "Scan it in grey or with fewer pages, take the photo at a lower quality, or e-mail the file to us";
+export const ifTooLarge = "Scan or photograph it at a lower quality, send fewer pages, or e-mail it to us";
 
 /** Why a file is not taken, as far as its name and its size in bytes tell; null when they are fine. */
 export function fileProblem({ name, size }: { name: string; size: number }): string | null {
   if (size === 0) return "This file is empty. Choose another one.";
   if (size > maxFileSize) return `This file is over 10 MB. ${ifTooLarge}.`;
-  if (!(FILE_EXTENSIONS as readonly string[]).includes(extensionOf(name)))
+  if (!acceptedFiles.split(",").includes(`.${extensionOf(name)}`))
     return `We take ${acceptedKinds}. Choose a file of one of these kinds.`;
   return null;
 }

@@ -46,7 +46,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
           <p className="mb-6 text-quiet">
-            Enter what you signed up with. So nobody opens an account with your address and a password of their own.
+            Enter what you signed up with, so that nobody opens an account with your address and a password of theirs.
           </p>
           <input type="hidden" name="token" value={loaderData.token} />
           <Field field={fields.email} label="Email" type="email" autoComplete="username" />
@@ -65,7 +65,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         </Link>{" "}
         with your password, and we send you a new one.
       </p>
-      <p className="text-quiet">
+      <p className="mt-4 text-quiet">
         You do not know the password, or somebody else used your address?{" "}
         <Link to="/signup" className="inline-flex min-h-11 items-center underline">
           Sign up

@@ -88,7 +88,10 @@ export default function CookieSettingsPage({ loaderData, actionData }: Route.Com
         <ul className="mb-6 ruled rounded-label border border-line bg-raised">
           {categories.map(({ name, label, text }) => (
             <li key={name} className="px-4 py-3">
-              <label htmlFor={name} className="flex min-h-11 items-center justify-between gap-6 font-semibold">
+              <label
+                htmlFor={name}
+                className="flex min-h-11 items-center justify-between gap-6 font-semibold wrap-anywhere"
+              >
                 {label}
                 <input
                   type="checkbox"

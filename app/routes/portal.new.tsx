@@ -67,7 +67,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
           autoComplete="off"
         />
         <div className="flex flex-wrap gap-3">
-          <SubmitButton pending="Creating…">Create Shipment</SubmitButton>
+          <SubmitButton pending="Creating…">Create Shipment</SubmitButton>{" "}
           <CloseLink to="/portal" className={buttonLook()}>
             Cancel
           </CloseLink>

@@ -6,7 +6,6 @@ import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
 import type { Toast } from "~/lib/flash";
-import { takeFlash } from "~/lib/flash.server";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { pageAsked, shortId } from "~/models/shipment";
 import { listShipments, type ShipmentInList } from "~/models/shipment.server";
@@ -28,9 +27,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
     );
   }
   const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request);
-  // Behind the toast of the page before it waits, and may never be in view: it comes again with the next page.
-  const counts = remind && !takeFlash(context);
-  const headers: HeadersInit = counts ? { "Set-Cookie": rememberReminder() } : {};
+  const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
   return data({ who, person, toast: null, remind, ...list }, { headers });
 }
 
@@ -45,12 +42,16 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
           <Flash toast={reminder} patient />
         </div>
       )}
+      {toast && (
+        <div className="lg:col-span-2">
+          <Flash toast={toast} />
+        </div>
+      )}
       {/* What was opened begins with its h1; the list stands to its left. */}
       <div className="lg:order-last">
         <Outlet context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
       </div>
       <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block print:hidden"}>
-        {toast && <Flash toast={toast} />}
         <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           {onList ? (
             <h1 id="shipments-title" className="text-lg">

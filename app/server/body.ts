@@ -65,6 +65,8 @@ export function guardBody(request: IncomingMessage, response: ServerResponse, cu
     waiting = 0;
     return piece ? goesOn : pass(null);
   };
+  // A body that nobody has begun to read is let go by Node itself, past all of this.
+  request.read(0);
   response.once("finish", () => {
     if (request.complete) return;
     gathered = [];

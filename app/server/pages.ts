@@ -92,11 +92,13 @@ async function anonymous({ url = "/", headers }: IncomingMessage, origin: string
   if (isNext) asked.set("Sec-Fetch-Site", "same-origin");
   const cookies = cookiesNamed(headers.cookie, "lite", "theme");
   // The navigation only knows that there is a session; whose it is stays out.
-  const signedIn = hasSessionCookie(new Request(origin, { headers: { Cookie: headers.cookie ?? "" } }));
+  const signedIn =
+    headers.cookie !== undefined && hasSessionCookie(new Request(origin, { headers: { Cookie: headers.cookie } }));
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
   if (cookies.length > 0) asked.set("Cookie", cookies.join("; "));
   const request = new Request(origin + url, { headers: asked });
-  return { request, key: [request.url, isLite(request), await themeOf(request), signedIn, isNext].join(" ") };
+  const isLight = cookies.length > 0 && (await themeOf(request)) === "light";
+  return { request, key: [request.url, isLite(request), isLight, signedIn, isNext].join(" ") };
 }
 
 /** The cookies of ours with these names, as they were sent. */

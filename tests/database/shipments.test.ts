@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
@@ -81,11 +82,51 @@ test.each([
   expect(await everyShipment()).toEqual(before);
 });
 
-test.each(["", " ", " Gold", "Gold ", "x".repeat(121)])("a shipment cannot be named %j", async (name) => {
+const unseen = [
+  "\n",
+  "\t",
+  "\u001b[2J",
+  "\u007f",
+  "\u0085",
+  "\u009b",
+  "\u2028",
+  "\u2029",
+  "\u202e",
+  "\u2066",
+  "\u2069",
+];
+const forged = unseen.map((sign) => `Gold${sign}Gold`);
+test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forged])("a shipment cannot be named %j", async (name) => {
   const before = await everyShipment();
   const { error, status } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
   expect([status, error?.code]).toEqual([400, "23514"]);
   expect(await everyShipment()).toEqual(before);
+});
+
+test("a name in any script is kept as it is", async () => {
+  for (const name of ["شركة الشحن", "Wanjirũ 🚢", "Tea \u200e(\u200f1)"]) {
+    const { data } = await owner.handle.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
+    expect(data?.name).toBe(name);
+  }
+});
+
+test("names from before the rule of one line are mended when it comes", async () => {
+  await query("alter table public.shipments drop constraint shipments_name_is_one_line");
+  await query("drop function private.check_full_name cascade");
+  const names = ["Tea\r\n5a000000  Gold", "\u202e\u001b", "Coffee", "\u009bSugar"];
+  const ids = [];
+  for (const name of names) {
+    const { data } = await owner.handle.from("shipments").insert({ name, user_id: owner.id }).select("id").single();
+    ids.push(data?.id);
+  }
+  await world.backend.db.exec(readFileSync("supabase/migrations/20261122090000_one_line_text.sql", "utf8"));
+  const rows = await query<Shipment>("select * from public.shipments where id = any($1)", [ids]);
+  expect(ids.map((id) => rows.find((row) => row.id === id)?.name)).toEqual([
+    "Tea 5a000000  Gold",
+    "Shipment",
+    "Coffee",
+    "Sugar",
+  ]);
 });
 
 test("a client cannot open a shipment for somebody else", async () => {

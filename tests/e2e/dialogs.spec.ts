@@ -228,3 +228,31 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     await expect(page).toHaveURL(/\/portal$/);
   });
 });
+
+test("a pressed button says so before the next picture of the page, and a pressed link keeps its shape", async ({
+  page,
+  signedIn,
+}) => {
+  expect(signedIn.email).toContain("@");
+  await scriptReady(page);
+  await page.getByRole("link", { name: "Create Shipment" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create Shipment" });
+  await dialog.getByLabel("Name of the shipment").fill("Tea");
+  await page.route("**/portal/new.data*", async () => undefined);
+  const said = await dialog.getByRole("button", { name: "Create Shipment" }).evaluate((button) => {
+    (button as HTMLButtonElement).click();
+    return new Promise((resolve) =>
+      requestAnimationFrame(() => requestAnimationFrame(() => resolve(button.textContent))),
+    );
+  });
+  expect(said).toBe("Creating…");
+
+  await page.goto("/about");
+  await scriptReady(page);
+  const link = page.locator("header").getByRole("link", { name: "Services", exact: true });
+  const before = await link.boundingBox();
+  await page.route("**/services.data*", async () => undefined);
+  await link.click();
+  await expect(link).toHaveClass(/pending/);
+  expect(await link.boundingBox()).toEqual(before);
+});

@@ -65,6 +65,22 @@ test("the contact form, from empty to a mail that is ready", async ({ page }) =>
   });
 });
 
+test("a link of the error summary leads to its field and leaves what is said; the same mistake is announced again", async ({
+  page,
+}, info) => {
+  await page.goto("/contact");
+  const prepare = page.locator("main").getByRole("button", { name: "Prepare the mail" });
+  const summary = page.getByRole("region", { name: "There is a problem" });
+  await prepare.click();
+  await summary.getByRole("link").first().click();
+  await expect(page).toHaveURL(/#contact-name$/);
+  await expect(summary).toBeVisible();
+  await expect(page.getByLabel("Full Name")).toHaveAttribute("aria-invalid", "true");
+  await prepare.click();
+  await expect(summary).toBeVisible();
+  if (info.project.name === "with script") await expect(summary).toBeFocused();
+});
+
 test("a quote, asked for over the page one is reading, leads to a mail and back to the page", async ({
   page,
   javaScriptEnabled,

@@ -41,6 +41,26 @@ test("a quote opens the mail application, closes and is empty, and still offers 
   expect(await mails(page)).toHaveLength(1);
 });
 
+test("where no mail application opens, the toast leads to the mail of the quote", async ({ page }) => {
+  await page.goto("/about");
+  await scriptReady(page);
+  await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
+  const dialog = page.getByRole("dialog", { name: "Get a Quote" });
+  for (const [label, value] of [
+    ["Full Name", "Zawadi"],
+    ["Email", "zawadi@client.example"],
+    ["Phone", "+254 711 222 333"],
+  ] as const) {
+    await dialog.getByLabel(label).fill(value);
+  }
+  await dialog.getByLabel("Service").selectOption("Imports");
+  await dialog.getByRole("button", { name: "Prepare the mail" }).click();
+  await toast(page, "Opening Email Client...").getByRole("link", { name: "No mail opened?" }).click();
+  const ready = dialog.getByRole("region", { name: "Your mail is ready to send" });
+  await expect(ready.getByRole("link", { name: "Open in your mail application" })).toHaveAttribute("href", /Zawadi/);
+  expect(await mails(page)).toHaveLength(1);
+});
+
 test("a tracking number opens the mail application", async ({ page }) => {
   await page.goto("/");
   await scriptReady(page);

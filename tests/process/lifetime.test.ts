@@ -27,11 +27,12 @@ const npm = (script: string) => ({ cwd: root, args: [realpathSync(findProgram(["
 /** Whether a process runs; one that nobody has asked for its end yet has no command any more. */
 const isAlive = (pid: number | undefined) =>
   existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
-const answers = (place: Place) =>
-  fetch(`http://127.0.0.1:${place.port}/healthz`).then(
-    ({ status }) => status < 500,
-    () => false,
-  );
+const listens = (place: Place) =>
+  new Promise<boolean>((resolve) => {
+    const socket = place.socket();
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
 const processesOf = (place: Place) => {
   const backend = runningBackend(place.dataDir);
   return [backend?.pid, backend?.site];
@@ -47,7 +48,7 @@ test("npm start that gets SIGTERM alone ends with 0 when the site and its backen
   await once(site.child, "exit");
   expect(site.child.exitCode).toBe(0);
   expect(processes.map(isAlive)).toEqual([false, false]);
-  expect(await answers(place)).toBe(false);
+  expect(await listens(place)).toBe(false);
 });
 
 test("a site whose npm was killed ends by itself", async () => {
@@ -61,12 +62,12 @@ test("a site whose npm was killed ends by itself", async () => {
 test("npm run dev leaves nothing behind when its program is killed", async () => {
   const place = await another();
   const site = place.start({ APP_ORIGIN: "" }, npm("dev"));
-  await expect.poll(() => answers(place), { timeout: 120_000 }).toBe(true);
+  await expect.poll(() => listens(place), { timeout: 120_000 }).toBe(true);
   const [backend, program] = processesOf(place);
   kill(program ?? null);
   await once(site.child, "exit");
   await expect.poll(() => [isAlive(backend), isAlive(program)]).toEqual([false, false]);
-  await expect.poll(() => answers(place)).toBe(false);
+  await expect.poll(() => listens(place)).toBe(false);
 });
 
 const script = findProgram(["script"]);

@@ -92,18 +92,19 @@ describe("a confirmation is not done and its button still works", () => {
   test.each(steps)("when the backend fails $step: $fault", async ({ step, of, fault }) => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
     const address = `confirm-${step}-${fault}@client.example`.replace(/ /g, "-");
-    await browser.post("/signup", { clientId, fullName: "Confirming", email: address, password });
-    browser.cookies.delete("flash");
+    const person = app.browser();
+    await person.post("/signup", { clientId, fullName: "Confirming", email: address, password });
+    person.cookies.delete("flash");
     app.proxy.fail(fault, of);
-    const page = await read(await browser.confirm(address));
+    const page = await read(await person.confirm(address));
     expect([502, 503]).toContain(page.status);
     expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailable, variant: "destructive" }]);
     expectNothingInternal(page);
 
     app.proxy.fail("none");
     expect(page.value("email")).toBe(address);
-    const again = await browser.press(page, "Confirm this address", { password });
-    expect((await browser.follow(again)).toasts[0]?.title).toBe("E-mail address confirmed");
+    const again = await person.press(page, "Confirm this address", { password });
+    expect((await person.follow(again)).toasts[0]?.title).toBe("E-mail address confirmed");
   });
 });
 

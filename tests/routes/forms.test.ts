@@ -192,13 +192,13 @@ describe("the contact form", () => {
     const typed = {
       name: `شركة <b>"O'Neill" & Sons</b> 🚢`,
       email: "amina+tea@client.example",
-      subject: "100% ?&bcc=evil@evil.example\r\nBcc: evil@evil.example",
+      subject: "100% ?&bcc=evil@evil.example",
       message: "</textarea><script>alert(1)</script>\r\n#1 +2 نيروبي",
     };
     const page = await sendContact(typed);
     expectReady(page);
     const { subject, body } = mailOf(page);
-    expect(subject).toBe("100% ?&bcc=evil@evil.example Bcc: evil@evil.example");
+    expect(subject).toBe("100% ?&bcc=evil@evil.example");
     for (const answer of [typed.message, typed.name, typed.email]) expect(body).toContain(answer);
     expect(page.html).not.toContain("<script>alert");
 
@@ -207,6 +207,15 @@ describe("the contact form", () => {
     expect(refused.value("name")).toBe(typed.name);
     expect(written(refused, "message")).toBe(typed.message);
     expect(refused.html).not.toContain("<script>alert");
+  });
+
+  test("refuses a subject of several lines beside its field and keeps it", async () => {
+    const subject = "Tea\r\nBcc: evil@evil.example";
+    const typed = { name: "Amina", email: "amina@client.example", subject, message: "Hello" };
+    const refused = await sendContact(typed);
+    expectRefused(refused, ["subject"]);
+    expect(refused.value("message") || written(refused, "message")).toBe("Hello");
+    expect(refused.html).not.toContain("mailto:evil");
   });
 
   test("marks the fields that have to be filled in", async () => {
@@ -611,7 +620,7 @@ describe("the cookie settings", () => {
       "/cookie-settings",
     );
     expect(page.all("main form button").map((button) => [words(button), button.getAttribute("value")])).toEqual([
-      ["Save My Preferences", undefined],
+      ["Save My Preferences", "chosen"],
       ["Accept All Cookies", "all"],
     ]);
     expect(page.all("main form button")[1]?.getAttribute("name")).toBe("accept");
@@ -708,7 +717,6 @@ describe("the theme", () => {
     const light = await visitor.follow(await visitor.press(first, "Use the light theme"));
     expect(light.h1).toBe("Contact");
     expect(themeOf(light)).toBe("light");
-    expect(light.all("meta[name=color-scheme]").map((meta) => meta.getAttribute("content"))).toEqual(["light"]);
     expect(() => light.form("Use the light theme")).toThrow("No button");
     expect(themeOf(await visitor.follow(await visitor.press(light, "Use the dark theme")))).toBe("dark");
   });

@@ -1,6 +1,6 @@
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Browser, keptByNobody, origin, password, pdf, read, theApp, theSite } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -200,6 +200,305 @@ describe("a form has a size:", () => {
     for (let index = 0; index < 1000; index += 1) form.append(`field${index}`, "x");
     expect((await site.browser().post("/login", form)).status).toBe(400);
   });
+
+  test("a hundred fields are taken, not one more", async () => {
+    const fields = new URLSearchParams({ email, password });
+    for (let index = 0; index < 98; index += 1) fields.append(`field${index}`, "x");
+    expect((await site.browser().post("/login", fields)).status).toBe(303);
+    fields.append("one-more", "x");
+    expect((await site.browser().post("/login", fields)).status).toBe(400);
+  });
+
+  const forms = ["/?index", "/contact", "/careers", "/resources/quote", "/login", "/signup", "/cookie-settings"];
+  const both = (fields: [string, string][]) => {
+    const form = new FormData();
+    for (const [name, value] of fields) form.append(name, value);
+    return [new URLSearchParams(fields), form];
+  };
+
+  test.each(forms)("%s refuses a field that comes twice, whichever it is", async (path) => {
+    for (const fields of both([...Object.entries({ email, password, name: "A", more: "a" }), ["more", "b"]])) {
+      const page = await read(await client.post(path, fields));
+      expect(page.status).toBe(400);
+      expect(page.text).toContain("A field of this form came twice.");
+    }
+  });
+
+  test.each(forms)("%s takes 64 KiB of text in parts, and repeats none of more", async (path) => {
+    const text = (letters: number) => both([...Array(3)].map((_, part) => [`message${part}`, "m".repeat(letters)]))[1];
+    const fits = await client.post(path, text(21_000) ?? {});
+    expect(fits.status).not.toBe(413);
+    for (const letters of [22_000, 1_000_000]) {
+      const over = await client.post(path, text(letters) ?? {});
+      expect(over.status).toBe(413);
+      expect(await over.text()).not.toContain("mmm");
+    }
+  });
+
+  test.each(forms.filter((path) => path !== "/careers"))(
+    "%s takes no file, as it has no field for one",
+    async (path) => {
+      const form = new FormData();
+      form.append("email", pdf("small.pdf", 100));
+      const page = await read(await client.post(path, form));
+      expect(page.status).toBe(400);
+      expect(page.text).toContain("This form takes no file.");
+    },
+  );
+
+  test("a part that is no text, or a boundary longer than any, is a form that arrived damaged", async () => {
+    const part = (name: string, value: string) => `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const long = "x".repeat(71);
+    for (const [boundary, body] of [
+      ["x", `--x\r\n${part("name", "\xff\xfe")}--x--\r\n`],
+      ["x", `--x\r\n${part("\xff", "a")}--x--\r\n`],
+      ["x", `--x\r\n${part("name", "a").replace("\r\n", `\r\nX: ${"y".repeat(3000)}\r\n`)}--x--\r\n`],
+      [long, `--${long}\r\n${part("name", "a")}--${long}--\r\n`],
+    ]) {
+      const headers = { Origin: origin, "Content-Type": `multipart/form-data; boundary=${boundary}` };
+      for (const path of ["/careers", "/contact"]) {
+        const page = await read(await send("POST", path, { body: Buffer.from(body ?? "", "latin1"), headers }));
+        expect(page.status).toBe(400);
+        expect(page.text).toContain("The form arrived damaged.");
+      }
+    }
+  });
+
+  test.each(forms)("%s ends a body in pieces of a byte long before its end", async (path) => {
+    const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
+    const head = "Transfer-Encoding: chunked\r\nContent-Type: application/x-www-form-urlencoded";
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${"1\r\na\r\n".repeat(3000)}`);
+    expect((await buffer(socket)).toString("latin1")).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+describe("uploads on their way", () => {
+  const open: Socket[] = [];
+  afterEach(() => {
+    for (const socket of open.splice(0)) socket.destroy();
+  });
+
+  /** Begins to send a file of so many bytes: half of it is on its way, `rest` is what is missing. */
+  function begin(path: string, from: string, size = 10_000, cookie = "") {
+    const before = '--x\r\nContent-Disposition: form-data; name="cv"; filename="a.pdf"\r\n\r\n';
+    const rest = `${"m".repeat(size / 2)}\r\n--x--\r\n`;
+    const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
+    open.push(socket);
+    const answer = { text: "" };
+    socket.on("data", (bytes) => {
+      answer.text += bytes.toString("latin1");
+    });
+    const head = `Host: x\r\nX-Forwarded-For: ${from}\r\nOrigin: ${origin}\r\nCookie: ${cookie}`;
+    const form = `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: ${before.length + size / 2 + rest.length}`;
+    socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n${form}\r\n\r\n${before}${"m".repeat(size / 2)}`);
+    return { socket, rest, answer, status: () => Number(answer.text.slice(9, 12)) };
+  }
+
+  /** Sends a whole application from an address: 400, as it lacks a name; or what stands against it. */
+  async function apply(from: string, size = 1000) {
+    const form = new FormData();
+    form.append("cv", pdf("cv.pdf", size));
+    return site.browser().post("/careers", form, { "X-Forwarded-For": from });
+  }
+  const applied = async (from: string, size?: number) => (await apply(from, size)).status;
+
+  const ways: [string, (upload: ReturnType<typeof begin>) => void][] = [
+    ["is whole", ({ socket, rest }) => socket.write(rest)],
+    ["is damaged", ({ socket, rest }) => socket.write(rest.replaceAll("-", "m"))],
+    ["loses its line half way", ({ socket }) => socket.resetAndDestroy()],
+    ["is given up by the browser", ({ socket }) => socket.destroy()],
+  ];
+  test.each(ways)("are six from one address without an account, until one of them %s", async (_how, leave) => {
+    const from = `192.0.2.${ways.findIndex(([how]) => how === _how) + 1}`;
+    const uploads = Array.from({ length: 6 }, () => begin("/careers", from));
+    await expect.poll(() => applied(from)).toBe(429);
+    expect(await applied("198.51.100.1")).toBe(400);
+
+    const page = await read(await apply(from));
+    expect(page.headers.get("Retry-After")).toBe("60");
+    expect(page.saidOf("cv")).toContain("Too many files come from your network. Try again in a minute.");
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+
+    const [one] = uploads;
+    if (one) leave(one);
+    await expect.poll(() => applied(from)).toBe(400);
+    uploads.push(begin("/careers", from));
+    await expect.poll(() => applied(from)).toBe(429);
+  });
+
+  test("are three of one client, wherever they come from, and others have theirs", async () => {
+    const cookie = `session=${client.cookies.get("session")}`;
+    for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
+      begin(`${shipment}/documents`, address, 10_000, cookie);
+    }
+    const form = new FormData();
+    form.append("document", "none");
+    form.append("file", pdf());
+    const headers = { Accept: "application/json", "X-Forwarded-For": "203.0.113.4" };
+    const ask = () => client.post(`${shipment}/documents`, form, headers);
+    await expect.poll(async () => (await ask()).status).toBe(429);
+    const refused = await ask();
+    expect(refused.headers.get("Retry-After")).toBe("60");
+    expect(await refused.json()).toEqual({
+      toast: {
+        title: "Upload failed",
+        description: "Your other files are still on their way. Try again in a minute.",
+        variant: "destructive",
+      },
+    });
+    const page = await read(await client.post(shipment, form));
+    expect([page.status, page.toasts.at(-1)?.title]).toEqual([429, "Upload failed"]);
+    expect(await applied("203.0.113.1")).toBe(400);
+
+    const stranger = site.browser();
+    await stranger.signUpAndIn("Other");
+    const other = await stranger.createShipment("Theirs");
+    expect((await stranger.post(`${other}/documents`, form, headers)).status).toBe(400);
+    for (const socket of open.splice(0)) socket.destroy();
+    await expect.poll(async () => (await ask()).status).toBe(400);
+  });
+
+  test("fill the memory that is theirs and no more, from however many addresses", async () => {
+    for (const from of ["192.0.2.101", "192.0.2.102"]) begin("/careers", from, 10_000_000);
+    await expect.poll(() => applied("192.0.2.103", 9_000_000)).toBe(503);
+    const page = await read(await apply("192.0.2.103", 9_000_000));
+    expect(page.saidOf("cv")).toContain("Too many files are on their way to us. Try again in a minute.");
+    expect(await applied("192.0.2.104")).toBe(400);
+    for (const socket of open.splice(0)) socket.destroy();
+    await expect.poll(() => applied("192.0.2.103", 9_000_000)).toBe(400);
+  });
+});
+
+describe("whatever an address looks like,", () => {
+  let lines: Record<string, unknown>[];
+  beforeAll(() => {
+    vi.spyOn(console, "log").mockImplementation((line: unknown) => {
+      if (String(line).startsWith("{")) lines.push(JSON.parse(String(line)));
+    });
+  });
+  beforeEach(() => {
+    lines = [];
+  });
+  afterAll(() => {
+    vi.restoreAllMocks();
+  });
+
+  /** Asks for an address as it is written here: fetch would put it in order. */
+  async function ask(target: string, method = "GET", more = "", body = "") {
+    const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
+    const head = `Host: x\r\nConnection: close\r\n${more}Content-Length: ${body.length}`;
+    socket.write(`${method} ${target} HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+    const [top = ""] = (await buffer(socket)).toString("latin1").split("\r\n\r\n");
+    const headers = new Headers(
+      top
+        .split("\r\n")
+        .slice(1)
+        .map((line): [string, string] => [line.split(": ", 1)[0] ?? "", line.replace(/^[^:]*: /, "")]),
+    );
+    const id = headers.get("X-Request-Id");
+    await expect.poll(() => lines.filter(({ requestId }) => requestId === id && id)).not.toEqual([]);
+    return { status: Number(top.slice(9, 12)), headers };
+  }
+
+  const breaks = ["%0a", "%0D", "%0d%0A", "%E2%80%A8", "%e2%80%a9"];
+  const addresses = [
+    ...breaks.flatMap((sign) => [
+      `/x${sign}`,
+      `/${sign}y`,
+      `/portal/${sign}`,
+      `/login${sign}.data`,
+      `/%E0%A4%A/${sign}`,
+    ]),
+    ...["/%85", "/%00", "/%E0%A4%A", "/%", "//x", "/x//y", "/./x", "/x/../../y", "/\\..\\x"],
+    ...["/x.data", "//x.data", "/%00.data", "/x/_.data", "/_root.data/x", "/__manifest", "/x;y"],
+    ...[
+      "http://evil.example/x%0a",
+      "HTTPS://evil.example/%E2%80%A8.data",
+      `/${"a".repeat(8000)}`,
+      `/x?${"a".repeat(8000)}`,
+    ],
+  ];
+  test.each(addresses)("%j is no page: its answer is in the log, and nobody keeps it", async (address) => {
+    const { status, headers } = await ask(address);
+    // Below the portal, who is not signed in hears nothing of what is there.
+    expect(address.startsWith("/portal/") ? [303] : [404, 400]).toContain(status);
+    expect(headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    const foreign = "Sec-Fetch-Site: cross-site\r\nContent-Type: application/json\r\n";
+    const sent = await ask(address, "POST", foreign, "{}");
+    expect([403, 400]).toContain(sent.status);
+    expect(sent.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+  });
+
+  test.each(["OPTIONS", "TRACE", "PROPFIND", "PURGE", "PUT", "DELETE"])(
+    "%s is told which methods there are",
+    async (method) => {
+      for (const address of ["/login", "/favicon.svg", "/healthz", "/x%0a", "/portal.data"]) {
+        const { status, headers } = await ask(address, method);
+        expect(status, address).toBe(405);
+        expect(headers.get("Allow"), address).toBe("GET, HEAD, POST");
+        expect(headers.get("Cache-Control") ?? "", address).toMatch(keptByNobody);
+      }
+    },
+  );
+
+  test.each(["nonsense", "http://[", "https://a, https://b"])(
+    "a form from %j is a form from somewhere else",
+    async (from) => {
+      for (const address of ["/login", "/login.data", "/resources/theme"]) {
+        const more = `Origin: ${from}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
+        const { status, headers } = await ask(address, "POST", more, "email=a");
+        expect(status, address).toBe(403);
+        expect(headers.get("Cache-Control") ?? "", address).toMatch(keptByNobody);
+      }
+    },
+  );
+});
+
+describe("what is for one person, and every error, is kept by nobody and found by no search:", () => {
+  const isPrivate = ({ headers }: Response, what: string) => {
+    expect(headers.get("Cache-Control") ?? "", what).toMatch(keptByNobody);
+    expect(headers.get("X-Robots-Tag"), what).toBe("noindex");
+  };
+
+  test.each([
+    "/login",
+    "/signup",
+    "/auth/confirm",
+    "/auth/confirm?token_hash=x",
+    "/portal",
+    "/portal/new",
+    "/portal/2fa",
+  ])("%s, to whom it opens", async (path) => {
+    const answer = await client.get(path);
+    expect([200, 303]).toContain(answer.status);
+    isPrivate(answer, path);
+  });
+
+  test("the ways that lead away, as pages and as data", async () => {
+    const visitor = site.browser();
+    const ways = ["/portal", "/portal/new", shipment, "/login/verify", "/resources/theme", "/portal/sign-out"];
+    for (const way of ways.flatMap((path) => [path, `${path}.data`])) {
+      const answer = await visitor.get(way);
+      expect([202, 303], way).toContain(answer.status);
+      isPrivate(answer, way);
+    }
+  });
+
+  test("pages that are not there, and forms that are refused", async () => {
+    for (const path of ["/no-such-page", "/portal/no-such", "/resources/blog/no-such", "/no-such.data"]) {
+      isPrivate(await client.get(path), path);
+    }
+    isPrivate(await client.post("/contact", {}), "a form without answers");
+    isPrivate(await client.post("/contact", {}, { Origin: "https://evil.example" }), "a form from another site");
+  });
+
+  test("and a page that is for everybody says nothing of the kind", async () => {
+    for (const path of ["/", "/contact", "/resources/blog", "/sitemap.xml", "/robots.txt"]) {
+      const { headers } = await site.browser().get(path);
+      expect(headers.get("X-Robots-Tag"), path).toBeNull();
+      expect(headers.get("Cache-Control"), path).not.toContain("no-store");
+    }
+  });
 });
 
 test.each(["/resources/theme", "/resources/forgot-password", "/portal/sign-out"])(
@@ -207,10 +506,11 @@ test.each(["/resources/theme", "/resources/forgot-password", "/portal/sign-out"]
   async (path) => {
     const browser = site.browser();
     await browser.logIn(email);
+    browser.cookies.delete("flash");
     const answer = await browser.get(path);
-    expect(answer.status).toBe(303);
     expect(answer.headers.getSetCookie()).toEqual([]);
-    expect((await browser.follow(answer)).status).toBe(200);
+    if (answer.status === 303) expect((await browser.follow(answer)).status).toBe(200);
+    else expect((await read(answer)).all("main form")).toHaveLength(1);
     expect((await browser.get("/portal")).status).toBe(200);
   },
 );

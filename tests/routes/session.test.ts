@@ -237,9 +237,10 @@ describe("signing out", () => {
     expect((await phone.get("/portal")).status).toBe(200);
   });
 
-  test("by a GET does nothing", async () => {
-    const response = await client.get("/portal/sign-out");
-    expect(response.headers.get("Location")).toBe("/portal");
+  test("by a GET does nothing, and offers the button that does", async () => {
+    const page = await client.open("/portal/sign-out");
+    expect(page.h1).toBe("You are still signed in");
+    expect(page.form("Sign out").fields).toMatchObject({ "sign-out": "" });
     expect((await client.get("/portal")).status).toBe(200);
   });
 });

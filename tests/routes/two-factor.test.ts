@@ -108,7 +108,8 @@ describe("setting up", () => {
         variant: "destructive",
       },
     ]);
-    expect(late.form("Set up 2FA").fields).toEqual({});
+    expect(late.has("confirm-2fa-code")).toBe(false);
+    expect(late.form("Set up 2FA").fields).toEqual({ begin: "" });
     const done = await browser.press(second.page, "Enable 2FA", { code: await second.authenticator.freshCode() });
     expect(done.headers.get("Location")).toBe("/portal");
   });
@@ -177,6 +178,7 @@ describe("a session without the code", () => {
       expect(body).not.toContain("Nobody may read this");
       const target = response.headers.get("Location") ?? body;
       expect(target, path).toContain("/login/verify");
+      expect(response.headers.get("Cache-Control"), path).toBe("private, no-store");
     }
     const login = await half.get("/login?next=/portal/new");
     expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
@@ -192,6 +194,7 @@ describe("a session without the code", () => {
     const asked = await half.get(shipment);
     expect(asked.headers.get("Location")).toBe(`/login/verify?next=${encodeURIComponent(shipment)}`);
     const page = await half.follow(asked);
+    expect(page.headers.get("X-Robots-Tag")).toBe("noindex");
     const used = await read(await half.press(page, "Verify", { code: await authenticator.usedCode() }));
     expect(used.status).toBe(400);
     expect(used.toasts[0]).toEqual({

@@ -111,7 +111,7 @@ describe("an upload is refused, says why, and leaves the document as it was:", (
   const wrongKind = `We take ${kinds}. Choose a file of one of these kinds.`;
   const notPdf = "The content of this file is not what its ending .pdf says. Choose another one.";
   const tooLarge =
-    "This file is over 10 MB. Scan it in grey or with fewer pages, take the photo at a lower quality, or e-mail the file to us: nairobi@mizigo.example.";
+    "This file is over 10 MB. Scan or photograph it at a lower quality, send fewer pages, or e-mail it to us: nairobi@mizigo.example.";
   test.each<{ what: string; file: File; status?: number; reason: string }>([
     { what: "0 bytes", file: new File([], "empty.pdf"), reason: "This file is empty. Choose another one." },
     { what: "a program", file: new File(["MZ", "x".repeat(99)], "invoice.exe"), reason: wrongKind },
@@ -311,12 +311,13 @@ describe("a document", () => {
     expect((await stranger.open(theirs)).text).not.toContain("Uploaded");
   });
 
-  test("is found when its id is sent twice: the first counts, and it is one of this shipment's", async () => {
+  test("is not guessed at when its id is sent twice", async () => {
     const form = new FormData();
     form.append("document", (await invoice()).id);
     form.append("document", "0b51e3a8-0000-4000-8000-000000000000");
     form.append("file", pdf());
-    expect((await client.post(path, form)).status).toBe(303);
+    expect((await client.post(path, form)).status).toBe(400);
+    expect(await invoice()).toMatchObject(notUploaded);
   });
 
   test("takes one file of a form with two", async () => {
@@ -384,7 +385,7 @@ describe("an upload that a script watches", () => {
       what: "a file over 10 MB",
       file: pdf("a.pdf", 10 * 1024 * 1024 + 1),
       status: 413,
-      toast: refused(expect.stringMatching(/^This file is over 10 MB\. Scan it .*nairobi@mizigo\.example\.$/)),
+      toast: refused(expect.stringMatching(/^This file is over 10 MB\. Scan or .*nairobi@mizigo\.example\.$/)),
     },
     { what: "no file", file: null, status: 400, toast: { title: "No file selected.", variant: "destructive" } },
   ])("of $what is refused in the words of the page, and nothing is kept", async ({ file, status, toast }) => {

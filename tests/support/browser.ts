@@ -37,7 +37,7 @@ export async function ensureBrowser(): Promise<string> {
 }
 
 /** The Firefox of its journeys: FIREFOX_PATH, or the system's; null when there is none. */
-export function findFirefox(): string | null {
+function findFirefox(): string | null {
   const names = ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
   return process.env.FIREFOX_PATH || findProgram(names);
 }

@@ -36,11 +36,11 @@ export async function theApp() {
   };
 }
 
-/** The site as npm start serves it, over HTTP on a free port, on the backend of `theApp`. */
-export async function theSite() {
+/** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`. */
+export async function theSite(at = 0) {
   const { createSite } = await import("../../app/server/http.ts");
   const server = await createSite();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
   return {
@@ -204,9 +204,12 @@ export async function read(response: Response) {
       if (!form) throw new Error(`No button "${button}" on the page "${one("h1")}" (${response.status})`);
       const fields: Form = {};
       for (const field of form.querySelectorAll("input, button[name]")) {
-        if (field.getAttribute("type") === "checkbox" && !field.hasAttribute("checked")) continue;
+        const isBox = field.getAttribute("type") === "checkbox";
+        if (isBox && !field.hasAttribute("checked")) continue;
         const isFile = field.getAttribute("type") === "file";
-        fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : (field.getAttribute("value") ?? "");
+        fields[field.getAttribute("name") ?? ""] = isFile
+          ? new File([], "")
+          : (field.getAttribute("value") ?? (isBox ? "on" : ""));
       }
       const multipart = form.getAttribute("enctype") === "multipart/form-data";
       return { action: form.getAttribute("action") ?? "", multipart, fields };

@@ -20,15 +20,17 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
   const client = clientLink(signedIn);
   return (
     <Bar>
-      <div className="relative mx-auto flex max-w-6xl flex-wrap items-center px-4 py-2 @md:gap-4">
+      <div
+        className={`${signedIn ? "" : "visitor"} relative mx-auto flex max-w-6xl flex-wrap items-center px-4 py-2 @md:gap-4`}
+      >
         <div className="min-w-min flex-1">
           <Link
             to="/"
             viewTransition
-            className="inline-flex min-h-11 min-w-11 items-center gap-3 font-semibold no-underline"
+            className="inline-flex min-h-11 min-w-11 items-center gap-3 font-semibold wrap-break-word no-underline"
           >
             <RouteMark className="h-7 w-9 shrink-0" />
-            <span className={`leading-tight ${signedIn ? "@max-4xl:sr-only" : ""}`}>{name}</span>
+            <span className={`leading-tight ${signedIn ? "@max-[58rem]:sr-only" : ""}`}>{name}</span>
           </Link>
         </div>
         <Disclosure
@@ -41,7 +43,7 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
             </>
           }
         >
-          <nav aria-label="Main" className="menu shadow-float">
+          <nav aria-label="Main" className="menu">
             <ul>
               <NavItem to="/">Home</NavItem>
               <NavItem to="/services">Services</NavItem>

@@ -28,7 +28,8 @@ export function receiveFile(
     if (!(form instanceof FormData)) {
       const id = form.typed.get("document");
       const known = shipment.documents.find((document) => document.id === id);
-      const reason = form.status === 413 ? `${form.reason} ${ifTooLarge}: ${theCompany.offices[0]?.email}.` : form.reason;
+      const reason =
+        form.status === 413 ? `${form.reason} ${ifTooLarge}: ${theCompany.offices[0]?.email}.` : form.reason;
       return refuse(known?.id ?? null, "Upload failed", reason, form.status);
     }
     const document = shipment.documents.find(({ id }) => id === form.get("document"));

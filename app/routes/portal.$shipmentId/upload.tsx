@@ -1,9 +1,10 @@
 import { type FormEvent, type RefObject, useEffect, useRef } from "react";
-import { Form, useLocation, useNavigate, useRevalidator } from "react-router";
+import { Form, useLocation, useNavigate } from "react-router";
 import { fileButtonLook, inputLook } from "~/components/field";
 import { showToast } from "~/components/flash";
 import { SubmitButton } from "~/components/form";
 import { useWhenIdle } from "~/components/idle";
+import { renew } from "~/components/line";
 import { inWords, maxFileSize } from "~/lib/file-size";
 import { acceptedFiles } from "~/models/document";
 import { fileFieldId, type UploadRefused } from "./documents";
@@ -124,7 +125,6 @@ function Photo({ id, upload }: { id: string; upload: Upload }) {
 /** Sends the file of a document and does what the answer asks for. */
 function useSend(id: string): () => Promise<void> {
   const { pathname, search } = useLocation();
-  const { revalidate } = useRevalidator();
   const navigate = useNavigate();
   return async () => {
     const answer = await send(id, `${pathname}/documents`);
@@ -133,11 +133,11 @@ function useSend(id: string): () => Promise<void> {
       await navigate(`${answer.login}?next=${encodeURIComponent(pathname + search)}`);
     } else if (answer?.kind === "stored") {
       showToast(answer.toast);
-      await revalidate();
+      await renew();
       forget(id);
     } else if (answer?.kind === "refused" && answer.status === 409) {
       // The document has its file: from another tab, or by an attempt whose answer was lost.
-      await revalidate();
+      await renew();
     }
   };
 }

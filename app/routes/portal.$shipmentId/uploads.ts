@@ -30,6 +30,8 @@ const listeners = new Set<() => void>();
 /** What is under way for a document: the photo that is made smaller, and the end of its sending. */
 const shrinks = new Map<string, Promise<void>>();
 const cancels = new Map<string, AbortController>();
+/** What goes over the line. The server takes three files of one account at once: a fourth waits here. */
+const posts = new Set<Promise<Answer>>();
 
 atSignOut(() => {
   for (const id of uploads.keys()) forget(id);
@@ -128,7 +130,7 @@ export async function send(id: string, address: string): Promise<Answer | null> 
     const description = "The connection was lost. Your file is still here. Try again.";
     refuse(id, { title: "Upload failed", description, variant: "destructive" }, true);
   }
-  if (answer?.kind === "refused") refuse(id, answer.toast, answer.status >= 500);
+  if (answer?.kind === "refused") refuse(id, answer.toast, answer.status >= 429);
   if (answer?.kind === "ended") {
     change(id, { sent: null, problem: "You were signed out before this file was taken.", canRetry: true });
   }
@@ -137,12 +139,16 @@ export async function send(id: string, address: string): Promise<Answer | null> 
 
 async function run(id: string, address: string, signal: AbortSignal): Promise<Answer | null> {
   await shrinks.get(id);
+  while (posts.size > 2) await Promise.race(posts);
   const upload = uploads.get(id);
   if (!upload || signal.aborted || !judge(id)) return null;
   const form = new FormData();
   form.append("document", id);
   form.append("file", fileOf(upload));
-  return post(address, form, signal, (sent) => change(id, { sent: Math.min(sent, fileOf(upload).size) }));
+  const sent = post(address, form, signal, (bytes) => change(id, { sent: Math.min(bytes, fileOf(upload).size) }));
+  posts.add(sent);
+  void sent.then(() => posts.delete(sent));
+  return sent;
 }
 
 /** Stops sending; the file is kept. */

@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+
+/** A slow body may take a second, then has to bring a KiB in each. */
+beforeAll(async () => {
+  vi.stubEnv("FORM_SECONDS", "1");
+  vi.stubEnv("SLOWEST_KIB", "1");
+  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
+  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
+  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
+  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  const { guardBody } = await import("./body.ts");
+  server.on("request", (request, response) => {
+    guardBody(request, response, (code) => {
+      cuts.push(code);
+      request.socket.destroy();
+    });
+    if (request.url === "/early") response.end("early");
+    else void read(request).then((sizes) => response.end(sizes.join()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+const sockets: Socket[] = [];
+afterEach(() => {
+  cuts.length = 0;
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const server = createServer();
+const cuts: string[] = [];
+
+/** The sizes of the blocks in which a body reaches who reads it; its part when it breaks off. */
+async function read(request: IncomingMessage): Promise<number[]> {
+  const sizes: number[] = [];
+  try {
+    for await (const block of request) sizes.push(block.length);
+  } catch {
+    // Nobody is there to hear of it.
+  }
+  return sizes;
+}
+
+const megabyte = Buffer.concat([Buffer.from("F4240\r\n"), Buffer.alloc(1_000_000), Buffer.from("\r\n")]);
+
+function open() {
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
+  sockets.push(socket.setMaxListeners(0));
+  const seen = { text: "", isOver: false };
+  socket.on("data", (bytes) => {
+    seen.text += String(bytes);
+  });
+  socket.on("close", () => {
+    seen.isOver = true;
+  });
+  const say = (path: string, method = "POST", more = "Transfer-Encoding: chunked") =>
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`);
+  /** Sends so many chunks of so many bytes, as one piece of the line. */
+  const chunks = (count: number, size: number) =>
+    socket.write(`${size.toString(16)}\r\n${"m".repeat(size)}\r\n`.repeat(count));
+  /** Sends megabytes, one chunk each, until the connection is over. */
+  const megabytes = async (count: number) => {
+    for (let sent = 0; sent < count && !socket.destroyed; sent += 1) {
+      if (socket.write(megabyte)) continue;
+      await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+    }
+  };
+  return { socket, seen, say, chunks, megabytes, end: () => socket.write("0\r\n\r\n") };
+}
+
+const answer = (seen: { text: string }) => expect.poll(() => seen.text.split("\r\n\r\n")[1] ?? "");
+
+describe("a body", () => {
+  test("of small pieces reaches the app in blocks, and all of it", async () => {
+    const { say, chunks, end, seen } = open();
+    say("/");
+    chunks(1500, 30);
+    end();
+    await answer(seen).toContain(",");
+    const blocks = (seen.text.split("\r\n\r\n")[1] ?? "").match(/\d{4,}/g)?.map(Number) ?? [];
+    expect(blocks.reduce((sum, size) => sum + size, 0)).toBe(45_000);
+    expect(blocks).toHaveLength(3);
+  });
+
+  test("in packets of the poorest line passes, however many", async () => {
+    const { say, chunks, end, seen } = open();
+    say("/");
+    for (let sent = 0; sent < 19_000; sent += 1000) chunks(1000, 536);
+    end();
+    await answer(seen).not.toBe("");
+    expect(cuts).toEqual([]);
+  });
+
+  test.each([
+    ["one byte each", 1],
+    ["a hundred bytes each", 100],
+  ])("in pieces of %s is cut before it is over", async (_what, size) => {
+    const { say, chunks, seen } = open();
+    say("/");
+    chunks(3000, size);
+    await expect.poll(() => seen.isOver).toBe(true);
+    expect(cuts).toEqual(["HPE_TOO_MANY_PIECES"]);
+  });
+
+  test("in crumbs is cut too when it was answered already", async () => {
+    const { say, chunks, seen } = open();
+    say("/early");
+    await answer(seen).toContain("early");
+    chunks(3000, 1);
+    await expect.poll(() => seen.isOver).toBe(true);
+  });
+
+  test("that was answered early is read on, so that the connection goes on, but not without an end", async () => {
+    const { say, megabytes, end, seen } = open();
+    say("/early");
+    await megabytes(20);
+    end();
+    say("/");
+    end();
+    await expect.poll(() => seen.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    say("/early");
+    await megabytes(100);
+    await expect.poll(() => seen.isOver).toBe(true);
+  });
+
+  test("where none belongs ends the connection with the answer", async () => {
+    const { say, chunks, seen } = open();
+    say("/early", "GET");
+    chunks(10, 10);
+    await expect.poll(() => seen.isOver).toBe(true);
+    expect(seen.text).toContain("Connection: close");
+  });
+
+  test("that trickles is cut; one that has brought enough, and one that is whole, are not", async () => {
+    const [slow, long, whole] = [open(), open(), open()];
+    slow.say("/", "POST", "Content-Length: 1000");
+    slow.socket.write("m");
+    whole.say("/", "POST", "Content-Length: 1");
+    whole.socket.write("m");
+    long.say("/");
+    long.chunks(100, 2000);
+    await expect.poll(() => slow.seen.isOver).toBe(true);
+    expect(cuts).toEqual(["ERR_HTTP_REQUEST_TIMEOUT"]);
+    long.end();
+    await answer(long.seen).not.toBe("");
+    expect(whole.seen.text).toContain("200 OK");
+    expect(whole.seen.isOver).toBe(false);
+  });
+});

@@ -1,0 +1,64 @@
+/** What the two test runners report, read from their JSON. */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
+import type { JsonTestResults } from "vitest/node";
+
+/** How many tests passed, the name and first error of each that did not, and how long each took, in milliseconds. */
+export type Outcome = { passed: number; failed: string[]; took: { name: string; ms: number }[] };
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+/** What vitest wrote into a file. `ran` is whether it ended with 0, `what` its name where it did not say why. */
+export function readVitest(file: string, ran: boolean, what: string): Outcome {
+  const report = read<JsonTestResults>(file);
+  const files = (report?.testResults ?? []).map((result) => ({ ...result, where: path.relative(root, result.name) }));
+  const failed = files.flatMap(({ where, message, status, assertionResults }) => {
+    const tests = assertionResults
+      .filter((test) => test.status === "failed")
+      .map(({ fullName, failureMessages }) => `${where} › ${fullName}\n${beginning(failureMessages?.[0])}`);
+    // A file that cannot be loaded fails without a failed test.
+    return tests.length === 0 && status === "failed" ? [`${where}\n${beginning(message)}`] : tests;
+  });
+  return {
+    passed: report?.numPassedTests ?? 0,
+    failed: failed.length > 0 || ran ? failed : [`${what}, by its exit code`],
+    took: files.flatMap(({ where, assertionResults }) =>
+      assertionResults.map(({ fullName, duration }) => ({ name: `${where} › ${fullName}`, ms: duration ?? 0 })),
+    ),
+  };
+}
+
+/** What Playwright wrote into a file. */
+export function readPlaywright(file: string, ran: boolean): Outcome {
+  const report = read<JSONReport>(file);
+  const tests = (report?.suites ?? []).flatMap(specsOf).flatMap((spec) =>
+    spec.tests.map(({ status, projectName, results }) => ({
+      name: `tests/e2e/${spec.file} › ${spec.title} [${projectName}]`,
+      ms: results.reduce((total, { duration }) => total + duration, 0),
+      error: status === "unexpected" || status === "flaky" ? results.find((result) => result.error)?.error : undefined,
+      failed: status === "unexpected" || status === "flaky",
+    })),
+  );
+  const failed = tests.filter((test) => test.failed).map(({ name, error }) => `${name}\n${beginning(error?.message)}`);
+  failed.push(...(report?.errors ?? []).map(({ message }) => `journeys\n${beginning(message)}`));
+  return {
+    passed: report?.stats.expected ?? 0,
+    failed: failed.length > 0 || ran ? failed : ["journeys, by their exit code"],
+    took: tests,
+  };
+}
+
+function specsOf(suite: JSONReportSuite): JSONReportSpec[] {
+  return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
+}
+
+/** The first lines of what a test said, without colours. */
+function beginning(message = ""): string {
+  return stripVTControlCharacters(message).split("\n").slice(0, 20).join("\n");
+}
+
+function read<T>(file: string): T | null {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as T) : null;
+}
