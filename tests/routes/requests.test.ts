@@ -357,16 +357,6 @@ describe("uploads on their way", () => {
     for (const socket of open.splice(0)) socket.destroy();
     await expect.poll(async () => (await ask()).status).toBe(400);
   });
-
-  test("fill the memory that is theirs and no more, from however many addresses", async () => {
-    for (const from of ["192.0.2.101", "192.0.2.102"]) begin("/careers", from, 10_000_000);
-    await expect.poll(() => applied("192.0.2.103", 9_000_000)).toBe(503);
-    const page = await read(await apply("192.0.2.103", 9_000_000));
-    expect(page.saidOf("cv")).toContain("Too many files are on their way to us. Try again in a minute.");
-    expect(await applied("192.0.2.104")).toBe(400);
-    for (const socket of open.splice(0)) socket.destroy();
-    await expect.poll(() => applied("192.0.2.103", 9_000_000)).toBe(400);
-  });
 });
 
 describe("whatever an address looks like,", () => {

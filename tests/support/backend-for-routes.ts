@@ -24,8 +24,6 @@ async function start() {
   // Tests send more forms a minute than a person; those of the limits themselves set it back.
   process.env.WRITES_PER_MINUTE = "100000";
   process.env.TRUSTED_PROXIES = "127.0.0.1";
-  // Room for two of the largest files.
-  process.env.UPLOADS_MIB = "25";
   // A busy machine is no backend that hangs; tests of that set their deadlines themselves.
   Object.assign(process.env, patience);
   const embedded = await startEmbedded(readSettings());

@@ -1,0 +1,35 @@
+import process from "node:process";
+import { RouterContextProvider } from "react-router";
+import { beforeAll, expect, test } from "vitest";
+import { addressHeader } from "./client-address.server.ts";
+import { adoptBackend } from "./env.server.ts";
+import { takePlace } from "./uploads.server.ts";
+
+beforeAll(() => {
+  // Room for two of the largest files.
+  process.env.UPLOADS_MIB = "25";
+  adoptBackend({ url: "http://127.0.0.1:1", publishableKey: "publishable", secretKey: "secret" }, "x".repeat(32));
+});
+
+function begin(from: string, bytes: number) {
+  const headers = { "Content-Length": String(bytes), [addressHeader]: from };
+  const request = new Request("http://site.example/careers", { method: "POST", headers });
+  return takePlace(request, new RouterContextProvider(), undefined);
+}
+
+test("uploads fill the memory that is theirs and no more, from however many addresses", () => {
+  const [first] = ["192.0.2.101", "192.0.2.102"].map((from) => begin(from, 10_000_000));
+  expect(begin("192.0.2.103", 9_000_000)).toEqual({
+    reason: "Too many files are on their way to us. Try again in a minute.",
+    status: 503,
+  });
+  expect(begin("192.0.2.104", 1000)).toHaveProperty("release");
+  if (first && "release" in first) first.release();
+  expect(begin("192.0.2.103", 9_000_000)).toHaveProperty("release");
+});
+
+test("an upload that does not say how long it is takes the room of the longest", () => {
+  const headers = { [addressHeader]: "192.0.2.105" };
+  const request = new Request("http://site.example/careers", { method: "POST", headers });
+  expect(takePlace(request, new RouterContextProvider(), undefined)).toMatchObject({ status: 503 });
+});
