@@ -1,7 +1,7 @@
 /**
  * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in browsers; then the slowest
  * tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site that may be
- * running; what does not need another runs beside it, so that no processor waits.
+ * running; what needs one processor alone runs beside the first of them.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,18 +24,21 @@ const postgres = begun(ensurePostgres());
 const chromium = begun(ensureBrowser());
 const started = begun(build().then(firstStart));
 
-const lanes = await Promise.all([
-  inTurn([["journeys", journeys, [started, chromium]]]),
+// What hangs on the clock has the processors for itself, as far as it goes.
+const checks = await Promise.all([
   inTurn([
     ["lint", () => script("lint")],
     ["type check", () => script("typecheck")],
-    ["unit and database tests", () => vitest("unit", "database"), [postgres]],
-    ["route tests", () => vitest("routes", "pglite"), [started]],
-    ["process tests", () => vitest("process"), [started, postgres]],
   ]),
+  inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
+]);
+const tests = await inTurn([
+  ["route tests", () => vitest("routes", "pglite"), [started]],
+  ["process tests", () => vitest("process"), [started, postgres]],
+  ["journeys", journeys, [started, chromium]],
 ]);
 rmSync(work, { recursive: true, force: true });
-const outcomes = lanes.flat();
+const outcomes = [...checks.flat(), ...tests];
 const slowest = outcomes.flatMap(({ took }) => took).sort((one, other) => other.ms - one.ms);
 console.log("\nThe slowest:");
 for (const { name, ms } of slowest.slice(0, 20)) console.log(`${inSeconds(ms).padStart(8)}  ${name}`);

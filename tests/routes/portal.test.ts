@@ -233,12 +233,3 @@ test("a page that was refused and one that went well never show a password, toke
     expect(page.html).not.toMatch(/user_metadata|app_metadata|identities|confirmed_at|last_sign_in_at|authenticated/);
   }
 });
-
-test("the reminder to set up 2FA counts as shown with a page on which no other message stands before it", async () => {
-  const browser = app.browser();
-  await browser.signUpAndIn("Reminded");
-  const behind = await browser.get("/portal");
-  expect(behind.headers.getSetCookie().join()).not.toContain("reminded=");
-  const alone = await browser.get("/portal");
-  expect(alone.headers.getSetCookie().join()).toContain("reminded=1");
-});
