@@ -15,7 +15,6 @@ import { pipeline } from "node:stream/promises";
 import { create, extract } from "tar";
 import { beingRestored, lock } from "../../supabase/local/lock.ts";
 import type { Settings } from "../lib/env.server.ts";
-import { dumpDatabase, restoreDatabase } from "./postgres-dump.ts";
 
 type Place = Pick<Settings, "dataDir" | "databaseUrl">;
 /** What the file says about itself. `database` is a folder of PGlite's, or a dump of a PostgreSQL server's. */
@@ -38,7 +37,7 @@ export async function backUp({ dataDir, databaseUrl }: Place, file: string): Pro
   try {
     const said: About = { kind, version: 1, made: new Date().toISOString(), database: databaseUrl ? "dump" : "folder" };
     writeFileSync(inside(about), JSON.stringify(said), { mode: 0o600 });
-    if (databaseUrl) await dumpDatabase(databaseUrl, inside(dump));
+    if (databaseUrl) await (await forPostgres()).dumpDatabase(databaseUrl, inside(dump));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
       throw new Error(`There is no database in ${dataDir}: start the site once.`);
     const names = [about, "keys.json", "objects", databaseUrl ? dump : "database"];
@@ -74,12 +73,12 @@ export async function restore({ dataDir, databaseUrl }: Place, file: string): Pr
     if (taken) throw new Error(`${dataDir} holds data already (${taken}): move it away first.`);
     mkdirSync(stage, { mode: 0o700 });
     staged = true;
-    const said = await unpack(file, stage);
+    const said = unpack(file, stage);
     if (said.database === "dump" && !databaseUrl)
       throw new Error(`${file} is of a PostgreSQL database: set DATABASE_URL to an empty one.`);
     if (said.database === "folder" && databaseUrl)
       throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
-    if (databaseUrl) await restoreDatabase(databaseUrl, path.join(stage, dump));
+    if (databaseUrl) await (await forPostgres()).restoreDatabase(databaseUrl, path.join(stage, dump));
     for (const name of ["objects", "database", "keys.json"]) {
       if (existsSync(path.join(stage, name))) renameSync(path.join(stage, name), path.join(dataDir, name));
     }
@@ -90,12 +89,16 @@ export async function restore({ dataDir, databaseUrl }: Place, file: string): Pr
   }
 }
 
+/** It brings the libraries of the embedded backend, which nothing else here needs. */
+const forPostgres = () => import("./postgres-dump.ts");
+
 /** Unpacks a backup into a folder and reads what it says about itself. Throws when it is not whole or none of ours. */
-async function unpack(file: string, folder: string): Promise<About> {
+function unpack(file: string, folder: string): About {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    await extract({ file, cwd: folder, strict: true, filter: isPlain });
+    // At once: what goes on after a failure would write into a folder that is being removed.
+    extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const said = JSON.parse(readFileSync(path.join(folder, about), "utf8")) as About;
     const parts = ["keys.json", said.database === "dump" ? dump : "database"];
     if (said.kind === kind && said.version === 1 && parts.every((name) => existsSync(path.join(folder, name))))

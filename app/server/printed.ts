@@ -3,6 +3,12 @@ import process from "node:process";
 import { eastAfricaTime } from "../lib/dates.ts";
 import { visible } from "../lib/visible.ts";
 import type { Act, LoggedAct } from "../models/act.server.ts";
+import type { listClientIds } from "../models/client-id.server.ts";
+import type { listAllShipments } from "../models/shipment.server.ts";
+import { lastStage } from "../models/shipment.ts";
+
+type ListedClientId = Awaited<ReturnType<typeof listClientIds>>[number];
+type ListedShipment = Awaited<ReturnType<typeof listAllShipments>>[number];
 
 /** Prints lines, or the value as JSON. */
 export function print(json: boolean | undefined, value: unknown, lines: string[]): void {
@@ -14,6 +20,18 @@ export function print(json: boolean | undefined, value: unknown, lines: string[]
 export function note(by: string, act: Act): void {
   const line = { time: new Date().toISOString(), level: "info", event: "staff act", by, ...act };
   process.stderr.write(`${visible(JSON.stringify(line))}\n`);
+}
+
+/** A client ID as a line: whether it is unused, spent on an account, or spent without one. */
+export function clientIdLine({ client_id, claimed_at, spent }: ListedClientId): string {
+  const unclaimed = spent ? "spent, opened no account" : "unused";
+  return `${client_id}  ${claimed_at ? `used ${claimed_at}` : unclaimed}`;
+}
+
+/** A shipment as a line: id, stage, number, name. */
+export function shipmentLine({ id, stage, status, awb, name }: ListedShipment): string {
+  const number = oneBlank(awb ?? "N/A").padEnd(14);
+  return `${id}  ${String(stage).padStart(2)}/${lastStage}  ${status.padEnd(21)}  ${number}  ${oneBlank(name)}`;
 }
 
 /** An act as a line: when, who, what, on what, what it changed, why. */

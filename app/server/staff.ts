@@ -18,10 +18,9 @@ import { resetSecondFactors } from "../models/second-factor.server.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
 import { lastStage } from "../models/shipment.ts";
 import { day, thisUser, upTo, wholeNumber } from "./arguments.ts";
-import { backUp, restore } from "./backup.ts";
 import { runningAccess } from "./embedded.ts";
 import { outliveReaders } from "./lifetime.ts";
-import { firstLine, logLine, note, oneBlank, print } from "./printed.ts";
+import { clientIdLine, firstLine, logLine, note, oneBlank, print, shipmentLine } from "./printed.ts";
 
 type Output = { json?: boolean };
 
@@ -60,14 +59,7 @@ clientId
   .option("--json", "an array")
   .action(async ({ json }: Output) => {
     const all = await listClientIds(company());
-    print(
-      json,
-      all,
-      all.map((one) => {
-        const state = one.spent ? "spent, opened no account" : "unused";
-        return `${one.client_id}  ${one.claimed_at ? `used ${one.claimed_at}` : state}`;
-      }),
-    );
+    print(json, all, all.map(clientIdLine));
   });
 
 const shipment = staff.command("shipment").description("shipments of all clients");
@@ -77,9 +69,7 @@ shipment
   .option("--json", "an array")
   .action(async ({ json }: Output) => {
     const all = await listAllShipments(company());
-    const row = (one: (typeof all)[number]) =>
-      `${one.id}  ${String(one.stage).padStart(2)}/${lastStage}  ${one.status.padEnd(21)}  ${(one.awb ?? "N/A").padEnd(14)}  ${oneBlank(one.name)}`;
-    print(json, all, all.map(row));
+    print(json, all, all.map(shipmentLine));
   });
 shipment
   .command("advance")
@@ -202,6 +192,7 @@ staff
   .description("copy the stopped site's database, files and keys into one new file")
   .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
   .action(async (file: string) => {
+    const { backUp } = await import("./backup.ts");
     const bytes = await backUp(embeddedPlace(), file);
     note(by(), { act: "backup", after: { file, bytes } });
     print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
@@ -211,6 +202,7 @@ staff
   .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
   .argument("<file>", "what backup wrote")
   .action(async (file: string) => {
+    const { restore } = await import("./backup.ts");
     const place = embeddedPlace();
     await restore(place, file);
     note(by(), { act: "restore", after: { file } });

@@ -20,7 +20,7 @@ const id = "5a000000-0000-4000-8000-000000000001";
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 test("what was written down of a shipment is one text in the company's terminal, whatever is in it", async () => {
-  const awb = "Tea\r\n5a000000-0000 10/10\x1b[2K\x9b1A\u202e\u2028x";
+  const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
   const shipments = companyOf(place.dataDir).from("shipments");
   const before = await shipments.select("awb").eq("id", id).single();
   const written = await shipments.update({ awb }).eq("id", id).select("id");
