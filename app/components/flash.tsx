@@ -72,6 +72,11 @@ function closeBanner(toast: Toast): void {
   if (toasts.current?.toast === toast) endToast(toasts.current.id);
 }
 
+/** Lets go of the toast that waits: it was meant for somebody who has signed out. */
+export function forgetWaiting(): void {
+  set({ waiting: null });
+}
+
 /** Says that toasts can be shown: from now on no banner is printed. */
 export function toastsAreReady(): void {
   set({ isReady: true });

@@ -4,11 +4,13 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
+import { atSignOut } from "~/lib/signed-out";
 import { useTopDialog } from "./dialog";
 import {
   type Current,
   closeLook,
   endToast,
+  forgetWaiting,
   showToastNext,
   ToastFace,
   toastLook,
@@ -33,6 +35,7 @@ export default function ToastRegion() {
   const cameFrom = useRef<HTMLElement>(null);
   useEffect(toastsAreReady, []);
   useWaiting(waiting);
+  useEffect(() => atSignOut(forgetWaiting), []);
   return (
     <Provider
       duration={5000}

@@ -238,3 +238,20 @@ test.describe("over a dialog", () => {
     await expect(dialog).toHaveCount(0);
   });
 });
+
+test("the reminder that waited behind a toast is there on the next page", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await scriptReady(page);
+  await expect(toast(page, "Login Successful")).toBeVisible();
+  await page.goto("/portal/new");
+  await expect(toast(page, "Enable 2-Factor Authentication")).toBeVisible();
+});
+
+test("the reminder that waited behind a toast goes with who signs out", async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  await scriptReady(page);
+  await expect(toast(page, "Login Successful")).toBeVisible();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await toast(page, "You are signed out").getByRole("button", { name: "Close" }).click();
+  await expect(toast(page)).toHaveCount(0);
+});
