@@ -10,6 +10,7 @@ const startsBackends = ["supabase/local/{backend,lock}.test.ts"];
 export default defineConfig({
   root,
   resolve: { alias: { "~": path.join(root, "app") } },
+  oxc: { jsx: { development: false } },
   test: {
     pool: "forks",
     // The app's log lines belong to the tests that fail.
@@ -49,6 +50,8 @@ export default defineConfig({
           name: "routes",
           include: ["tests/routes/*.test.ts"],
           globalSetup: "tests/support/backend-for-routes.ts",
+          // The React that visitors get.
+          env: { NODE_ENV: "production" },
         },
       },
       {

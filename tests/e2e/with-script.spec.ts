@@ -2,6 +2,7 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
 import { catchViolations } from "../support/page-watch.ts";
+import { doors, publicPages } from "../support/pages.ts";
 
 test("the password can be shown and hidden", async ({ page }) => {
   await page.goto("/login");
@@ -39,32 +40,14 @@ for (const path of ["/services", "/resources/faq"]) {
   });
 }
 
-const publicPages = [
-  "/",
-  "/?quote",
-  "/services",
-  "/about",
-  "/resources/faq",
-  "/resources/feeds",
-  "/resources/blog",
-  "/resources/blog/importing-a-car-to-kenya",
-  "/contact",
-  "/careers",
-  "/privacy",
-  "/terms",
-  "/legal",
-  "/additional-info",
-  "/cookie-settings",
-  "/no-such-page",
-];
-
-/** Pages that send on who is signed in. */
-const doors = ["/login", "/signup"];
 const signOut = (page: Page) => page.context().clearCookies({ name: "session" });
 
+/** The last of them is no page. */
+const visited = ["/?quote", ...publicPages];
+
 const pages = {
-  "of the first public pages": publicPages.slice(0, 8),
-  "of the other public pages": publicPages.slice(8),
+  "of the first public pages": visited.slice(0, 8),
+  "of the other public pages": visited.slice(8),
   "of the portal and its doors": ["/portal", "/portal/new", "/portal/2fa", "/portal/:id", ...doors],
 };
 
@@ -99,7 +82,7 @@ for (const theme of ["dark", "light"] as const) {
 
 test("text at twice its size fits the narrowest phones and the widest pages", async ({ page }) => {
   await page.setViewportSize({ width: 640, height: 800 });
-  for (const path of [...publicPages, ...doors]) {
+  for (const path of [...visited, ...doors]) {
     await page.goto(path);
     // 200% text on a window of 640 px; a stylesheet of a person's own does the same.
     await page.locator("html").evaluate((html) => {
@@ -129,7 +112,7 @@ test("every page comes alive with 135 KB of script, without a word on the consol
   await catchViolations(page);
   const id = await createShipment(page, "Tea");
   const portal = ["/portal", "/portal/new", "/portal/2fa", `/portal/${id}`, `/portal/${id}?quote`];
-  for (const path of [...publicPages.slice(0, -1), "/resources/quote", ...portal, ...doors]) {
+  for (const path of [...visited.slice(0, -1), "/resources/quote", ...portal, ...doors]) {
     if (path === "/login") await signOut(page);
     await page.goto(path);
     await scriptReady(page);

@@ -3,6 +3,7 @@ import http from "node:http";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientBuild } from "../../app/server/build.ts";
+import { doors, publicPages } from "../support/pages.ts";
 import { theApp, theSite } from "../support/routes.ts";
 
 /** What fits the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
@@ -10,25 +11,7 @@ const firstFlight = 14_300;
 /** Script before a page is idle, brotli, in bytes. */
 const scriptBeforeIdle = 115_000;
 
-const pages = [
-  "/",
-  "/services",
-  "/about",
-  "/resources/faq",
-  "/resources/feeds",
-  "/resources/blog",
-  "/resources/blog/importing-a-car-to-kenya",
-  "/contact",
-  "/careers",
-  "/privacy",
-  "/terms",
-  "/legal",
-  "/additional-info",
-  "/cookie-settings",
-  "/login",
-  "/signup",
-  "/no-such-page",
-];
+const pages = [...publicPages, ...doors];
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let site: Awaited<ReturnType<typeof theSite>>;

@@ -5,26 +5,10 @@ import { type HTMLElement, NodeType, parse } from "node-html-parser";
 import postcss, { type Container } from "postcss";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientBuild } from "../../app/server/build.ts";
+import { doors, publicPages } from "../support/pages.ts";
 import { type Browser, theApp, theSite } from "../support/routes.ts";
 
-const publicPages = [
-  "/",
-  "/?quote",
-  "/services",
-  "/about",
-  "/resources/faq",
-  "/resources/feeds",
-  "/resources/blog",
-  "/resources/blog/importing-a-car-to-kenya",
-  "/contact",
-  "/careers",
-  "/privacy",
-  "/cookie-settings",
-  "/login",
-  "/signup",
-  "/resources/forgot-password",
-  "/no-such-page",
-];
+const visited = [...publicPages, "/?quote", ...doors, "/resources/forgot-password"];
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let site: Awaited<ReturnType<typeof theSite>>;
@@ -38,7 +22,7 @@ beforeAll(async () => {
   await client.signUpAndIn("Wanjiru Kamau");
   const shipment = await client.createShipment("Solar panels, two 40 ft containers");
   const visitor = site.browser();
-  for (const page of publicPages) pages.set(page, await (await visitor.get(page)).text());
+  for (const page of visited) pages.set(page, await (await visitor.get(page)).text());
   for (const page of ["/portal", "/portal/new", "/portal/2fa", "/portal/sign-out", shipment])
     pages.set(page, await (await client.get(page)).text());
 });
