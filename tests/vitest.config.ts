@@ -1,6 +1,6 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
-import { cheapHashes } from "./support/environment.ts";
+import { cheapHashes, patience } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -16,6 +16,8 @@ export default defineConfig({
     // The app's log lines belong to the tests that fail.
     silent: "passed-only",
     env: cheapHashes,
+    // As app/server/embedded.ts starts PGlite.
+    execArgv: ["--wasm-tiering-budget=100000000"],
     // One more than the processors of the smallest machine, as tests of what hangs do nothing but wait.
     maxWorkers: 3,
     testTimeout: 30_000,
@@ -69,6 +71,7 @@ export default defineConfig({
           name: "process",
           include: ["tests/process/*.test.ts", ...startsBackends],
           globalSetup: "tests/support/first-start.ts",
+          env: patience,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

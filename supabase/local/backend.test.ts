@@ -1,22 +1,23 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import ws from "ws";
+import { firstStart } from "../../tests/support/first-start.ts";
 import { type Backend, createBackend } from "./backend.ts";
 
 const keys = { publishableKey: "sb_publishable_for_tests_only", secretKey: "sb_secret_for_tests_only" };
 const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** The demo in memory, for what is only read. */
+/** The demo, for what is only read. */
 let shared: Backend;
 const running = new Set<Backend>();
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "backend-"));
-  shared = await open({ seed: true, dataDir: null });
+  shared = await open({ seed: true, dataDir: await aFirstStart("shared") });
 });
 afterAll(async () => {
   for (const backend of running) await close(backend);
@@ -24,7 +25,7 @@ afterAll(async () => {
 });
 
 test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
-  const dataDir = path.join(folder, "kept");
+  const dataDir = await aFirstStart("kept");
   const first = await open({ seed: true, dataDir });
   const { handle, session } = await signedIn(first);
   const seeded = await handle.from("shipments").select("id").order("id");
@@ -145,6 +146,13 @@ async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }
   });
   running.add(backend);
   return backend;
+}
+
+/** A copy of the data that a first start of the site leaves. */
+async function aFirstStart(name: string): Promise<string> {
+  const dataDir = path.join(folder, name);
+  cpSync(await firstStart(), dataDir, { recursive: true });
+  return dataDir;
 }
 
 async function close(backend: Backend): Promise<void> {

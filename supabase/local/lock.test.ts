@@ -1,10 +1,11 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { firstStart } from "../../tests/support/first-start.ts";
 import { lock, runningBackend } from "./lock.ts";
 import type { MainOptions, MainReport } from "./main.ts";
 
@@ -37,6 +38,8 @@ test("nobody else on the machine can read the folder or the lock", () => {
 });
 
 test("a second backend on the folder is refused while the first lives, and may start when that has ended", async () => {
+  // The database that a first start made: making one takes seconds.
+  cpSync(await firstStart(), dataDir, { recursive: true });
   const first = launch();
   const ready = await first.report;
   expect(ready).toEqual({ ready: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,6 +12,18 @@ import { aPlace, demo } from "../support/place.ts";
 import { freePort } from "../support/ports.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { read } from "../support/routes.ts";
+
+/** A backend in this process, of the library's own. */
+const options = {
+  dataDir: null,
+  objectsDir: path.join(tmpdir(), "no-objects"),
+  siteUrl: "http://127.0.0.1:3000",
+  publishableKey: "sb_publishable_x",
+  secretKey: "sb_secret_x",
+  jwtSecret: "a secret of tests, at least thirty-two bytes long",
+  deliver: async () => undefined,
+  seed: true,
+};
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
@@ -32,13 +46,20 @@ test("a database that cannot be reached is one line without the password, exit c
     "there is no such database": `${server.url}/nowhere`,
     "there is no such host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
   };
-  for (const [why, DATABASE_URL] of Object.entries(wrong)) {
-    const site = place.start({ DATABASE_URL });
-    expect(await site.exit(), why).toBe(1);
-    expect(site.output.trim(), why).toMatch(/^The database of DATABASE_URL cannot be reached: [^\n]+\.$/);
-    expect(site.output, why).not.toContain(server.password);
-    expect(place.backendPid(), why).toBeNull();
+  const words = /^The database of DATABASE_URL cannot be reached: [^\n]+\.$/;
+  for (const [why, databaseUrl] of Object.entries(wrong)) {
+    const error: Error = await createBackend({ ...options, databaseUrl }).then(
+      () => new Error("it was reached"),
+      (error) => error,
+    );
+    expect(error.message, why).toMatch(words);
+    expect(error.message, why).not.toContain(server.password);
   }
+  const site = place.start({ DATABASE_URL: wrong["the password is wrong"] ?? "" });
+  expect(await site.exit()).toBe(1);
+  expect(site.output.trim()).toMatch(words);
+  expect(site.output).not.toContain(server.password);
+  expect(place.backendPid()).toBeNull();
 });
 
 test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what they do there and their session", async () => {
@@ -91,23 +112,13 @@ test("the database's owner need not be a superuser once the roles are there and 
   const roles = ["anon", "authenticated", "service_role", "supabase_auth_admin"].join(", ");
   await administer(server.url, "create role owner login password 'p'");
   await administer(server.url, "create database owned owner owner");
-  const options = {
-    dataDir: null,
-    databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned`,
-    objectsDir: place.dataDir,
-    siteUrl: "http://127.0.0.1:3000",
-    publishableKey: "sb_publishable_x",
-    secretKey: "sb_secret_x",
-    jwtSecret: "a secret of tests, at least thirty-two bytes long",
-    deliver: async () => undefined,
-    seed: true,
-  };
-  await expect(createBackend(options)).rejects.toThrow(
+  const owned = { ...options, databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned` };
+  await expect(createBackend(owned)).rejects.toThrow(
     /^The database's user may not make the roles it needs \(.+\): let/,
   );
   await administer(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
   await administer(server.url, `grant ${roles} to owner`);
-  const backend = await createBackend(options);
+  const backend = await createBackend(owned);
   const entered = await backend.fetch(
     new Request("http://backend.local/auth/v1/token?grant_type=password", {
       method: "POST",

@@ -55,6 +55,11 @@ export class SiteProcess {
     await this.until(async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null))?.ok);
   }
 
+  /** Waits for the first answer of the site, whatever its backend does. */
+  async listens(): Promise<void> {
+    await this.until(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
+  }
+
   /** Waits for the words for a newcomer, which a start ends with. */
   async introduced(): Promise<void> {
     await this.until(() => this.output.includes("Mails go to"));
