@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "@react-router/dev/config";
 import { manifestFile, webManifest } from "./app/lib/manifest.build.ts";
-import { compress, compressFolder } from "./app/server/files.ts";
+import { compress, compressFolder } from "./app/server/web/static-files.ts";
 
 const client = path.join(import.meta.dirname, "build/client");
 
@@ -10,7 +10,7 @@ export default {
   ssr: true,
   buildEnd: () => {
     compressFolder(client);
-    // Last of all: app/server/build.ts knows by it that a build is whole.
+    // Last of all: app/server/start/build.ts knows by it that a build is whole.
     writeFileSync(path.join(client, manifestFile), webManifest());
     compress(path.join(client, manifestFile));
   },

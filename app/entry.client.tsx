@@ -12,7 +12,7 @@ const canRun =
 if (canRun) start();
 
 function start(): void {
-  // The page painted with the rules it uses; what script adds to it needs the others too (app/server/page.ts).
+  // The page painted with the rules it uses; what script adds to it needs the others too (app/server/web/critical-css.ts).
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";
   }

@@ -65,7 +65,7 @@ async function inTurn(phases: Phase[]): Promise<Outcome[]> {
 
 /** In a process of its own, as it holds up the one it runs in. */
 async function build(): Promise<void> {
-  const file = path.join(root, "app/server/build.ts");
+  const file = path.join(root, "app/server/start/build.ts");
   const code = `import(${JSON.stringify(file)}).then(({ ensureBuild }) => ensureBuild())`;
   if (!(await run(process.execPath, ["--import", "tsx", "-e", code]))) throw new Error("The build failed.");
 }

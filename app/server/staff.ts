@@ -17,10 +17,10 @@ import {
 import { resetSecondFactors } from "../models/second-factor.server.ts";
 import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
 import { lastStage } from "../models/shipment.ts";
-import { day, thisUser, upTo, wholeNumber } from "./arguments.ts";
 import { runningAccess } from "./embedded.ts";
 import { outliveReaders } from "./lifetime.ts";
-import { clientIdLine, firstLine, logLine, note, oneBlank, print, shipmentLine } from "./printed.ts";
+import { day, thisUser, upTo, wholeNumber } from "./staff/arguments.ts";
+import { clientIdLine, firstLine, logLine, note, oneBlank, print, shipmentLine } from "./staff/printed.ts";
 
 type Output = { json?: boolean };
 
@@ -192,7 +192,7 @@ staff
   .description("copy the stopped site's database, files and keys into one new file")
   .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
   .action(async (file: string) => {
-    const { backUp } = await import("./backup.ts");
+    const { backUp } = await import("./staff/backup.ts");
     const bytes = await backUp(embeddedPlace(), file);
     note(by(), { act: "backup", after: { file, bytes } });
     print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
@@ -202,7 +202,7 @@ staff
   .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
   .argument("<file>", "what backup wrote")
   .action(async (file: string) => {
-    const { restore } = await import("./backup.ts");
+    const { restore } = await import("./staff/backup.ts");
     const place = embeddedPlace();
     await restore(place, file);
     note(by(), { act: "restore", after: { file } });

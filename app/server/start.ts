@@ -8,10 +8,10 @@ import { pathToFileURL } from "node:url";
 import { DataDirError } from "../../supabase/local/data-dir.ts";
 import { adoptBackend, ConfigurationError, readSettings, type Settings } from "../lib/env.server.ts";
 import { logConsole } from "../lib/log.server.ts";
-import { listen, refuseAtOnce } from "./at-once.ts";
-import { ensureBuild, runFramework, serverBuild } from "./build.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
 import { endWith, outliveReaders } from "./lifetime.ts";
+import { listen, refuseAtOnce } from "./start/at-once.ts";
+import { ensureBuild, runFramework, serverBuild } from "./start/build.ts";
 
 const dev = process.argv.includes("--dev");
 // The scripts of package.json say which npm runs them.
@@ -44,7 +44,7 @@ async function start(): Promise<void> {
   }
   try {
     stopSite = site ? await serve(settings, await site) : await develop(settings);
-    if (embedded) await (await import("./introduction.ts")).introduce(settings);
+    if (embedded) await (await import("./start/introduction.ts")).introduce(settings);
     else console.log(`The site is at ${settings.origin}`);
   } catch (error) {
     await embedded?.stop();
@@ -55,9 +55,9 @@ async function start(): Promise<void> {
 /** Reads the code of the server and of the build. Returns what makes a server of them, once there is a backend. */
 async function prepare() {
   const [{ createSite }] = await Promise.all([
-    import("./http.ts"),
+    import("./web/server.ts"),
     import(pathToFileURL(serverBuild).href),
-    import("./introduction.ts"),
+    import("./start/introduction.ts"),
   ]);
   return createSite;
 }

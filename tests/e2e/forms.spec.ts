@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { samplePdf } from "../../app/server/demo.ts";
+import { samplePdf } from "../../app/server/start/demo.ts";
 import { expect, test, toast } from "../support/fixtures.ts";
 
 /** The summary of the disclosure with this name in the bar above the page. */

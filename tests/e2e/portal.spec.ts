@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { verifyDocument } from "../../app/models/document.server.ts";
 import { advanceShipment, setAwb } from "../../app/models/shipment.server.ts";
-import { samplePdf } from "../../app/server/demo.ts";
+import { samplePdf } from "../../app/server/start/demo.ts";
 import { newClientId } from "../support/company.ts";
 import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";

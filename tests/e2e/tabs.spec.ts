@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { demo } from "../../app/server/demo.ts";
+import { demo } from "../../app/server/start/demo.ts";
 import { type Client, createShipment, expect, logIn, test, toast } from "../support/fixtures.ts";
 
 /** Gives e-mail and password to the login that is open. */

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { CDPSession, Page } from "@playwright/test";
 import { PNG } from "pngjs";
 import { companyBackend } from "../../app/lib/supabase.server.ts";
-import { demo, samplePdf } from "../../app/server/demo.ts";
 import { runningAccess } from "../../app/server/embedded.ts";
+import { demo, samplePdf } from "../../app/server/start/demo.ts";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
 import { test as base, createShipment, expect, logIn, toast } from "../support/fixtures.ts";
 

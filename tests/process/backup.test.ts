@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { create } from "tar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { restore } from "../../app/server/backup.ts";
+import { restore } from "../../app/server/staff/backup.ts";
 import { newClient, newShipment } from "../support/client.ts";
 import { companyOf } from "../support/company.ts";
 import { databaseOn } from "../support/database.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientBuild } from "../../app/server/build.ts";
+import { clientBuild } from "../../app/server/start/build.ts";
 import { doors, publicPages } from "../support/pages.ts";
 import { theApp, theSite } from "../support/routes.ts";
 

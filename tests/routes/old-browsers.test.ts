@@ -4,7 +4,7 @@ import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
 import postcss, { type Container } from "postcss";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientBuild } from "../../app/server/build.ts";
+import { clientBuild } from "../../app/server/start/build.ts";
 import { doors, publicPages } from "../support/pages.ts";
 import { type Browser, theApp, theSite } from "../support/routes.ts";
 

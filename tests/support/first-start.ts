@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { ensureBuild } from "../../app/server/build.ts";
+import { ensureBuild } from "../../app/server/start/build.ts";
 import { freePort } from "./ports.ts";
 import { SiteProcess } from "./site-process.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { env } from "../../app/lib/env.server.ts";
 import { anonymousBackend, companyBackend } from "../../app/lib/supabase.server.ts";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { serverBuild } from "../../app/server/build.ts";
+import { serverBuild } from "../../app/server/start/build.ts";
 import { faultProxy } from "./fault-proxy.ts";
 import { confirmationLink } from "./outbox.ts";
 
@@ -38,7 +38,7 @@ export async function theApp() {
 
 /** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`. */
 export async function theSite(at = 0) {
-  const { createSite } = await import("../../app/server/http.ts");
+  const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
   await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   const address = server.address();

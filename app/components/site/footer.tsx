@@ -101,7 +101,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
   );
 }
 
-/** Filled in when the page is complete (app/server/page.ts); script leaves it alone. */
+/** Filled in when the page is complete (app/server/web/critical-css.ts); script leaves it alone. */
 function Weight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

@@ -1,6 +1,6 @@
 /** GET /healthz: the process answers. GET /readyz: and its backend does too, so the portal works. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { env } from "../lib/env.server.ts";
+import { env } from "../../lib/env.server.ts";
 
 /** How long one look at the backend may take, and how long its result stands for others who ask, in milliseconds. */
 const lookDeadline = 2000;

@@ -1,6 +1,6 @@
 /** What the body of a request may cost while it comes in, whoever reads it, and when nobody does. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { env } from "../lib/env.server.ts";
+import { env } from "../../lib/env.server.ts";
 
 /** Smaller pieces are put together to so many bytes: a stream of the app takes as long for a small one as for a large. */
 const blockBytes = 16 * 1024;

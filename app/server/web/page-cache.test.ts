@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-let createPages: typeof import("./pages.ts").createPages;
-let themeCookie: typeof import("../lib/theme.server.ts").themeCookie;
+let createPages: typeof import("./page-cache.ts").createPages;
+let themeCookie: typeof import("../../lib/theme.server.ts").themeCookie;
 const origin = "http://127.0.0.1:3000";
 beforeAll(async () => {
   vi.stubEnv("APP_ORIGIN", origin);
@@ -10,8 +10,8 @@ beforeAll(async () => {
   vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
   vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
   vi.stubEnv("SESSION_SECRET", "x".repeat(32));
-  ({ createPages } = await import("./pages.ts"));
-  ({ themeCookie } = await import("../lib/theme.server.ts"));
+  ({ createPages } = await import("./page-cache.ts"));
+  ({ themeCookie } = await import("../../lib/theme.server.ts"));
 });
 afterAll(() => {
   vi.unstubAllEnvs();

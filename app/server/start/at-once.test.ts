@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../tests/support/ports.ts";
-import { readSettings } from "../lib/env.server.ts";
+import { freePort } from "../../../tests/support/ports.ts";
+import { readSettings } from "../../lib/env.server.ts";
 import { refuseAtOnce } from "./at-once.ts";
 
 let folder: string;

@@ -1,8 +1,8 @@
 /** Answers to what is no request for the app: with the site's headers, and closing the connection. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { addressHeader } from "../lib/client-address.server.ts";
-import { log, requestIdHeader } from "../lib/log.server.ts";
+import { addressHeader } from "../../lib/client-address.server.ts";
+import { log, requestIdHeader } from "../../lib/log.server.ts";
 
 /** What Node's parser and timers call it, as a status; anything else is 400. */
 const statusOf: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };

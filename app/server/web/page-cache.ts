@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { addressHeader } from "../lib/client-address.server.ts";
-import { isLite } from "../lib/lite.server.ts";
-import { requestIdHeader } from "../lib/log.server.ts";
-import { hasSessionCookie } from "../lib/session.server.ts";
-import { cookieName, sessionCookieName } from "../lib/supabase.server.ts";
-import { themeOf } from "../lib/theme.server.ts";
-import { bestBrotli, encode, type Stored } from "./stored.ts";
+import { addressHeader } from "../../lib/client-address.server.ts";
+import { isLite } from "../../lib/lite.server.ts";
+import { requestIdHeader } from "../../lib/log.server.ts";
+import { hasSessionCookie } from "../../lib/session.server.ts";
+import { cookieName, sessionCookieName } from "../../lib/supabase.server.ts";
+import { themeOf } from "../../lib/theme.server.ts";
+import { bestBrotli, encode, type Stored } from "./kept-answer.ts";
 
 /** How many bytes of pages are kept, in every encoding together. */
 const maxBytes = 48 * 1024 * 1024;

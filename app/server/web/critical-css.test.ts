@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { finishPage } from "./page.ts";
-import type { Stored } from "./stored.ts";
+import { finishPage } from "./critical-css.ts";
+import type { Stored } from "./kept-answer.ts";
 
 const css =
   "/*! licence */*,:before{--tw-leading:initial;--tw-blur:initial}" +

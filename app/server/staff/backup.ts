@@ -13,8 +13,8 @@ import path from "node:path";
 import process from "node:process";
 import { pipeline } from "node:stream/promises";
 import { create, extract } from "tar";
-import { beingRestored, lock } from "../../supabase/local/lock.ts";
-import type { Settings } from "../lib/env.server.ts";
+import { beingRestored, lock } from "../../../supabase/local/lock.ts";
+import type { Settings } from "../../lib/env.server.ts";
 
 type Place = Pick<Settings, "dataDir" | "databaseUrl">;
 /** What the file says about itself. `database` is a folder of PGlite's, or a dump of a PostgreSQL server's. */

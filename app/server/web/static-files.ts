@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import mime from "mime-types";
-import { bestBrotli, type Stored } from "./stored.ts";
+import { bestBrotli, type Stored } from "./kept-answer.ts";
 
 const endings = { br: ".br", gzip: ".gz" } as const;
 

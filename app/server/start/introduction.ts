@@ -1,8 +1,8 @@
 /** What a start prints for a newcomer. Only read once the backend is on its way: half the site's code hangs on it. */
 import path from "node:path";
-import type { Settings } from "../lib/env.server.ts";
-import { companyBackend } from "../lib/supabase.server.ts";
-import { anUnusedClientId } from "../models/client-id.server.ts";
+import type { Settings } from "../../lib/env.server.ts";
+import { companyBackend } from "../../lib/supabase.server.ts";
+import { anUnusedClientId } from "../../models/client-id.server.ts";
 import { demo, stockDemo } from "./demo.ts";
 
 /** Tells how to get in, having made sure that there is something to see. Throws when the backend does not answer. */

@@ -1,9 +1,9 @@
 /** The demo's documents: uploaded through the API as the demo client, so that the files are really there. */
-import type { Client } from "../lib/session.server.ts";
-import { anonymousBackend, companyBackend } from "../lib/supabase.server.ts";
-import { uploadDocument, verifyDocument } from "../models/document.server.ts";
-import { getShipment, listShipments } from "../models/shipment.server.ts";
-import { lastStage } from "../models/shipment.ts";
+import type { Client } from "../../lib/session.server.ts";
+import { anonymousBackend, companyBackend } from "../../lib/supabase.server.ts";
+import { uploadDocument, verifyDocument } from "../../models/document.server.ts";
+import { getShipment, listShipments } from "../../models/shipment.server.ts";
+import { lastStage } from "../../models/shipment.ts";
 
 /** The client of supabase/seed.sql. */
 export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };

@@ -1,10 +1,10 @@
 /** What is wrong with a start and can be known before anything is built or loaded for it. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import { openDataDir } from "../../supabase/local/data-dir.ts";
-import { refuseHalfRestored, refuseHeld } from "../../supabase/local/lock.ts";
-import { ConfigurationError, type Settings } from "../lib/env.server.ts";
-import { readKeys } from "./embedded.ts";
+import { openDataDir } from "../../../supabase/local/data-dir.ts";
+import { refuseHalfRestored, refuseHeld } from "../../../supabase/local/lock.ts";
+import { ConfigurationError, type Settings } from "../../lib/env.server.ts";
+import { readKeys } from "../embedded.ts";
 
 /** Where to listen, and the variable that names the port. */
 type Place = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" };

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { brotliCompressSync, constants } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { PurgeCSS } from "purgecss";
-import type { Stored } from "./stored.ts";
+import type { Stored } from "./kept-answer.ts";
 
 /** A finished page: its HTML and the content security policy for it. */
 export type FinishedPage = { html: string; policy: string };

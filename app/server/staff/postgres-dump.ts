@@ -2,10 +2,10 @@
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { makeRoles } from "../../supabase/local/database.ts";
-import { openPostgres } from "../../supabase/local/postgres.ts";
-import { environmentForChild } from "../lib/env.server.ts";
-import { findPostgres } from "./programs.ts";
+import { makeRoles } from "../../../supabase/local/database.ts";
+import { openPostgres } from "../../../supabase/local/postgres.ts";
+import { environmentForChild } from "../../lib/env.server.ts";
+import { findPostgres } from "../programs.ts";
 
 /** Dumps the database into a file of this user's. Throws a line when a site works on it, or it cannot be dumped. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {

@@ -1,11 +1,11 @@
 /** What the company's command prints. Nothing that a client typed looks like a line of ours, or commands the terminal. */
 import process from "node:process";
-import { eastAfricaTime } from "../lib/dates.ts";
-import { visible } from "../lib/visible.ts";
-import type { Act, LoggedAct } from "../models/act.server.ts";
-import type { listClientIds } from "../models/client-id.server.ts";
-import type { listAllShipments } from "../models/shipment.server.ts";
-import { lastStage } from "../models/shipment.ts";
+import { eastAfricaTime } from "../../lib/dates.ts";
+import { visible } from "../../lib/visible.ts";
+import type { Act, LoggedAct } from "../../models/act.server.ts";
+import type { listClientIds } from "../../models/client-id.server.ts";
+import type { listAllShipments } from "../../models/shipment.server.ts";
+import { lastStage } from "../../models/shipment.ts";
 
 type ListedClientId = Awaited<ReturnType<typeof listClientIds>>[number];
 type ListedShipment = Awaited<ReturnType<typeof listAllShipments>>[number];

@@ -6,18 +6,18 @@ import { constants } from "node:zlib";
 import { createRequestListener, sendResponse } from "@remix-run/node-fetch-server";
 import compression from "compression";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
-import { addressHeader, clientAddress, trusting } from "../lib/client-address.server.ts";
-import { env } from "../lib/env.server.ts";
-import { securityHeaders } from "../lib/headers.server.ts";
-import { log, requestIdHeader } from "../lib/log.server.ts";
+import { addressHeader, clientAddress, trusting } from "../../lib/client-address.server.ts";
+import { env } from "../../lib/env.server.ts";
+import { securityHeaders } from "../../lib/headers.server.ts";
+import { log, requestIdHeader } from "../../lib/log.server.ts";
+import { clientBuild, serverBuild } from "../start/build.ts";
 import { guardBody } from "./body.ts";
-import { clientBuild, serverBuild } from "./build.ts";
-import { readFiles } from "./files.ts";
+import { finishPage } from "./critical-css.ts";
 import { answerHealth } from "./health.ts";
+import { answerStored } from "./kept-answer.ts";
 import { answerMalformed, isWellFormed } from "./malformed.ts";
-import { finishPage } from "./page.ts";
-import { createPages, isAnonymous, varies } from "./pages.ts";
-import { answerStored } from "./stored.ts";
+import { createPages, isAnonymous, varies } from "./page-cache.ts";
+import { readFiles } from "./static-files.ts";
 
 /** Said at the start: nothing that is counted by address means anything then. */
 const addressesUnknown =
