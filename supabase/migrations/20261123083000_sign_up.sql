@@ -23,7 +23,8 @@ alter table public.client_ids add check (claimed_by is null or used_with is not 
 
 -- Whether a person with this e-mail may sign up with this client ID. It is asked before the sign-up, and makes way for
 -- it: an account of that address which nobody ever confirmed may be a stranger's, who chose its password, and goes. Its
--- client ID stays spent. One whose mail is younger than a minute stays too, so that nobody's mailbox is flooded.
+-- client ID stays spent. One that is younger than a minute stays too, so that nobody's mailbox is flooded. A client ID
+-- that was used before moves only the account it made: else two IDs could take turns, and nobody would ever get in.
 drop function public.client_id_admits(text, text);
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
@@ -31,10 +32,12 @@ set search_path = ''
 as $$
 declare
   mark text := private.mark_of(client_id, email);
+  invitation public.client_ids;
   pending uuid;
 begin
-  perform from public.client_ids as invitation
-  where invitation.client_id = admit_sign_up.client_id and coalesce(invitation.used_with, mark) = mark
+  select * into invitation
+  from public.client_ids as issued
+  where issued.client_id = admit_sign_up.client_id and coalesce(issued.used_with, mark) = mark
   for update;
   if not found then
     return false;
@@ -44,16 +47,17 @@ begin
   where account.email = lower(admit_sign_up.email)
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
-    and coalesce(account.confirmation_sent_at, '-infinity') < now() - interval '1 minute'
+    and coalesce(account.created_at, '-infinity') < now() - interval '1 minute'
+    and (invitation.used_with is null or invitation.claimed_by = account.id)
   for update;
   if found then
-    update public.client_ids as invitation
+    update public.client_ids as spent
     set claimed_by = null, claimed_at = null, password_proven_at = null
-    where invitation.claimed_by = pending;
+    where spent.claimed_by = pending;
     delete from auth.users where users.id = pending;
     -- Spent at once: one client ID moves one account out of the way, however many sign-ups come together.
-    update public.client_ids as invitation set used_with = mark
-    where invitation.client_id = admit_sign_up.client_id;
+    update public.client_ids as spent set used_with = mark
+    where spent.client_id = admit_sign_up.client_id;
   end if;
   return true;
 end

@@ -517,6 +517,50 @@ describe("a sign-up that nobody confirmed", () => {
     expect(await userOf(email)).toEqual(before);
   });
 
+  test("is not brought back by the client ID that was moved away, however often it is sent", async () => {
+    const email = newAddress();
+    const [theirs, own] = [await newClientId(), await newClientId()];
+    await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
+    await mailedAgo(email, 61);
+    await admits(own, email);
+    await signUp(email, own);
+    const waiting = await userOf(email);
+    for (let turn = 0; turn < 3; turn += 1) {
+      await mailedAgo(email, 61);
+      expect(await admits(theirs, email)).toBe(true);
+      await world
+        .anonymous()
+        .auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
+    }
+    expect(await userOf(email)).toEqual(waiting);
+    expect((await confirm(email, tokenIn(mailsTo(email).at(-1)))).error).toBeNull();
+    expect((await signIn(email, password)).error).toBeNull();
+    expect((await signIn(email, "a stranger's")).error?.code).toBe("invalid_credentials");
+  });
+
+  test("makes way for its own client ID, for who mistyped the password", async () => {
+    const email = newAddress();
+    const clientId = await newClientId();
+    await world.anonymous().auth.signUp({ email, password: "mistyped", options: { data: { client_id: clientId } } });
+    await mailedAgo(email, 61);
+    expect(await admits(clientId, email)).toBe(true);
+    expect((await signUp(email, clientId)).error).toBeNull();
+    expect((await confirm(email, tokenIn(mailsTo(email).at(-1)))).error).toBeNull();
+    expect((await signIn(email, password)).error).toBeNull();
+  });
+
+  test("makes way also where another mail was asked for a moment ago", async () => {
+    const email = newAddress();
+    const [theirs, own] = [await newClientId(), await newClientId()];
+    await signUp(email, theirs);
+    await mailedAgo(email, 61);
+    await world.backend.db.query("update auth.users set confirmation_sent_at = now() where email = $1", [email]);
+    const before = await userOf(email);
+    expect(await admits(own, email)).toBe(true);
+    await signUp(email, own);
+    expect((await userOf(email))?.id).not.toBe(before?.id);
+  });
+
   test("stays where the client ID is not good, and so does every account that was ever confirmed", async () => {
     const waiting = newAddress();
     await signUp(waiting, await newClientId());
@@ -536,7 +580,7 @@ describe("a sign-up that nobody confirmed", () => {
 
   test("is moved by one client ID for one address, when fifty come at once", async () => {
     const { rows } = await world.backend.db.query<{ email: string }>(
-      `insert into auth.users (id, email, raw_user_meta_data, confirmation_sent_at)
+      `insert into auth.users (id, email, raw_user_meta_data, created_at)
        select gen_random_uuid(), 'pending-' || lower(client_id) || '@client.example',
          jsonb_build_object('client_id', client_id), now() - interval '61 seconds'
        from public.issue_client_ids(50)
@@ -668,7 +712,9 @@ async function claimOf(clientId: string): Promise<string | null> {
 /** Moves the sending of the last mail to an address into the past. */
 async function mailedAgo(email: string, seconds: number): Promise<void> {
   await world.backend.db.query(
-    "update auth.users set confirmation_sent_at = now() - make_interval(secs => $2) where email = $1",
+    `update auth.users
+     set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
+     where email = $1`,
     [email, seconds],
   );
 }
