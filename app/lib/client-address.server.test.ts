@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { clientAddress, networkOf, trusting } from "./client-address.server.ts";
+import { clientAddress, networkOf, siteOf, trusting } from "./client-address.server.ts";
 
 /** A request over a connection from `remoteAddress` with an X-Forwarded-For header. */
 const from = (remoteAddress: string, forwarded?: string) =>
@@ -60,4 +60,13 @@ test.each([
   ["unknown", "unknown"],
 ])("what the visitor at %s holds is %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test.each([
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+  ["::ffff:198.51.100.7", null],
+  ["198.51.100.7", null],
+  ["unknown", null],
+])("the site of %s is %s", (address, site) => {
+  expect(siteOf(address)).toBe(site);
 });

@@ -25,11 +25,19 @@ export function addressOf(request: Request): string {
 
 /** What one visitor holds: an IPv4 address, or the /64 that a single IPv6 line has. */
 export function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
+  return prefixOf(address, 64) ?? address;
+}
+
+/** What one customer of a provider may hold: the /48 of an IPv6 address, with 65,536 lines. Null for any other. */
+export function siteOf(address: string): string | null {
+  return prefixOf(address, 48);
+}
+
+/** An IPv4 address as it is, or the first bits of an IPv6 address; null when it is neither. */
+function prefixOf(address: string, bits: 48 | 64): string | null {
+  if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  return `${parsed.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(":")}::/64`;
+  if (parsed instanceof ipaddr.IPv4) return bits === 64 ? parsed.toString() : null;
+  const parts = parsed.parts.slice(0, bits / 16).map((part) => part.toString(16));
+  return `${parts.join(":")}::/${bits}`;
 }

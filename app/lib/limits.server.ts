@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { serializeCookieHeader } from "@supabase/ssr";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import { z } from "zod";
-import { addressOf, networkOf } from "./client-address.server.ts";
+import { addressOf, networkOf, siteOf } from "./client-address.server.ts";
 import { env } from "./env.server.ts";
 import { log } from "./log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "./refusal.server.ts";
@@ -35,10 +35,12 @@ export class Limits {
   /** How long the person is to wait when a limit was reached, in seconds. */
   wait: number | null = null;
   #network: string;
+  #site: string | null;
   #browser: KnownBrowser;
 
   constructor(request: Request) {
     this.#network = networkOf(addressOf(request));
+    this.#site = siteOf(addressOf(request));
     this.#browser = knownBrowser(request);
   }
 
@@ -68,9 +70,15 @@ export class Limits {
     );
   }
 
-  /** A limit of one address; none where all visitors seem to come from one, whom it would lock out together. */
+  /**
+   * A limit of one address, and five times that of an IPv6 site; none where all visitors seem to come from one address,
+   * whom it would lock out together.
+   */
   #perAddress(limit: Limit): Limit[] {
-    return env().addressesTold ? [{ ...limit, of: [...limit.of, this.#network] }] : [];
+    if (!env().addressesTold) return [];
+    const { of, most } = limit;
+    const perLine = { ...limit, of: [...of, this.#network] };
+    return this.#site ? [perLine, { ...limit, of: [...of, this.#site], most: 5 * most }] : [perLine];
   }
 
   /** A code of a second factor; release one that was right. */

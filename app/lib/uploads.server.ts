@@ -9,9 +9,10 @@ import type { Refusal } from "./refusal.server.ts";
 /** Room for one upload. */
 type Place = { release: () => void };
 
-/** How many are on their way for each account and each network, and the bytes that all of them may bring. */
+/** How many are on their way for each account and each network. */
 const counts = new Map<string, number>();
-let reserved = 0;
+/** The bytes that all of them may bring, and those that come without an account: they get a quarter of the room. */
+const reserved = { all: 0, visitors: 0 };
 
 /** When to try again: a small file has arrived by then. In seconds. */
 const wait = 60;
@@ -25,29 +26,38 @@ export function takePlace(
   context: Readonly<RouterContextProvider>,
   account: string | undefined,
 ): Place | Refusal {
-  const { uploadsPerClient, uploadsPerAddress, uploadBytes, fileBytes, formBytes } = env().limits;
+  const { addressesTold, limits } = env();
+  const { uploadsPerClient, uploadsPerAddress, uploadBytes, fileBytes, formBytes } = limits;
   const owner = account ? `account ${account}` : `network ${networkOf(addressOf(request))}`;
   const most = fileBytes + formBytes;
   const bytes = Math.min(Number(request.headers.get("Content-Length") ?? most), most);
   const count = counts.get(owner) ?? 0;
-  if (count >= (account ? uploadsPerClient : uploadsPerAddress)) {
+  // Where all visitors seem to come from one address, six of them would lock out the others.
+  const perAddress = addressesTold ? uploadsPerAddress : Number.POSITIVE_INFINITY;
+  if (count >= (account ? uploadsPerClient : perAddress)) {
     log("warn", "limit", { limit: account ? "uploads of one client" : "uploads of one address", wait });
     limitsOf(context).wait = wait;
     const whose = account ? "Your other files are still on their way." : "Too many files come from your network.";
     return { reason: `${whose} Try again in a minute.`, status: 429 };
   }
-  if (reserved + bytes > uploadBytes) {
+  const isFull = reserved.all + bytes > uploadBytes || (!account && reserved.visitors + bytes > uploadBytes / 4);
+  if (isFull) {
     log("warn", "limit", { limit: "uploads", wait });
     return { reason: "Too many files are on their way to us. Try again in a minute.", status: 503 };
   }
   counts.set(owner, count + 1);
-  reserved += bytes;
+  reserve(bytes);
   return {
     release() {
       const left = (counts.get(owner) ?? 1) - 1;
       if (left > 0) counts.set(owner, left);
       else counts.delete(owner);
-      reserved -= bytes;
+      reserve(-bytes);
     },
   };
+
+  function reserve(more: number): void {
+    reserved.all += more;
+    if (!account) reserved.visitors += more;
+  }
 }

@@ -1,5 +1,7 @@
 import process from "node:process";
+import { RouterContextProvider } from "react-router";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { takePlace } from "../../app/lib/uploads.server.ts";
 import { demo } from "../support/place.ts";
 import { Browser, password, theApp, theSite } from "../support/routes.ts";
 
@@ -115,6 +117,16 @@ describe("behind a proxy that hides its visitors, as TRUSTED_PROXIES does not na
       expect((await guesser.post("/signup", { ...form, clientId })).status).toBe(400);
     }
     expect((await browser().post("/login", demo)).status).toBe(303);
+  });
+
+  test("uploads that one visitor does not finish leave room for the others", () => {
+    const begin = () => {
+      const headers = { "Content-Length": "1000" };
+      const request = new Request(`${portal}/careers`, { method: "POST", headers });
+      return takePlace(request, new RouterContextProvider(), undefined);
+    };
+    const places = Array.from({ length: 8 }, begin);
+    expect(places.every((place) => "release" in place)).toBe(true);
   });
 
   test("an account is still tried five times only", async () => {

@@ -89,6 +89,15 @@ describe("logins that fail", () => {
     expect(statuses.filter((one) => one === 400)).toHaveLength(20);
   });
 
+  test("are limited per site of IPv6 too, which has many lines: five times as many", async () => {
+    const site = `2001:db8:${Math.floor(Math.random() * 65536).toString(16)}`;
+    const form = { clientId: "N0TH-1NG0-0F1T-HERE", fullName: "Amina Hassan", password };
+    const guess = (line: number) => at(`${site}:${line}::1`).post("/signup", { ...form, email: newcomer() });
+    const statuses = await Promise.all(Array.from({ length: 60 }, (_, turn) => status(guess(turn % 6))));
+    expect(statuses.filter((one) => one === 400)).toHaveLength(50);
+    expect(statuses.filter((one) => one === 429)).toHaveLength(10);
+  });
+
   test("are limited per account in an hour, wherever they come from and however the address is written", async () => {
     const person = newcomer();
     for (let failed = 0; failed < 12; failed += 1) {
