@@ -12,12 +12,6 @@ import { env } from "./env.server.ts";
 import type { Refusal } from "./refusal.server.ts";
 import { takePlace } from "./uploads.server.ts";
 
-/** What a form has besides fields that come once each. */
-type Shape = {
-  /** The names of the fields that may come more than once. */
-  repeated?: readonly string[];
-};
-
 /** Why the file of a form was not taken, and the fields that came before it. */
 export type NotTaken = Refusal & { typed: FormData };
 
@@ -27,13 +21,16 @@ const maxFieldHeaders = 2048;
 /** RFC 2046 has no longer boundary, and the parser's time grows with its square. */
 const maxBoundary = 70;
 
+/** What the parser says of bytes that come by themselves after the last boundary, which RFC 2046 has ignored. */
+const afterEnd = "Unexpected data after end of stream";
+
 /**
  * The form of a request, without a file: 64 KiB of text, urlencoded or multipart. Fields whose names no form of ours
  * has are left out: brackets and double underscores mean something to the form library.
  * Throws a 400, 413 or 415 for the error page.
  */
-export async function readForm(request: Request, shape: Shape = {}): Promise<FormData> {
-  const fields = new Fields(shape);
+export async function readForm(request: Request): Promise<FormData> {
+  const fields = new Fields();
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
   return readMultipart(request, fields, 0);
 }
@@ -59,7 +56,7 @@ export async function readUpload<Answer>(
 }
 
 async function readFile(request: Request): Promise<FormData | NotTaken> {
-  const fields = new Fields({});
+  const fields = new Fields();
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
   const { fileBytes } = env().limits;
   return readMultipart(request, fields, fileBytes).catch((error: unknown) => {
@@ -71,13 +68,8 @@ async function readFile(request: Request): Promise<FormData | NotTaken> {
 /** The fields of a form on their way in. */
 class Fields {
   readonly form = new FormData();
-  readonly #repeated: readonly string[];
   #count = 0;
   #bytes = 0;
-
-  constructor({ repeated = [] }: Shape) {
-    this.#repeated = repeated;
-  }
 
   add(name: string | undefined, value: string | File): void {
     this.#count += 1;
@@ -85,9 +77,8 @@ class Fields {
     if (typeof value === "string") this.#bytes += Buffer.byteLength(value);
     if (this.#bytes > env().limits.formBytes) throw tooMuchText();
     if (!isFieldName(name)) return;
-    if (this.form.has(name) && !this.#repeated.includes(name)) {
+    if (this.form.has(name))
       throw data("A field of this form came twice. Go back and send it once more.", { status: 400 });
-    }
     if (typeof value === "string") this.form.append(name, value);
     else this.form.append(name, value);
   }
@@ -129,6 +120,7 @@ async function readMultipart(request: Request, fields: Fields, fileBytes: number
     if (error instanceof MaxFileSizeExceededError || error instanceof MaxTotalSizeExceededError) {
       throw fileBytes === 0 ? tooMuchText() : new TooLarge();
     }
+    if (error instanceof MultipartParseError && error.message === afterEnd) return fields.form;
     if (error instanceof MultipartParseError || isNoText(error)) throw damaged();
     throw error;
   }
