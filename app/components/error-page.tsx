@@ -20,7 +20,10 @@ export function ErrorPage({ error }: { error: unknown }) {
   const status = answer?.status ?? 500;
   const { title, text } = explanations[status] ?? {
     title: status < 500 ? "This request cannot be answered" : "Something went wrong",
-    text: status < 500 ? String(answer?.data) : "It is our fault, not yours. Try again in a minute.",
+    text:
+      status < 500
+        ? String(answer?.data?.reason ?? answer?.data)
+        : "It is our fault, not yours. Try again in a minute.",
   };
   return (
     <>

@@ -10,6 +10,7 @@ import {
   UNSAFE_DataRouterStateContext as StateContext,
 } from "react-router";
 import { isLost, noAnswer } from "~/lib/connection";
+import type { Lost as PartLost } from "~/lib/load-again";
 import { showToast } from "./flash";
 
 let router: NonNullable<ContextType<typeof RouterContext>>["router"];
@@ -43,9 +44,13 @@ const isLeaving = ({ location, navigation } = router.state) =>
 const isTaken = ({ navigation } = router.state) =>
   isLeaving() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** Part of a page did not come (lib/load-again.ts): nobody waits for it. */
-function partLost(): void {
-  if (isLeaving() && !isTaken() && !isReturning) void lose();
+/** Part of a page did not come (lib/load-again.ts): nobody waits for it. One that is gone for good comes with its page. */
+function partLost(event: Event): void {
+  const { isGone } = (event as CustomEvent<PartLost>).detail;
+  const { navigation } = router.state;
+  if (!isLeaving() || isReturning) return;
+  if (isGone && navigation.location) window.location.assign(createPath(navigation.location));
+  else if (!isTaken()) void lose();
 }
 
 /**

@@ -13,7 +13,7 @@ export async function keepTyped<Answer>(serverAction: () => Promise<Answer>) {
   try {
     return await serverAction();
   } catch (error) {
-    if (error instanceof Response || isRouteErrorResponse(error)) throw error;
+    if (error instanceof Response || (isRouteErrorResponse(error) && !isLost(error))) throw error;
     const toast: Toast = {
       title: "No answer",
       description: "The connection was lost before an answer came. What you typed is still here: send it again.",
@@ -36,7 +36,13 @@ export function noAnswer(): Toast {
 // What browsers say when nothing answers, and the framework when an answer breaks off before its first line.
 const nothingCame = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
-/** Whether an error of the browser means that no answer of ours came. */
+/**
+ * Whether an error means that no answer of ours came: the browser's own, or the text that a proxy sends while the site
+ * behind it is away. What we throw with such a status is no text (refusal.server.ts).
+ */
 export function isLost(error: unknown): boolean {
+  if (isRouteErrorResponse(error)) {
+    return [502, 503, 504].includes(error.status) && typeof error.data === "string";
+  }
   return error instanceof Error && nothingCame.test(error.message);
 }

@@ -1,8 +1,14 @@
 /** What the backend's errors mean for the person in front of the screen. */
+import { data } from "react-router";
 import { somethingWentWrong } from "./flash.ts";
 
 /** Why something was not done: words a client understands, and the status of the answer. */
 export type Refusal = { reason: string; status: number };
+
+/** What a loader throws for the error page. The words are in an object: a proxy that answers in our place sends text. */
+export function thrown({ reason, status }: Refusal) {
+  return data({ reason }, { status });
+}
 
 const unavailable: Refusal = {
   reason: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",

@@ -1,13 +1,13 @@
 /** Who asks: the doors of the portal. */
 import { serializeCookieHeader } from "@supabase/ssr";
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
-import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
+import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { within } from "./backend-fetch.server.ts";
 import { deadlines } from "./env.server.ts";
 import { toLogin } from "./kept-cookies.server.ts";
 import { limitsOf } from "./limits.server.ts";
 import { portalPath } from "./redirect.server.ts";
-import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
+import { type Refusal, refusalOfThrown, thrown } from "./refusal.server.ts";
 import {
   type Backend,
   backendOf,
@@ -88,7 +88,7 @@ function withNext(path: string, wanted: URL): string {
 /** The client of a request that has passed portalMiddleware. Throws a 503 when nobody could tell who it is. */
 export function requireClient(context: Readonly<RouterContextProvider>): Client {
   const client = clientOrRefusal(context);
-  if ("reason" in client) throw data(client.reason, { status: client.status });
+  if ("reason" in client) throw thrown(client);
   return client;
 }
 

@@ -63,7 +63,7 @@ export async function eraseAccount(company: Backend, email: string, tell: Tell):
       `${email} has shipments that have to be kept, the last until ${kept.retain_until}: nothing was deleted.`,
     );
   for (const { id } of data) if (await deleteShipment(company, id)) await tell({ shipment: id });
-  await deleteLeftFiles(company, tell);
+  await deleteLeftFiles(company, tell, `${userId}/`);
   await deleteAccount(company, userId, tell);
 }
 
@@ -94,9 +94,10 @@ async function deleteShipment(company: Backend, id: string): Promise<boolean> {
   return data.length > 0;
 }
 
-async function deleteLeftFiles(company: Backend, tell: Tell): Promise<void> {
+/** Deletes the files that no document counts, of everybody or in the folder of one account. */
+async function deleteLeftFiles(company: Backend, tell: Tell, folder = ""): Promise<void> {
   for (;;) {
-    const { files } = await pastRetention(company);
+    const files = (await pastRetention(company)).files.filter((name) => name.startsWith(folder));
     if (files.length === 0) return;
     const { data, error } = await company.storage.from("documents").remove(files.slice(0, batch));
     if (error) throw new Error(refusalOf(error).reason);

@@ -1,5 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Form, redirect } from "react-router";
+import { Form, redirect } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
 import { SelectField } from "~/components/field";
@@ -14,7 +14,7 @@ import { readForm } from "~/lib/form.server";
 import { toLogin } from "~/lib/kept-cookies.server";
 import { limitsOf, rememberBrowser } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
-import { refusalOfThrown } from "~/lib/refusal.server";
+import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { getClient, needsCode } from "~/lib/session.server";
 import { isShared } from "~/lib/supabase.server";
 import { Code, giveCode } from "~/models/second-factor.server";
@@ -25,8 +25,7 @@ const Verify = z.object({ code: Code, factor: z.string().optional() });
 /** The second step of the sign-in: only for a session whose account asks for a code. */
 async function whoNeedsCode({ request, context }: Pick<Route.LoaderArgs, "request" | "context">) {
   const client = await getClient(request, context).catch((error: unknown) => {
-    const { reason, status } = refusalOfThrown(error);
-    throw data(reason, { status });
+    throw thrown(refusalOfThrown(error));
   });
   if (!client) throw toLogin(request, "/login");
   if (!needsCode(client)) throw redirect("/portal", 303);

@@ -4,6 +4,7 @@ import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
 import { stages, theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
+import { thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { lastStage, pageAsked, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
@@ -31,7 +32,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
 async function theShipment(context: Route.LoaderArgs["context"], id: string, page?: number) {
   const shipment = await getShipment(requireClient(context), id, page);
   if (!shipment) throw data("Not found", { status: 404 });
-  if ("reason" in shipment) throw data(shipment.reason, { status: shipment.status });
+  if ("reason" in shipment) throw thrown(shipment);
   return shipment;
 }
 
