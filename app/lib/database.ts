@@ -59,6 +59,7 @@ export type Database = {
           client_id: string
           created_at: string
           password_proven_at: string | null
+          used_at: string | null
           used_with: string | null
         }
         Insert: {
@@ -67,6 +68,7 @@ export type Database = {
           client_id?: string
           created_at?: string
           password_proven_at?: string | null
+          used_at?: string | null
           used_with?: string | null
         }
         Update: {
@@ -75,6 +77,7 @@ export type Database = {
           client_id?: string
           created_at?: string
           password_proven_at?: string | null
+          used_at?: string | null
           used_with?: string | null
         }
         Relationships: []
@@ -242,6 +245,7 @@ export type Database = {
           client_id: string
           created_at: string
           password_proven_at: string | null
+          used_at: string | null
           used_with: string | null
         }[]
         SetofOptions: {

@@ -178,7 +178,7 @@ function isSession(value: string | null): boolean {
   try {
     const session: unknown = JSON.parse(stringFromBase64URL(value?.replace(/^base64-/, "") ?? ""));
     const { access_token, refresh_token } = session as Record<string, unknown>;
-    return typeof access_token === "string" && typeof refresh_token === "string";
+    return [access_token, refresh_token].every((token) => typeof token === "string" && /^[\w.-]+$/.test(token));
   } catch {
     return false;
   }

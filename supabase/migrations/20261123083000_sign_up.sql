@@ -11,20 +11,22 @@ $$;
 revoke all on function private.mark_of(text, text) from public;
 
 -- A client ID is spent by an address that has an account already as by a new one. From then on it admits that address
--- and no other. `password_proven_at`: when somebody with the token of its sign-up's mail gave the password as well.
+-- and no other, since `used_at`. `password_proven_at`: when somebody with the token of its sign-up's mail gave the password as well.
 alter table public.client_ids
   add column used_with text,
+  add column used_at timestamptz,
   add column password_proven_at timestamptz;
 update public.client_ids
-set used_with = private.mark_of(client_ids.client_id, account.email)
+set used_with = private.mark_of(client_ids.client_id, account.email), used_at = claimed_at
 from auth.users as account
 where account.id = client_ids.claimed_by;
 alter table public.client_ids add check (claimed_by is null or used_with is not null);
 
 -- Whether a person with this e-mail may sign up with this client ID. It is asked before the sign-up, and makes way for
 -- it: an account of that address which nobody ever confirmed may be a stranger's, who chose its password, and goes. Its
--- client ID stays spent. One that is younger than a minute stays too, so that nobody's mailbox is flooded. A client ID
--- that was used before moves only the account it made: else two IDs could take turns, and nobody would ever get in.
+-- client ID stays spent. For an hour from the first use of its client ID an account stays: whoever reads the mailbox has
+-- that long to confirm it. A client ID that was used before moves only the account it made, a minute later at the
+-- earliest, so that nobody's mailbox is flooded: else two IDs could take turns, and nobody would ever get in.
 drop function public.client_id_admits(text, text);
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
@@ -47,8 +49,13 @@ begin
   where account.email = lower(admit_sign_up.email)
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
-    and coalesce(account.created_at, '-infinity') < now() - interval '1 minute'
-    and (invitation.used_with is null or invitation.claimed_by = account.id)
+    and case
+      when invitation.used_with is null then not exists (
+        select from public.client_ids as holder
+        where holder.claimed_by = account.id and holder.used_at > now() - interval '1 hour'
+      )
+      else invitation.claimed_by = account.id and account.created_at < now() - interval '1 minute'
+    end
   for update;
   if found then
     update public.client_ids as spent
@@ -56,7 +63,7 @@ begin
     where spent.claimed_by = pending;
     delete from auth.users where users.id = pending;
     -- Spent at once: one client ID moves one account out of the way, however many sign-ups come together.
-    update public.client_ids as spent set used_with = mark
+    update public.client_ids as spent set used_with = mark, used_at = coalesce(spent.used_at, now())
     where spent.client_id = admit_sign_up.client_id;
   end if;
   return true;
@@ -72,7 +79,8 @@ set search_path = ''
 as $$
   with spent as (
     update public.client_ids as invitation
-    set used_with = private.mark_of(spend_client_id.client_id, spend_client_id.email)
+    set used_with = private.mark_of(spend_client_id.client_id, spend_client_id.email),
+      used_at = coalesce(invitation.used_at, now())
     where invitation.client_id = spend_client_id.client_id
       and coalesce(invitation.used_with, private.mark_of(spend_client_id.client_id, spend_client_id.email))
         = private.mark_of(spend_client_id.client_id, spend_client_id.email)
@@ -115,7 +123,7 @@ declare
   mark text := private.mark_of(id, new.email);
 begin
   update public.client_ids
-  set claimed_by = new.id, claimed_at = now(), used_with = mark
+  set claimed_by = new.id, claimed_at = now(), used_with = mark, used_at = coalesce(used_at, now())
   where client_ids.client_id = id and claimed_by is null and coalesce(used_with, mark) = mark;
   if not found then
     raise exception 'no unclaimed client ID in the new user''s metadata';

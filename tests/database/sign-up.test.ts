@@ -10,7 +10,8 @@ import { memoryBackend } from "../support/memory-backend.ts";
 
 const password = "a good password";
 /** As supabase/config.toml and the mail itself say, in seconds. */
-const linkLasts = 24 * 60 * 60;
+const hour = 60 * 60;
+const linkLasts = 24 * hour;
 
 let world: Awaited<ReturnType<typeof memoryBackend>>;
 let number = 0;
@@ -493,7 +494,7 @@ describe("a sign-up that nobody confirmed", () => {
     const [first, second] = [await newClientId(), await newClientId()];
     await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: first } } });
     const old = tokenIn(mailsTo(email)[0]);
-    await mailedAgo(email, 61);
+    await usedAgo(email, hour + 1);
     expect(await admits(second, email)).toBe(true);
     expect((await signUp(email, second)).error).toBeNull();
 
@@ -511,17 +512,33 @@ describe("a sign-up that nobody confirmed", () => {
 
   test("stays for a minute, so that nobody's mailbox is flooded", async () => {
     const email = newAddress();
+    const clientId = await newClientId();
+    await signUp(email, clientId);
+    const before = await userOf(email);
+    expect(await admits(clientId, email)).toBe(true);
+    expect(await userOf(email)).toEqual(before);
+  });
+
+  test("stays for an hour whoever else comes, so that who reads the mailbox can confirm it", async () => {
+    const email = newAddress();
     await signUp(email, await newClientId());
+    await usedAgo(email, hour - 10);
     const before = await userOf(email);
     expect(await admits(await newClientId(), email)).toBe(true);
     expect(await userOf(email)).toEqual(before);
+    await usedAgo(email, hour + 1);
+    expect(await admits(await newClientId(), email)).toBe(true);
+    expect(await userOf(email)).toBeUndefined();
   });
 
   test("is not brought back by the client ID that was moved away, however often it is sent", async () => {
     const email = newAddress();
     const [theirs, own] = [await newClientId(), await newClientId()];
     await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
-    await mailedAgo(email, 61);
+    // They renew theirs as often as they may.
+    await usedAgo(email, hour + 1);
+    await admits(theirs, email);
+    await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
     await admits(own, email);
     await signUp(email, own);
     const waiting = await userOf(email);
@@ -553,7 +570,7 @@ describe("a sign-up that nobody confirmed", () => {
     const email = newAddress();
     const [theirs, own] = [await newClientId(), await newClientId()];
     await signUp(email, theirs);
-    await mailedAgo(email, 61);
+    await usedAgo(email, hour + 1);
     await world.backend.db.query("update auth.users set confirmation_sent_at = now() where email = $1", [email]);
     const before = await userOf(email);
     expect(await admits(own, email)).toBe(true);
@@ -564,14 +581,14 @@ describe("a sign-up that nobody confirmed", () => {
   test("stays where the client ID is not good, and so does every account that was ever confirmed", async () => {
     const waiting = newAddress();
     await signUp(waiting, await newClientId());
-    await mailedAgo(waiting, 61);
+    await usedAgo(waiting, hour + 1);
     const used = await newClientId();
     await signUp(newAddress(), used);
     const confirmed = await confirmedAddress();
-    await mailedAgo(confirmed, 61);
+    await usedAgo(confirmed, hour + 1);
     const revoked = await confirmedAddress();
     await world.backend.db.query("update auth.users set email_confirmed_at = null where email = $1", [revoked]);
-    await mailedAgo(revoked, 61);
+    await usedAgo(revoked, hour + 1);
     const before = await users();
     for (const bad of ["N0TH-1NG0-0F1T-HERE", "", used]) expect(await admits(bad, waiting)).toBe(false);
     for (const email of [confirmed, revoked]) expect(await admits(await newClientId(), email)).toBe(true);
@@ -587,6 +604,10 @@ describe("a sign-up that nobody confirmed", () => {
        returning email`,
     );
     const emails = rows.map(({ email }) => email);
+    await world.backend.db.query(
+      `update public.client_ids set used_at = now() - interval '61 minutes'
+       where claimed_by in (select id from auth.users where email like 'pending-%')`,
+    );
     const clientId = await newClientId();
     const answers = await Promise.all(emails.map((email) => admits(clientId, email)));
     expect(answers.filter(Boolean)).toHaveLength(1);
@@ -715,6 +736,16 @@ async function mailedAgo(email: string, seconds: number): Promise<void> {
     `update auth.users
      set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
      where email = $1`,
+    [email, seconds],
+  );
+}
+
+/** As if the client ID of an account that waits for its confirmation had been used so many seconds earlier. */
+async function usedAgo(email: string, seconds: number): Promise<void> {
+  await mailedAgo(email, seconds);
+  await world.backend.db.query(
+    `update public.client_ids set used_at = now() - make_interval(secs => $2)
+     where claimed_by = (select id from auth.users where email = $1)`,
     [email, seconds],
   );
 }

@@ -78,6 +78,10 @@ describe("a session cookie that is none means signed out:", () => {
     { what: "an empty session", value: () => json({}) },
     { what: "a session with tokens of other kinds", value: () => json({ access_token: 1, refresh_token: {} }) },
     {
+      what: "a session with tokens that no header holds",
+      value: () => json({ access_token: "a\r\nb", refresh_token: "x", expires_at: 4e9 }),
+    },
+    {
       what: "a session of another site",
       value: () => json({ access_token: "a.b.c", refresh_token: "x", expires_at: 4e9, user: { id: "1" } }),
     },
