@@ -62,6 +62,7 @@ export default defineConfig({
           name: "firefox",
           include: ["tests/firefox/*.test.ts"],
           globalSetup: "tests/support/backend-for-routes.ts",
+          env: { NODE_ENV: "production" },
           testTimeout: 60_000,
         },
       },

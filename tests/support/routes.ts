@@ -36,7 +36,7 @@ export async function theApp() {
   };
 }
 
-/** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`. */
+/** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`; and its server. */
 export async function theSite(at = 0) {
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
@@ -45,6 +45,7 @@ export async function theSite(at = 0) {
   const port = typeof address === "object" && address ? address.port : 0;
   return {
     port,
+    server,
     browser: () =>
       new Browser(async (request) => {
         const { pathname, search } = new URL(request.url);
