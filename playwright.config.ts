@@ -9,11 +9,13 @@ const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
 const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
 
 const withScriptOnly = [
+  "accessibility.spec.ts",
   "arrival.spec.ts",
   "dialogs.spec.ts",
   "half-way.spec.ts",
   "mail.spec.ts",
   "motion.spec.ts",
+  "print.spec.ts",
   "shell.spec.ts",
   "tabs.spec.ts",
   "toasts.spec.ts",
@@ -44,7 +46,7 @@ export default defineConfig<SiteOptions>({
       args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
     },
   },
-  // Each journey is written once and runs twice; what only script can do is in files of its own.
+  // Each journey is written once and runs twice; what is one of the two alone is in files of its own.
   projects: [
     { name: "without script", use: { javaScriptEnabled: false }, testIgnore: withScriptOnly },
     { name: "with script", use: { javaScriptEnabled: true } },
