@@ -53,26 +53,26 @@ test("a shipment is printed on two sheets at most: its stages and documents, and
   }
 });
 
-test("every page is printed black on white from either theme, and without what floats over it", async ({
-  page,
-  signedIn,
-}) => {
+/** Opens each page for paper, in either theme by turns: paper takes the colours of both. Returns what is amiss. */
+async function onPaper(page: Page, paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  await page.emulateMedia({ media: "print" });
+  for (const [index, path] of paths.entries()) {
+    await page.goto(path);
+    await page.locator("html").evaluate((html, isLight) => html.classList.toggle("light", isLight), index % 2 === 1);
+    found.push(...[...(await pale(page)), ...(await needless(page))].map((what) => `${path}: ${what}`));
+  }
+  return found;
+}
+
+test("every page for everybody is printed black on white, without what floats over it", async ({ page }) => {
+  expect(await onPaper(page, [...publicPages, ...doors])).toEqual([]);
+});
+
+test("so is every page of the portal", async ({ page, signedIn }) => {
   expect(signedIn.email).toContain("@");
   const shipment = await createShipment(page, "Tea");
-  const signedOut = [...publicPages, ...doors];
-  const found: string[] = [];
-  let isLight = true;
-  await page.emulateMedia({ media: "print" });
-  for (const path of ["/portal", "/portal/new", "/portal/2fa", `/portal/${shipment}`, ...signedOut]) {
-    if (path === signedOut[0]) await page.context().clearCookies({ name: "session" });
-    await page.goto(path);
-    // One theme for each page: paper takes the colours of both.
-    isLight = !isLight;
-    await page.locator("html").evaluate((html, isLight) => html.classList.toggle("light", isLight), isLight);
-    found.push(...(await pale(page)).map((what) => `${path}: ${what}`));
-    found.push(...(await needless(page)).map((what) => `${path}: ${what}`));
-  }
-  expect(found).toEqual([]);
+  expect(await onPaper(page, ["/portal", `/portal/${shipment}`, "/portal/new", "/portal/2fa"])).toEqual([]);
 });
 
 test("on paper every answer and every service is open", async ({ page }) => {
