@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { createShipment, expect, logIn, scriptReady, test, toast } from "../support/fixtures.ts";
 import { holdScripts } from "../support/page-watch.ts";
 
 // Whatever becomes of the scripts and of the line, a form is finished and nothing that was typed is lost.
@@ -57,10 +57,12 @@ test.describe("scripts that never arrive", () => {
     });
   });
 
-  test("stop nobody from an account and a shipment", async ({ page, signedIn }) => {
-    await createShipment(page, "Coffee machines");
+  test("stop nobody from an account and a shipment", async ({ page, client }) => {
+    await logIn(page, client);
+    await page.getByRole("link", { name: "Create Shipment" }).click();
+    await page.getByLabel("Name of the shipment").fill("Coffee machines");
+    await page.getByRole("button", { name: "Create Shipment" }).click();
     await expect(page.getByText("Stage 1/10")).toBeVisible();
-    expect(signedIn.email).toContain("@");
   });
 });
 

@@ -35,6 +35,7 @@ const origins: [string, string][] = [
 
 for (const [whose, address] of origins) {
   test(`a form on ${whose} changes nothing here, whatever it posts`, async ({ page, signedIn, baseURL }) => {
+    await page.goto("/portal");
     await expect(page.getByText(`Welcome, ${signedIn.fullName}.`)).toBeVisible();
     const id = await createShipment(page, "Mine");
     const button = "<button>Press me</button>";

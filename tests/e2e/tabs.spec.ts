@@ -1,9 +1,8 @@
 import type { Page } from "@playwright/test";
-import { demo } from "../../app/server/start/demo.ts";
-import { type Client, createShipment, expect, logIn, test, toast } from "../support/fixtures.ts";
+import { type Client, createShipment, enter, expect, scriptReady, test, toast } from "../support/fixtures.ts";
 
 /** Gives e-mail and password to the login that is open. */
-async function enter(page: Page, client: Pick<Client, "email" | "password">): Promise<void> {
+async function fillLogin(page: Page, client: Pick<Client, "email" | "password">): Promise<void> {
   await page.getByLabel("Email").fill(client.email);
   await page.getByLabel("Password", { exact: true }).fill(client.password);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
@@ -18,7 +17,7 @@ const keptBy = (page: Page) => page.evaluate(() => JSON.stringify(sessionStorage
 /** Opens a page and waits for its script. */
 async function open(page: Page, address: string): Promise<void> {
   await page.goto(address);
-  await page.waitForLoadState("networkidle");
+  await scriptReady(page);
 }
 
 const nameField = (page: Page) => page.getByLabel("Name of the shipment");
@@ -34,8 +33,9 @@ function asksOf(page: Page): string[] {
 test("signing out in one tab empties the others: on screen, in memory, and in what they kept", async ({
   page,
   context,
+  client,
 }) => {
-  await logIn(page, demo);
+  await enter(page, client);
   const id = await createShipment(page, "Tea to Juba");
   const other = await context.newPage();
   await open(other, "/portal/new");
@@ -56,11 +56,15 @@ test("signing out in one tab empties the others: on screen, in memory, and in wh
   expect(await keptBy(other)).not.toContain("A secret cargo");
 });
 
-test("a tab that signs out without a word is found out when the others come into sight", async ({ page, context }) => {
-  await logIn(page, demo);
+test("a tab that signs out without a word is found out when the others come into sight", async ({
+  page,
+  context,
+  client,
+}) => {
+  await enter(page, client);
   await page.clock.install();
   const id = await createShipment(page, "Tea to Juba");
-  await page.waitForLoadState("networkidle");
+  await scriptReady(page);
   await page.evaluate(() => Object.assign(window, { same: true }));
   await context.request.post("/portal/sign-out", { form: {} });
   await page.clock.fastForward(31_000);
@@ -70,10 +74,11 @@ test("a tab that signs out without a word is found out when the others come into
   expect(await page.evaluate(() => "same" in window)).toBe(false);
 });
 
-test("coming into sight asks once, not again within 30 s, and leaves what is typed alone", async ({ page }) => {
-  await logIn(page, demo);
+test("coming into sight asks once, not again within 30 s, and leaves what is typed alone", async ({ page, client }) => {
+  await enter(page, client);
   await page.clock.install();
   await open(page, "/portal/new");
+  await page.waitForLoadState("networkidle");
   const requests: string[] = [];
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
   await nameField(page).fill("Half a na");
@@ -96,8 +101,8 @@ test("coming into sight asks once, not again within 30 s, and leaves what is typ
   await expect.poll(() => requests).toEqual(["/portal/session", "/portal/session"]);
 });
 
-test("without an answer about its session a page stays as it is", async ({ page }) => {
-  await logIn(page, demo);
+test("without an answer about its session a page stays as it is", async ({ page, client }) => {
+  await enter(page, client);
   await page.clock.install();
   await open(page, "/portal/new");
   const asks = asksOf(page);
@@ -112,10 +117,11 @@ test("without an answer about its session a page stays as it is", async ({ page 
 test("a page restored from the browser's memory is hidden until its session is known to live", async ({
   page,
   context,
+  client,
 }) => {
-  await logIn(page, demo);
+  await enter(page, client);
   const id = await createShipment(page, "Tea to Juba");
-  await page.waitForLoadState("networkidle");
+  await scriptReady(page);
   const restore = () =>
     page.evaluate(() => {
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
@@ -131,14 +137,15 @@ test("a page restored from the browser's memory is hidden until its session is k
 test("a session that ends while a form is filled leads back to the form with what was typed", async ({
   page,
   context,
+  client,
 }) => {
-  await logIn(page, demo);
-  await page.getByRole("link", { name: "Create Shipment" }).click();
+  await enter(page, client);
+  await page.goto("/portal/new");
   await nameField(page).fill("Tiles, Mombasa to Goma");
   await context.clearCookies({ name: "session" });
   await page.getByRole("button", { name: "Create Shipment" }).click();
   await expect(page).toHaveURL("/login?next=%2Fportal%2Fnew");
-  await enter(page, demo);
+  await fillLogin(page, client);
   await expect(page).toHaveURL(/\/portal\/new$/);
   await expect(nameField(page)).toHaveValue("Tiles, Mombasa to Goma");
   await page.getByRole("button", { name: "Create Shipment" }).click();
@@ -147,8 +154,8 @@ test("a session that ends while a form is filled leads back to the form with wha
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("a draft goes when its form is cancelled, and when the person signs out", async ({ page }) => {
-  await logIn(page, demo);
+test("a draft goes when its form is cancelled, and when the person signs out", async ({ page, client }) => {
+  await enter(page, client);
   await open(page, "/portal/new");
   await nameField(page).fill("Not after all");
   await page.getByRole("link", { name: "Cancel" }).click();
@@ -162,7 +169,7 @@ test("a draft goes when its form is cancelled, and when the person signs out", a
   await signOut(page).click();
   await expect(page).toHaveURL(/\/login$/);
   expect(await keptBy(page)).not.toContain("Not for this computer");
-  await logIn(page, demo);
+  await enter(page, client);
   await open(page, "/portal/new");
   await expect(nameField(page)).toHaveValue("");
 });
@@ -171,15 +178,16 @@ test("another person who signs in here does not see the draft, on the page or in
   page,
   context,
   client,
+  newcomer,
 }) => {
-  await logIn(page, demo);
+  await enter(page, client);
   await open(page, "/portal/new");
   await nameField(page).fill("A secret cargo");
   await context.clearCookies({ name: "session" });
   await page.getByRole("button", { name: "Create Shipment" }).click();
   await expect(page).toHaveURL("/login?next=%2Fportal%2Fnew");
   expect(await keptBy(page)).toContain("A secret cargo");
-  await enter(page, client);
+  await fillLogin(page, newcomer);
   await expect(page).toHaveURL(/\/portal\/new$/);
   await expect(nameField(page)).toHaveValue("");
   expect(await keptBy(page)).not.toContain("A secret cargo");

@@ -22,7 +22,8 @@ export class Authenticator {
 
   /** A code that has not been given before and is accepted now. */
   async freshCode(): Promise<string> {
-    this.#step = Math.max(this.#step + 1, Math.floor(Date.now() / period));
+    // The code of the step before now is still taken, unless that step is about to be too old.
+    this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / period) - 1);
     const wait = (this.#step - 1) * period - Date.now();
     if (wait > 0) await setTimeout(wait);
     return this.usedCode();

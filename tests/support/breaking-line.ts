@@ -1,5 +1,6 @@
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
+import type { Duplex } from "node:stream";
 
 /** A proxy for a browser's way to a site that can be cut, in the middle of what is under way, and mended again. */
 export async function breakingLine(site: string) {
@@ -18,6 +19,15 @@ export async function breakingLine(site: string) {
     incoming.once("close", () => incoming.complete || onward.destroy());
     incoming.pipe(onward);
   });
+  // What a test sends beside its page comes by a tunnel, and is not cut.
+  const tunnels = new Set<Duplex>();
+  server.on("connect", (_, tunnel) => {
+    tunnels.add(tunnel);
+    const onward = connect(Number(port), hostname, () => tunnel.write("HTTP/1.1 200 OK\r\n\r\n"));
+    tunnel.on("error", () => {}).once("close", () => onward.destroy());
+    onward.on("error", () => {}).once("close", () => tunnel.destroy());
+    tunnel.pipe(onward).pipe(tunnel);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -34,6 +44,7 @@ export async function breakingLine(site: string) {
       losesAnswers = false;
     },
     close() {
+      for (const tunnel of tunnels) tunnel.destroy();
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));
     },

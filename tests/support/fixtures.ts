@@ -1,4 +1,4 @@
-import { test as base, expect, type Page } from "@playwright/test";
+import { type APIRequestContext, test as base, expect, type Page, type WorkerInfo } from "@playwright/test";
 import type { Backend } from "../../app/lib/supabase.server.ts";
 import { companyOf, newClientId } from "./company.ts";
 import { confirmationLink } from "./outbox.ts";
@@ -20,7 +20,9 @@ export type Client = { email: string; fullName: string; password: string };
 const expectedStatus = /status of (400|404|413|503)/;
 const brokenLine = /net::ERR_/;
 
-export const test = base.extend<SiteOptions & { company: Backend; client: Client; signedIn: Client }>({
+type InTest = { company: Backend; newcomer: Client; signedIn: Client };
+
+export const test = base.extend<SiteOptions & InTest, { client: Client }>({
   dataDir: ["", { option: true }],
   lineBreaks: [false, { option: true }],
   expectedErrors: [null, { option: true }],
@@ -43,34 +45,59 @@ export const test = base.extend<SiteOptions & { company: Backend; client: Client
   /** The company's handle on the backend of the site under test. */
   company: async ({ dataDir }, use) => use(companyOf(dataDir)),
 
-  /** A client who has signed up and confirmed; the journey of the portal does so by hand. */
-  client: async ({ page, dataDir }, use, { workerIndex }) => {
-    const client = {
-      email: `client-${workerIndex}-${Date.now()}@client.example`,
-      fullName: "Achieng Otieno",
-      password: "harbour at dusk",
-    };
-    await post(page, "/signup", { ...client, clientId: await newClientId(dataDir) });
-    const link = new URL(await confirmationLink(dataDir, client.email));
-    const { email, password } = client;
-    await post(page, "/auth/confirm", { token: link.searchParams.get("token_hash") ?? "", email, password });
-    await page.context().clearCookies({ name: "flash" });
-    await use(client);
-  },
+  /**
+   * A client who has signed up and confirmed; the journey of the portal does so by hand. One serves all tests of a
+   * worker, which leave the account as it was and count on none of its shipments but those they make.
+   */
+  client: [
+    async ({ playwright }, use, worker) => {
+      const site = await playwright.request.newContext({ baseURL: worker.project.use.baseURL });
+      await use(await confirmedClient(site, worker));
+      await site.dispose();
+    },
+    { scope: "worker" },
+  ],
 
-  /** The same, logged in and on the portal. */
-  signedIn: async ({ page, client: { email, password, ...client } }, use) => {
-    await post(page, "/login", { email, password });
-    await page.goto("/portal");
-    await expect(toast(page, "Login Successful")).toBeVisible();
-    await use({ email, password, ...client });
+  /** A client of one test's own, without a shipment, for what changes the account or begins with nothing. */
+  newcomer: async ({ request }, use, info) => use(await confirmedClient(request, info)),
+
+  /** The client, signed in on a page that is still to be opened, past the toast and the reminder that follow a login. */
+  signedIn: async ({ page, client }, use) => {
+    await enter(page, client);
+    await use(client);
   },
 });
 
-/** Sends a form as a browser does, without a page. Throws when it is refused. */
-async function post(page: Page, path: string, form: Record<string, string>): Promise<void> {
-  const answer = await page.request.post(path, { form, maxRedirects: 0 });
+/** Signs up and confirms without a page. */
+async function confirmedClient(site: APIRequestContext, { project, workerIndex }: WorkerInfo): Promise<Client> {
+  const { dataDir } = project.use as SiteOptions;
+  const client = {
+    email: `client-${workerIndex}-${Date.now()}@client.example`,
+    fullName: "Achieng Otieno",
+    password: "harbour at dusk",
+  };
+  await post(site, "/signup", { ...client, clientId: await newClientId(dataDir) });
+  const link = new URL(await confirmationLink(dataDir, client.email));
+  const { email, password } = client;
+  await post(site, "/auth/confirm", { token: link.searchParams.get("token_hash") ?? "", email, password });
+  return client;
+}
+
+/** Sends a form as a browser does, without a page. Returns where it leads; throws when it is refused. */
+async function post(site: APIRequestContext, path: string, form: Record<string, string>): Promise<string> {
+  const answer = await site.post(path, { form, maxRedirects: 0 });
   if (answer.status() !== 303) throw new Error(`${path}: ${answer.status()}`);
+  return answer.headers().location ?? "";
+}
+
+/** Signs in without a page, past the toast that says so and the reminder to set up 2FA. */
+export async function enter(page: Page, { email, password }: Pick<Client, "email" | "password">): Promise<void> {
+  await post(page.request, "/login", { email, password });
+  const context = page.context();
+  const session = (await context.cookies()).find(({ name }) => name === "session");
+  if (!session) throw new Error(`${email} is not signed in`);
+  await context.clearCookies({ name: "flash" });
+  await context.addCookies([{ ...session, name: "reminded", value: "1", expires: -1 }]);
 }
 
 /** Waits until script has everything: the page is hydrated and toasts can be shown. */
@@ -101,10 +128,11 @@ export async function logIn(page: Page, client: Pick<Client, "email" | "password
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
+/** Opens a shipment, past the toast that says so, and shows it; the journeys of the portal fill in its form. */
 export async function createShipment(page: Page, name: string): Promise<string> {
-  await page.goto("/portal/new");
-  await page.getByLabel("Name of the shipment").fill(name);
-  await page.getByRole("button", { name: "Create Shipment" }).click();
+  const path = await post(page.request, "/portal/new", { name, requestId: crypto.randomUUID() });
+  await page.context().clearCookies({ name: "flash" });
+  await page.goto(path);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
-  return new URL(page.url()).pathname.split("/")[2] ?? "";
+  return path.split("/")[2] ?? "";
 }

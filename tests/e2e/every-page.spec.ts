@@ -1,0 +1,119 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { createShipment, enter, expect, scriptReady, test } from "../support/fixtures.ts";
+import { catchViolations } from "../support/page-watch.ts";
+import { doors, publicPages } from "../support/pages.ts";
+
+/** The last of them is no page. */
+const visited = ["/?quote", "/resources/quote", ...publicPages];
+const portal = ["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"];
+
+/** A name that has to be broken somewhere. */
+const longName = "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere";
+
+const groups = {
+  "the first public pages": visited.slice(0, 6),
+  "the next public pages": visited.slice(6, 12),
+  "the other public pages": visited.slice(12),
+  "the portal": portal,
+  "the doors of the portal": doors,
+};
+
+/** The script that a page has fetched, compressed, in bytes. */
+async function scriptBytes(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const files = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+    const sizes = new Map(files.filter(({ name }) => name.endsWith(".js")).map((file) => [file.name, file]));
+    return [...sizes.values()].reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+  });
+}
+
+/** Comes alive without a word, with as much script as a page may have. */
+async function expectAlive(page: Page, path: string, words: string[]): Promise<void> {
+  await scriptReady(page);
+  // The last of what script adds to every page.
+  await expect(page.locator("button", { hasText: "Pause all motion" })).toBeVisible({ timeout: 15_000 });
+  expect(await page.evaluate(() => window.violations), path).toEqual([]);
+  if (path !== "/no-such-page") expect(words, path).toEqual([]);
+  const bytes = await scriptBytes(page);
+  expect(bytes, path).toBeGreaterThan(80_000);
+  expect(bytes, path).toBeLessThanOrEqual(135_000);
+}
+
+/** The rules of WCAG 2.2 AA that the page breaks, in both themes. */
+async function brokenRules(page: Page): Promise<string[]> {
+  // Without frames the rules need no second page, and only what is broken is looked at closely.
+  const axe = () => new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+  const all = axe().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]);
+  const { violations: inDark } = await all.analyze();
+  // The other theme has other colours and nothing else.
+  await page.evaluate(async () => {
+    document.documentElement.className = "light";
+    const turning = document.getAnimations().filter((each) => each instanceof CSSTransition);
+    await Promise.allSettled(turning.map(({ finished }) => finished));
+  });
+  const { violations: inLight } = await axe().withRules(["color-contrast"]).analyze();
+  await page.evaluate(() => {
+    document.documentElement.className = "dark";
+  });
+  return [
+    ...inDark.map((rule) => ({ ...rule, theme: "dark" })),
+    ...inLight.map((rule) => ({ ...rule, theme: "light" })),
+  ].flatMap(({ id, theme, nodes }) => nodes.map(({ html }) => `${id}, ${theme}: ${html}`));
+}
+
+/** Fits the narrowest phones, and with its text at twice its size a window of 640 px; a thumb finds every target. */
+async function expectRoom(page: Page, path: string): Promise<void> {
+  const widthOf = () => page.locator("html").evaluate((html) => html.scrollWidth);
+  for (const width of [390, 375, 320]) {
+    await page.setViewportSize({ width, height: 700 });
+    expect(await widthOf(), `${path} at ${width}`).toBeLessThanOrEqual(width);
+    // On the way through the portal a link in a sentence is as high as its line.
+    const links = path.startsWith("/portal") ? "a:not(p a)" : "a";
+    const targets = `header :is(a, summary, button), main :is(${links}, summary, button, select)`;
+    const small = await page.locator(targets).evaluateAll((all) =>
+      all
+        .filter((each) => each.checkVisibility())
+        .map((each) => ({ each, box: each.getBoundingClientRect() }))
+        .filter(({ box }) => box.width > 1 && box.right > 0 && (box.height < 44 || box.width < 44))
+        .map(({ each, box }) => `${each.outerHTML.slice(0, 200)}: ${box.width} x ${box.height}`),
+    );
+    expect(small, `${path} at ${width}`).toEqual([]);
+  }
+  // 200% text on a window of 640 px; a stylesheet of a person's own does the same.
+  await page.setViewportSize({ width: 640, height: 800 });
+  await page.locator("html").evaluate((html) => {
+    html.style.fontSize = "200%";
+  });
+  expect(await widthOf(), `${path} at twice its size`).toBeLessThanOrEqual(640);
+}
+
+for (const [which, paths] of Object.entries(groups)) {
+  test(`${which}: alive with 135 KB of script and without a word, by the rules of WCAG 2.2 AA, with room for every thumb`, async ({
+    page,
+    client,
+    javaScriptEnabled,
+  }) => {
+    test.slow();
+    let id = "";
+    if (paths === portal) {
+      await enter(page, client);
+      id = await createShipment(page, longName);
+    }
+    const words: string[] = [];
+    page.on("console", (message) => words.push(`${message.type()}: ${message.text()} at ${message.location().url}`));
+    await catchViolations(page);
+    for (const path of paths) {
+      await test.step(path, async () => {
+        await page.setViewportSize({ width: 1280, height: 720 });
+        await page.goto(path.replace(":id", id));
+        if (javaScriptEnabled) {
+          await expectAlive(page, path, words);
+          expect(await brokenRules(page), path).toEqual([]);
+        }
+        await expectRoom(page, path);
+        words.length = 0;
+      });
+    }
+  });
+}

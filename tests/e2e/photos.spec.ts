@@ -1,0 +1,71 @@
+import type { Page } from "@playwright/test";
+import { PNG } from "pngjs";
+import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { field, pdf, row, storedFiles, upload } from "../support/upload-page.ts";
+
+let shipment: string;
+test.beforeEach(async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  shipment = await createShipment(page, "Coffee to Kigali");
+  await scriptReady(page);
+});
+
+/** A photo of so many pixels: three bytes for each, and much less once it is compressed. */
+function photo(name: string, width: number, height: number) {
+  const picture = new PNG({ width, height, colorType: 2 });
+  for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);
+  return {
+    name,
+    mimeType: "image/png",
+    buffer: PNG.sync.write(picture, { colorType: 2, deflateLevel: 0, filterType: 0 }),
+  };
+}
+
+async function send(page: Page): Promise<void> {
+  await upload(page, "Packing List").click();
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+}
+
+test("a photo over 2 MB is made smaller before it is sent, and says by how much; its code comes only then", async ({
+  page,
+  company,
+}) => {
+  await page.waitForLoadState("networkidle");
+  const asked: string[] = [];
+  const sizes: number[] = [];
+  page.on("request", async (request) => {
+    if (request.method() === "GET") asked.push(request.url());
+    else sizes.push(Number((await request.allHeaders())["content-length"]));
+  });
+  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 3_000_000));
+  // Whatever the choice asks for is asked for by the next picture of the page.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const large = photo("IMG 2041.PNG", 2600, 500);
+  expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);
+  expect(asked).toEqual([]);
+  await field(page, "Packing List").setInputFiles(large);
+  await expect(row(page, "Packing List")).toContainText(/\d+\.\d MB photo, (\d+ KB|\d\.\d MB) after shrinking/);
+  expect(asked.map((url) => /\/shrink-/.test(url))).toEqual([true]);
+  await send(page);
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-img-2041.jpg"]);
+  expect(sizes).toHaveLength(1);
+  expect(sizes[0]).toBeLessThan(large.buffer.length / 2);
+});
+
+test("a photo can be sent as it is all the same", async ({ page, company }) => {
+  await field(page, "Packing List").setInputFiles(photo("photo.png", 900, 900));
+  await expect(row(page, "Packing List")).toContainText("after shrinking");
+  await page.getByLabel("Send the original").check();
+  await send(page);
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-photo.png"]);
+});
+
+test("a photo over 10 MB that is small enough once it is made smaller is taken", async ({ page, company }) => {
+  const large = photo("photo.png", 1900, 1900);
+  expect(large.buffer.length).toBeGreaterThan(10 * 1024 * 1024);
+  await field(page, "Packing List").setInputFiles(large);
+  await expect(row(page, "Packing List")).toContainText("after shrinking");
+  await expect(page.getByLabel("Send the original")).toHaveCount(0);
+  await send(page);
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-photo.jpg"]);
+});

@@ -1,0 +1,102 @@
+import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
+import { test as base, createShipment, expect, scriptReady, toast } from "../support/fixtures.ts";
+import { holdScripts } from "../support/page-watch.ts";
+import { again, field, line, pdf, row, storedFiles, upload } from "../support/upload-page.ts";
+
+const test = base.extend<{ way: BreakingLine }>({
+  expectedErrors: /net::ERR_|status of 409/,
+  way: async ({ baseURL }, use) => {
+    const way = await breakingLine(baseURL ?? "");
+    await use(way);
+    await way.close();
+  },
+  proxy: ({ way }, use) => use({ server: way.url, bypass: "<-loopback>" }),
+});
+
+let shipment: string;
+test.beforeEach(async ({ page, signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  shipment = await createShipment(page, "Coffee to Kigali");
+  await scriptReady(page);
+});
+
+test("a lost connection is said, and the same file is sent again and stored once", async ({ page, way, company }) => {
+  await line(page, 15_000);
+  await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 900_000));
+  await upload(page, "Bill of Lading").click();
+  await expect(row(page, "Bill of Lading")).toContainText(/[1-9]\d* KB of/);
+  way.cut();
+  const words = "The connection was lost. Your file is still here. Try again.";
+  await expect(toast(page, words)).toBeVisible();
+  await expect(field(page, "Bill of Lading")).toHaveAccessibleDescription(words);
+  await expect(again(page, "Bill of Lading")).toBeFocused();
+
+  await again(page, "Bill of Lading").click();
+  await expect(field(page, "Bill of Lading")).toHaveAccessibleDescription(words);
+
+  way.mend();
+  await line(page, -1);
+  await again(page, "Bill of Lading").click();
+  await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
+  await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
+  expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf"]);
+});
+
+test("an answer that was lost on its way back stores the file once, and the row finds out", async ({
+  page,
+  company,
+  way,
+}) => {
+  way.loseAnswers();
+  await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 9000));
+  await upload(page, "Bill of Lading").click();
+  await expect(again(page, "Bill of Lading")).toBeVisible();
+  way.mend();
+  await again(page, "Bill of Lading").click();
+  await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
+  expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf"]);
+});
+
+test("where the code that shows the progress did not come, the file is sent all the same", async ({
+  page,
+  company,
+}) => {
+  await page.route("**/assets/sending-*.js", (route) => route.abort());
+  await page.reload();
+  await scriptReady(page);
+  await line(page, 15_000);
+  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 20_000));
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText("Uploading…");
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
+});
+
+test("a session that ended keeps the file: after the login it is still in its row", async ({
+  page,
+  context,
+  company,
+  client,
+}) => {
+  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 30_000));
+  await context.clearCookies({ name: "session" });
+  await upload(page, "Packing List").click();
+  await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${shipment}`)}`);
+  await page.getByLabel("Email").fill(client.email);
+  await page.getByLabel("Password", { exact: true }).fill(client.password);
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
+  await expect(page).toHaveURL(`/portal/${shipment}`);
+  await expect(field(page, "Packing List")).toHaveValue(/list\.pdf$/);
+  await expect(row(page, "Packing List")).toContainText("You were signed out before this file was taken.");
+  await again(page, "Packing List").click();
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
+});
+
+test("a file chosen before the script arrived is known to it", async ({ page }) => {
+  const release = await holdScripts(page);
+  await page.goto(`/portal/${shipment}`, { waitUntil: "commit" });
+  await field(page, "Packing List").setInputFiles(pdf("scan.pdf", 11 * 1024 * 1024));
+  await release();
+  await expect(field(page, "Packing List")).toHaveAccessibleDescription(/over 10 MB/);
+});
