@@ -18,6 +18,7 @@ const withScriptOnly = [
   "numbers.spec.ts",
   "photos.spec.ts",
   "print.spec.ts",
+  "reminder.spec.ts",
   "rows.spec.ts",
   "shell.spec.ts",
   "splash.spec.ts",

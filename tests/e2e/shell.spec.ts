@@ -1,6 +1,5 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/fixtures.ts";
-import { holdingProxy } from "../support/holding-proxy.ts";
 
 const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
 const header = (page: Page) => page.locator("header").first();
@@ -32,23 +31,6 @@ test.describe("the bar", () => {
     await open(page, "/services#transporters");
     await expect(header(page)).not.toHaveCSS("background-color", clear);
   });
-
-  for (const width of [320, 375]) {
-    test(`has room for its buttons on a phone of ${width} px, signed in too`, async ({ page, signedIn }) => {
-      expect(signedIn.email).toContain("@");
-      await page.setViewportSize({ width, height: 640 });
-      await open(page, "/portal");
-      const overflow = await page.locator("html").evaluate((html) => html.scrollWidth);
-      expect(overflow).toBeLessThanOrEqual(width);
-      for (const target of await header(page).locator("a, summary, button").locator("visible=true").all()) {
-        const box = await target.boundingBox();
-        expect(box?.height, (await target.textContent()) ?? "").toBeGreaterThanOrEqual(44);
-        expect(box?.width, (await target.textContent()) ?? "").toBeGreaterThanOrEqual(44);
-        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
-      }
-      expect((await header(page).boundingBox())?.height).toBeLessThan(80);
-    });
-  }
 });
 
 for (const { name, width } of [
@@ -60,7 +42,7 @@ for (const { name, width } of [
     const summary = (page: Page) => page.locator("header summary:visible", { hasText: name });
     const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
 
-    test("closes on Escape, which gives the focus back", async ({ page }) => {
+    test("closes on Escape, which gives the focus back, and when the focus leaves it", async ({ page }) => {
       await open(page, "/login");
       await summary(page).press("Enter");
       await expect(faq(page)).toBeVisible();
@@ -68,10 +50,7 @@ for (const { name, width } of [
       await page.keyboard.press("Escape");
       await expect(faq(page)).toHaveCount(0);
       await expect(summary(page)).toBeFocused();
-    });
 
-    test("closes when the focus leaves it", async ({ page }) => {
-      await open(page, "/login");
       await summary(page).press("Enter");
       await faq(page).focus();
       await page.keyboard.press("Tab");
@@ -120,83 +99,19 @@ test("the Resources list opens under the mouse and closes after it, unless a cli
   await expect(faq).toBeHidden();
 });
 
-test.describe("the splash", () => {
-  const splash = (page: Page) => page.locator(".splash");
-  const tagline = "Built on Trust, Driven by Speed.";
-
-  test("stands with the tagline while the page is on its way, and goes when content is there", async ({
-    page,
-    baseURL,
-  }) => {
-    const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
-    await page.goto(proxy.url, { waitUntil: "commit" });
-    await expect(splash(page)).toBeVisible();
-    await expect(splash(page)).toHaveText(tagline);
-    await expect(splash(page)).toHaveCSS("position", "fixed");
-    await expect(splash(page)).toBeInViewport({ ratio: 1 });
-    proxy.release();
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(splash(page)).toBeHidden();
-    await proxy.close();
-  });
-
-  test("is never over content that is there already, however long the rest takes", async ({ page, baseURL }) => {
-    const proxy = await holdingProxy(baseURL ?? "", "</h1>");
-    await page.goto(proxy.url, { waitUntil: "commit" });
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(splash(page)).toBeHidden();
-    await proxy.close();
-  });
-
-  test("goes after 3000 ms whatever comes", async ({ page, baseURL }) => {
-    const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
-    await page.goto(proxy.url, { waitUntil: "commit" });
-    await expect(splash(page)).toHaveCSS("position", "fixed");
-    await expect(splash(page)).toBeVisible();
-    const at = (time: number) =>
-      splash(page).evaluate((splash, time) => {
-        const [animation] = splash.getAnimations();
-        if (!animation) throw new Error("nothing ends the splash");
-        animation.pause();
-        animation.currentTime = time;
-      }, time);
-    await at(2999);
-    await expect(splash(page)).toBeVisible();
-    await at(3000);
-    await expect(splash(page)).toBeHidden();
-    await expect(header(page)).toBeVisible();
-    await proxy.close();
-  });
-
-  test("is absent where script is off and where less motion is asked for", async ({ browser, baseURL }) => {
-    for (const options of [{ javaScriptEnabled: false }, { reducedMotion: "reduce" as const }]) {
-      const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
-      const page = await browser.newPage(options);
-      await page.goto(proxy.url, { waitUntil: "commit" });
-      await expect(header(page)).toBeVisible();
-      await expect(splash(page)).toBeHidden();
-      await proxy.close();
-      await page.close();
-    }
-  });
-});
-
 test.describe("the streaks", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
   test("are fifty, come once the page has loaded, lie behind it and are not printed", async ({ page }) => {
-    let loaded = false;
-    let early = false;
-    page.on("load", () => {
-      loaded = true;
-    });
+    const order: string[] = [];
+    page.on("load", () => order.push("the page"));
     page.on("request", (request) => {
-      if (/\/all-/.test(request.url()) && !loaded) early = true;
+      if (/\/all-/.test(request.url())) order.push("the streaks");
     });
     await open(page, "/");
     const streaks = page.locator(".traffic i");
     await expect(streaks).toHaveCount(50);
-    expect(early).toBe(false);
+    expect([...new Set(order)]).toEqual(["the page", "the streaks"]);
     const properties = await page.evaluate(() => [
       ...new Set(
         document
@@ -220,8 +135,8 @@ test.describe("the streaks", () => {
   });
 
   test("leave body text its contrast of 7:1 in both themes", async ({ page }) => {
+    await open(page, "/about");
     for (const theme of ["dark", "light"]) {
-      await open(page, "/about");
       if (theme === "light") await page.getByRole("button", { name: "Use the light theme" }).click();
       await expect(page.locator("html")).toHaveClass(theme);
       const streak = page.locator(".traffic i").first();

@@ -1,0 +1,37 @@
+import { expect, logIn, scriptReady, test, toast } from "../support/fixtures.ts";
+
+test("the reminder of 2FA waits for the toast in view, and stays for ten seconds", async ({ page, client }) => {
+  await page.clock.install();
+  await logIn(page, client);
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
+  const reminder = toast(page, "Enable 2-Factor Authentication");
+  await expect(toast(page)).toHaveText(/Login Successful/);
+  await expect(reminder).toHaveCount(0);
+  // Some of the first toast's time has gone by already.
+  await expect(async () => {
+    await page.clock.runFor(500);
+    await expect(reminder).toBeVisible({ timeout: 100 });
+  }).toPass({ intervals: [50] });
+  await expect(toast(page)).toHaveCount(1);
+  await page.clock.runFor(9000);
+  await expect(reminder).toHaveAttribute("data-state", "open");
+  await page.clock.runFor(1500);
+  await expect(toast(page)).toHaveCount(0);
+});
+
+test("the reminder that waited behind a toast is there on the next page, or goes with who signs out", async ({
+  page,
+  client,
+}) => {
+  await logIn(page, client);
+  await scriptReady(page);
+  await page.goto("/portal/new");
+  await expect(toast(page, "Enable 2-Factor Authentication")).toBeVisible();
+
+  await page.context().clearCookies();
+  await logIn(page, client);
+  await scriptReady(page);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await toast(page, "You are signed out").getByRole("button", { name: "Close" }).click();
+  await expect(toast(page)).toHaveCount(0);
+});
