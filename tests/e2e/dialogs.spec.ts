@@ -1,25 +1,11 @@
-import type { Locator, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { Authenticator } from "../support/authenticator.ts";
 import { enter, expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { expectFocusStays } from "../support/focus.ts";
 import { holdForms } from "../support/page-watch.ts";
 
 const backdrop = (page: Page) => page.mouse.click(8, 8);
 const pressEscape = (page: Page) => page.keyboard.press("Escape");
-
-/** Walks once around with the tab key: the focus never comes to anything outside. */
-async function expectFocusStays(page: Page, dialog: Locator) {
-  await expect(dialog).toHaveJSProperty("open", true);
-  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus goes in").toBe(true);
-  const stops = await dialog.locator("a[href], button, input:not([type=hidden]), select, textarea").count();
-  for (let presses = 0; presses < stops + 3; presses += 1) {
-    await page.keyboard.press("Tab");
-    const at = await dialog.evaluate((element) => {
-      const { activeElement } = document;
-      return activeElement === document.body || element.contains(activeElement) ? "inside" : activeElement?.outerHTML;
-    });
-    expect(at).toBe("inside");
-  }
-}
 
 test("the quote opens over the page, asks the server for nothing, and closes in every way", async ({ page }) => {
   await page.goto("/");
