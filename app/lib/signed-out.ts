@@ -39,6 +39,8 @@ export function onSignedOutElsewhere(callback: () => void): () => void {
 
 function forgetAll(): void {
   for (const forget of forgetters) forget();
+  // The data that the document came with stands in it, as script that has run.
+  for (const script of document.querySelectorAll("script:not([src])")) script.textContent = "";
 }
 
 /** Null in a browser that has no such channels. */

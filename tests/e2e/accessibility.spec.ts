@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { demo } from "../../app/server/demo.ts";
+import { demo } from "../../app/server/start/demo.ts";
 import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
 import { doors, publicPages } from "../support/pages.ts";
 

@@ -30,7 +30,7 @@ function asksOf(page: Page): string[] {
   return asks;
 }
 
-test("signing out in one tab empties the others: on screen, in memory, and in what they kept", async ({
+test("signing out empties this tab and the others: on screen, in memory, and in what they kept", async ({
   page,
   context,
   client,
@@ -44,9 +44,12 @@ test("signing out in one tab empties the others: on screen, in memory, and in wh
   const third = await context.newPage();
   await open(third, `/portal/${id}`);
   for (const tab of [other, third]) await tab.evaluate(() => Object.assign(window, { same: true }));
+  await open(page, `/portal/${id}`);
+  expect(await page.content()).toContain("Tea to Juba");
 
   await signOut(page).click();
   await expect(toast(page, "You are signed out")).toBeVisible();
+  expect(await page.content()).not.toContain("Tea to Juba");
   for (const tab of [other, third]) {
     await expect(tab).toHaveURL(/\/login$/);
     await expect(tab.getByRole("heading", { level: 1 })).toHaveText("Client Login");

@@ -1,7 +1,7 @@
 /** The page of a shipment with its rows of documents, and what became of what was sent there. */
 import type { CDPSession, Page } from "@playwright/test";
 import type { Backend } from "../../app/lib/supabase.server.ts";
-import { samplePdf } from "../../app/server/demo.ts";
+import { samplePdf } from "../../app/server/start/demo.ts";
 
 export const row = (page: Page, name: string) => page.locator("main").getByRole("listitem").filter({ hasText: name });
 export const field = (page: Page, name: string) => page.getByLabel(`File for the ${name}`);
