@@ -3,7 +3,7 @@ import { createShipment, expect, logIn, scriptReady, test, toast } from "../supp
 import { holdScripts } from "../support/page-watch.ts";
 
 // Whatever becomes of the scripts and of the line, a form is finished and nothing that was typed is lost.
-test.use({ lineBreaks: true });
+test.use({ lineBreaks: true, expectedErrors: /status of 502/ });
 
 const contact = {
   "Full Name": "Amina Wanjiru",
@@ -189,6 +189,27 @@ test("a line that breaks under a link leaves the page, says so, and the next pre
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Our Logistics Expertise");
   await page.goBack();
   await expect(page).toHaveURL(/\/about$/);
+});
+
+test("a proxy that answers for a site that is away leaves the page and what was typed on it", async ({ page }) => {
+  await page.goto("/contact");
+  await scriptReady(page);
+  await fill(page, contact);
+  await page.route("**/*.data*", (route) =>
+    route.fulfill({ status: 502, contentType: "text/html", body: "<h1>502 Bad Gateway</h1>" }),
+  );
+  const services = page.locator("header").getByRole("link", { name: "Services", exact: true });
+  for (const pressed of [prepare(page), services]) {
+    await pressed.click();
+    await expect(toast(page, "No answer")).toBeVisible();
+    await page.getByRole("button", { name: "Close" }).click();
+    await expect(toast(page, "No answer")).toHaveCount(0);
+    await expect(page).toHaveURL(/\/contact$/);
+    await expectTyped(page, contact);
+  }
+  await page.unroute("**/*.data*");
+  await prepare(page).click();
+  await expect(page.getByRole("region", { name: "Your mail is ready to send" })).toBeVisible();
 });
 
 test("a page whose data is asked again over a broken line after an upload stays, and shows the file later", async ({

@@ -12,6 +12,7 @@ import { aPlace, demo } from "../support/place.ts";
 import { freePort } from "../support/ports.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { read } from "../support/routes.ts";
+import type { SiteProcess } from "../support/site-process.ts";
 
 /** A backend in this process, of the library's own. */
 const options = {
@@ -28,6 +29,8 @@ const options = {
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
 let place: Awaited<ReturnType<typeof aPlace>>;
+/** The site that the tests one after another find running. */
+let site: SiteProcess;
 beforeAll(async () => {
   server = await startPostgres();
   ({ url } = await databaseOn(server.url));
@@ -55,10 +58,10 @@ test("a database that cannot be reached is one line without the password, exit c
     expect(error.message, why).toMatch(words);
     expect(error.message, why).not.toContain(server.password);
   }
-  const site = place.start({ DATABASE_URL: wrong["the password is wrong"] ?? "" });
-  expect(await site.exit()).toBe(1);
-  expect(site.output.trim()).toMatch(words);
-  expect(site.output).not.toContain(server.password);
+  const refused = place.start({ DATABASE_URL: wrong["the password is wrong"] ?? "" });
+  expect(await refused.exit()).toBe(1);
+  expect(refused.output.trim()).toMatch(words);
+  expect(refused.output).not.toContain(server.password);
   expect(place.backendPid()).toBeNull();
 });
 
@@ -71,12 +74,11 @@ test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what
   const address = await newShipment(browser, "Kept tea", 50_000);
   expect((await first.end("SIGTERM")).code).toBe(0);
 
-  const second = place.start();
-  await second.answers();
+  site = place.start();
+  await site.answers();
   const page = await read(await browser.get(address));
   expect(page.text).toContain("Kept tea");
   expect(page.text).toContain("Packing List Uploaded, we check it next");
-  expect((await second.end("SIGTERM")).code).toBe(0);
 });
 
 test("a limit holds for those who ask at the same moment, each in a session of their own", async () => {
@@ -140,8 +142,6 @@ test("the database's owner need not be a superuser once the roles are there and 
 });
 
 test("of two starts on one database the second says so and ends, from whichever folder", async () => {
-  const first = place.start();
-  await first.answers();
   const elsewhere = await aPlace({ DATABASE_URL: url }, "new");
   const second = elsewhere.start();
   expect(await second.exit()).toBe(1);
@@ -150,15 +150,12 @@ test("of two starts on one database the second says so and ends, from whichever 
   );
   await elsewhere.leave();
   // A killed one gives it back.
-  await first.end("SIGKILL");
-  const third = place.start();
-  await third.answers();
-  expect((await third.end("SIGTERM")).code).toBe(0);
+  await site.end("SIGKILL");
+  site = place.start();
+  await site.answers();
 });
 
 test("a database that goes away under a running site is a 503, and nobody is signed out when it is back", async () => {
-  const site = place.start();
-  await site.answers();
   const browser = await newClient(place, "patient@client.example");
   const address = await newShipment(browser, "Patient tea", 2000);
   server.stop();
@@ -173,12 +170,9 @@ test("a database that goes away under a running site is a 503, and nobody is sig
   await newShipment(browser, "Found", 2000);
   expect(site.output).not.toContain(server.password);
   expect(site.lines.map(({ event }) => event)).not.toContain("backend ended");
-  expect((await site.end("SIGTERM")).code).toBe(0);
 });
 
 test("sessions that a server cuts while clients work lose nothing that was answered, and bring no other's data", async () => {
-  const site = place.start();
-  await site.answers();
   const browser = await newClient(place, "cut@client.example");
   const opened = new Set<string>();
   const refused: number[] = [];
