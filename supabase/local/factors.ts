@@ -142,6 +142,7 @@ async function challenge(db: Database, factor: Factor): Promise<Response> {
  */
 async function verify(rules: Rules, request: Request, caller: Caller, factor: Factor): Promise<Response> {
   const { db } = rules;
+  const { sessionId, user } = caller;
   const input = await body<{ challenge_id?: string; code?: string }>(request);
   if (!input.code) return failure(400, "validation_failed", "Code needs to be non-empty");
   const open = await openChallenge(db, factor.id, input.challenge_id ?? "");
@@ -170,25 +171,22 @@ async function verify(rules: Rules, request: Request, caller: Caller, factor: Fa
        where id = $1`,
       [factor.id, step],
     );
-    await addMethod(db, caller.sessionId, "totp");
-    await db.query("update auth.sessions set aal = 'aal2', factor_id = $2 where id = $1", [
-      caller.sessionId,
-      factor.id,
-    ]);
-    await db.query("delete from auth.sessions where user_id = $1 and coalesce(aal, 'aal1') = 'aal1'", [caller.user.id]);
-    await db.query("delete from auth.mfa_factors where user_id = $1 and status = 'unverified'", [caller.user.id]);
+    await addMethod(db, sessionId, "totp");
+    await db.query("update auth.sessions set aal = 'aal2', factor_id = $2 where id = $1", [sessionId, factor.id]);
+    await db.query("delete from auth.sessions where user_id = $1 and coalesce(aal, 'aal1') = 'aal1'", [user.id]);
+    await db.query("delete from auth.mfa_factors where user_id = $1 and status = 'unverified'", [user.id]);
     const { rows } = await db.query<{ token: string }>(
       "select token from auth.refresh_tokens where session_id = $1 and not revoked order by created_at desc limit 1",
-      [caller.sessionId],
+      [sessionId],
     );
     const now = Math.floor(Date.now() / 1000);
     return Response.json({
-      access_token: await sign(rules, caller.user, caller.sessionId),
+      access_token: await sign(rules, user, sessionId),
       token_type: "bearer",
       expires_in: rules.jwtExpiry,
       expires_at: now + rules.jwtExpiry,
       refresh_token: rows[0]?.token ?? "",
-      user: await withUserFactors(db, caller.user),
+      user: await withUserFactors(db, user),
     });
   });
 }
