@@ -237,6 +237,7 @@ export type Database = {
       }
       delete_past_acts: { Args: Record<PropertyKey, never>; Returns: number }
       find_account: { Args: { email: string }; Returns: string }
+      forget_email: { Args: { email: string }; Returns: undefined }
       issue_client_ids: {
         Args: { how_many?: number }
         Returns: {

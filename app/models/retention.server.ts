@@ -37,7 +37,7 @@ export async function deletePastRetention(company: Backend, tell: Tell): Promise
   const { shipments, accounts } = await pastRetention(company);
   for (const { id } of shipments) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell);
-  for (const { id } of accounts) await deleteAccount(company, id, tell);
+  for (const account of accounts) await deleteAccount(company, account, tell);
 }
 
 /**
@@ -64,7 +64,7 @@ export async function eraseAccount(company: Backend, email: string, tell: Tell):
     );
   for (const { id } of data) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell, `${userId}/`);
-  await deleteAccount(company, userId, tell);
+  await deleteAccount(company, { id: userId, email }, tell);
 }
 
 /** Keeps a shipment longer, through a day such as "2035-12-31". Returns its last day before; throws when that is later. */
@@ -107,7 +107,13 @@ async function deleteLeftFiles(company: Backend, tell: Tell, folder = ""): Promi
 }
 
 /** The used client ID holds the account, so it goes first; nobody knows it afterwards, and it opens no other account. */
-async function deleteAccount(company: Backend, id: string, tell: Tell): Promise<void> {
+async function deleteAccount(
+  company: Backend,
+  { id, email }: { id: string; email: string },
+  tell: Tell,
+): Promise<void> {
+  const forgotten = await company.rpc("forget_email", { email });
+  if (forgotten.error) throw new Error(refusalOf({ ...forgotten.error, status: forgotten.status }).reason);
   const freed = await company.from("client_ids").delete().eq("claimed_by", id);
   if (freed.error) throw new Error(refusalOf({ ...freed.error, status: freed.status }).reason);
   const { error } = await company.auth.admin.deleteUser(id);

@@ -91,6 +91,17 @@ $$;
 revoke all on function public.spend_client_id(text, text) from public, anon, authenticated;
 grant execute on function public.spend_client_id(text, text) to service_role;
 
+-- Takes an e-mail's marks off the client IDs that made no account, when its account is erased: they stay spent.
+create function public.forget_email(email text) returns void
+language sql volatile security definer
+set search_path = ''
+as $$
+  update public.client_ids set used_with = ''
+  where claimed_by is null and used_with = private.mark_of(client_id, email)
+$$;
+revoke all on function public.forget_email(text) from public, anon, authenticated;
+grant execute on function public.forget_email(text) to service_role;
+
 -- The hook and the gate ask the same: an ID that made no account yet and was used with this e-mail, if with any. A user
 -- without an e-mail leaves no mark, which the table refuses.
 create or replace function private.before_user_created(event jsonb) returns jsonb

@@ -69,6 +69,7 @@ test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good,
     await handle.rpc("admit_sign_up", { client_id, email }),
     await handle.rpc("admit_sign_up", { client_id: "N0TH-1NG0-0F1T-HERE", email }),
     await handle.rpc("spend_client_id", { client_id, email }),
+    await handle.rpc("forget_email", { email }),
     await handle.rpc("prove_password", { email, token: "0123456789abcdef" }),
   ];
   for (const { data, error } of answers) {

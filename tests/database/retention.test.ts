@@ -253,7 +253,16 @@ test("an account whose owner asks for it goes with what need not be kept, and no
   const past = await aShipment(client, inYears(-1));
   const theirs = await aShipment(stranger, inYears(-1));
   const told: object[] = [];
+  // An ID that was sent with the address of an account makes none, and is spent with the address's mark on it.
+  const issued = (await world.company.rpc("issue_client_ids", {})).data?.[0]?.client_id ?? "";
+  await world.company.rpc("spend_client_id", { client_id: issued, email: client.email });
+  const marked = () => world.company.from("client_ids").select("used_with").eq("client_id", issued).single();
+  expect((await marked()).data?.used_with).toMatch(/^[0-9a-f]{64}$/);
   await eraseAccount(world.company, client.email, (fields) => told.push(fields));
+  expect((await marked()).data?.used_with).toBe("");
+  for (const email of [client.email, "new@client.example"]) {
+    expect((await world.company.rpc("admit_sign_up", { client_id: issued, email })).data).toBe(false);
+  }
   expect(told).toEqual([{ shipment: past.id }, { files: 2 }, { account: client.id }]);
   expect(await leftOf(past)).toEqual(gone);
   expect(await leftOf(theirs)).toEqual(whole);
