@@ -177,3 +177,13 @@ test("the page behind stays where it is when its footer opens the quote", async 
   await expect(page.getByRole("dialog", { name: "Get a Quote" }).getByLabel("Full Name")).toBeFocused();
   expect(await page.evaluate(() => scrollY)).toBe(place);
 });
+
+test("what script brings to the story fits a phone with the largest letters", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto("/about");
+  await page.locator("html").evaluate((html) => {
+    html.style.fontSize = "32px";
+  });
+  await expect(page.getByRole("button", { name: "Next scene" })).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});

@@ -34,14 +34,14 @@ export function CarouselControls({ carousel, row, of, all, onChange }: CarouselC
   return (
     <>
       <TurnButton way="Previous" of={of} onClick={() => turn(-1)} />
-      <ul className="relative flex before:absolute before:inset-x-5 before:top-1/2 before:h-0.5 before:-mt-px before:bg-line">
+      <ul className="relative flex min-w-0 before:absolute before:inset-x-5 before:top-1/2 before:h-0.5 before:-mt-px before:bg-line">
         {Array.from({ length: all }, (_, at) => (
-          <li key={at}>
+          <li key={at} className="min-w-0">
             <button
               type="button"
               aria-current={at === index || undefined}
               onClick={() => show(at)}
-              className="group relative flex size-11 items-center justify-center rounded-label"
+              className="group relative flex h-11 w-11 max-w-full items-center justify-center rounded-label"
             >
               <span className="size-3.5 rounded-full border-2 border-edge bg-surface group-hover:border-action group-aria-[current]:border-action group-aria-[current]:bg-action" />
               <span className="sr-only">

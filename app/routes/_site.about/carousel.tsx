@@ -49,7 +49,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
           </li>
         ))}
       </ol>
-      <div className="-mx-3 mt-3 hidden h-11 items-center justify-between scripted:flex">
+      <div className="-mx-3 mt-3 hidden min-h-11 items-center justify-between scripted:flex">
         {motion && (
           <motion.CarouselControls carousel={carousel} row={row} of="scene" all={scenes.length} onChange={change} />
         )}
