@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { inflateSync } from "node:zlib";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ensureFirefox } from "../support/browser.ts";
@@ -110,6 +111,14 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     expect(await address()).toBe(`/login?next=${encodeURIComponent(shipment)}`);
   });
 
+  test("the list of shipments is printed on one sheet", async () => {
+    await open("/login");
+    await (await find("input[name=email]")).type(demo.email);
+    await (await find("input[name=password]")).type(demo.password);
+    await Promise.all([page.waitForNavigation(), (await find("main button", "Log in")).click()]);
+    expect(sheetsOf(await page.pdf({ format: "A4" }))).toBe(1);
+  });
+
   test("a page leads to the quote, which says what it lacks and closes again", async () => {
     await open("/about");
     await press("a", "Get a Quote");
@@ -158,3 +167,16 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     await expect.poll(heading).toContain("Contact");
   });
 });
+
+/** How many sheets a PDF has: the pages that stand in it, most of them in streams that are deflated. */
+function sheetsOf(bytes: Uint8Array): number {
+  const text = Buffer.from(bytes).toString("latin1");
+  const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)endstream/g)].map(([, stream = ""]) => {
+    try {
+      return inflateSync(Buffer.from(stream, "latin1")).toString("latin1");
+    } catch {
+      return "";
+    }
+  });
+  return [text, ...streams].join("\n").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+}
