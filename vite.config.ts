@@ -53,6 +53,30 @@ const productionRouter: Plugin = {
   },
 };
 
+// Where React asks the browser to go on with its work.
+const askedToGoOn = /schedulePerformWorkUntilDeadline = function \(\) \{\s*port\.postMessage\(null\);\s*\};/;
+let isAwake = false;
+
+/**
+ * Firefox loses the message in which React's work waits while the page enters the browser's memory, and React, which
+ * waits for it, plans nothing any more. A page that comes back asks once more; with nothing to do that does nothing.
+ */
+const wokenReact: Plugin = {
+  name: "woken-react",
+  apply: "build",
+  applyToEnvironment: ({ name }) => name === "client",
+  transform: {
+    filter: { id: /node_modules\/scheduler\/cjs\/scheduler\.production\.js/, code: askedToGoOn },
+    handler: (code) => {
+      isAwake = true;
+      return code.replace(askedToGoOn, '$& addEventListener("pageshow", schedulePerformWorkUntilDeadline);');
+    },
+  },
+  buildEnd(error) {
+    if (!error && !isAwake) this.error("React asks to go on elsewhere now: look at askedToGoOn in vite.config.ts");
+  },
+};
+
 /** What is imported later has no styles of its own, and nothing to be fetched beside it: it needs no help to arrive. */
 const bareImports: Plugin = {
   name: "bare-imports",
@@ -76,7 +100,15 @@ const registeredOnce: Visitor<CustomAtRules>["Rule"] = {
 
 export default defineConfig({
   // What is written is lowered once, for all of those, and not first for newer ones.
-  plugins: [productionRouter, bareImports, mdx(), manifest(), tailwindcss({ optimize: false }), reactRouter()],
+  plugins: [
+    productionRouter,
+    wokenReact,
+    bareImports,
+    mdx(),
+    manifest(),
+    tailwindcss({ optimize: false }),
+    reactRouter(),
+  ],
   css: {
     transformer: "lightningcss",
     lightningcss: {

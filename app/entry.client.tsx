@@ -22,6 +22,14 @@ function start(): void {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
+  // Firefox loses what a page was about to show that is left while it changes, and the router waits for it for ever.
+  addEventListener("pagehide", () => {
+    const change = document.activeViewTransition;
+    if (!change) return;
+    change.ready.catch(() => {});
+    addEventListener("pageshow", () => location.reload(), { once: true });
+  });
+
   startTransition(() => {
     hydrateRoot(
       document,

@@ -1,5 +1,5 @@
 /**
- * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in Chromium;
+ * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in Chromium and Firefox;
  * then the slowest tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site
  * that may be running; what needs one processor alone runs beside the first of them.
  */
@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { ensureBrowser } from "./support/browser.ts";
+import { ensureBrowser, ensureFirefox } from "./support/browser.ts";
 import { copyOfFirstStart, firstStart } from "./support/first-start.ts";
 import { freePort } from "./support/ports.ts";
 import { ensurePostgres } from "./support/postgres-server.ts";
@@ -22,6 +22,8 @@ const bin = (name: string) => path.join(root, "node_modules", name);
 // One installation after another, beside everything else.
 const postgres = begun(ensurePostgres());
 const chromium = begun(ensureBrowser());
+// Where there is none, its journeys say so themselves, and the route tests run all the same.
+const firefox = ensureFirefox().catch(() => undefined);
 const started = begun(build().then(firstStart));
 
 // What hangs on the clock has the processors for itself, as far as it goes.
@@ -33,7 +35,7 @@ const checks = await Promise.all([
   inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
 ]);
 const tests = await inTurn([
-  ["route tests", () => vitest("routes", "pglite"), [started]],
+  ["route tests and journeys in Firefox", () => vitest("routes", "pglite", "firefox"), [started, firefox]],
   ["process tests", () => vitest("process"), [started, postgres]],
   ["journeys", journeys, [started, chromium]],
 ]);

@@ -11,7 +11,8 @@ $$;
 revoke all on function private.mark_of(text, text) from public;
 
 -- A client ID is spent by an address that has an account already as by a new one. From then on it admits that address
--- and no other, since `used_at`. `password_proven_at`: when somebody with the token of its sign-up's mail gave the password as well.
+-- and no other, since `used_at`. `password_proven_at`: when somebody with the token of its sign-up's mail gave the
+-- password as well.
 alter table public.client_ids
   add column used_with text,
   add column used_at timestamptz,

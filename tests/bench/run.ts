@@ -9,6 +9,7 @@ import process from "node:process";
 import { ensureBuild } from "../../app/server/start/build.ts";
 import { demo } from "../../app/server/start/demo.ts";
 import { ensureBrowser } from "../support/browser.ts";
+import { doors, publicPages } from "../support/pages.ts";
 import { companyOf, growTo, type Load, load, logIn, portalCost } from "./load.ts";
 import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
 import { barePeer } from "./peer.ts";
@@ -20,20 +21,8 @@ const only = process.argv[process.argv.indexOf("--only") + 1];
 const wants = (part: string) => !process.argv.includes("--only") || only === part;
 const asJson = process.argv.includes("--json");
 
-const publicPages = [
-  "/",
-  "/services",
-  "/about",
-  "/resources/faq",
-  "/resources/feeds",
-  "/resources/blog",
-  "/resources/blog/importing-a-car-to-kenya",
-  "/contact",
-  "/careers",
-  "/privacy",
-  "/login",
-  "/signup",
-];
+/** The last of the public ones is no page. */
+const measured = [...publicPages.slice(0, -1), ...doors];
 
 type Paint = PageCost & { page: string; line: string; mode: Mode };
 type Rate = Load & { what: string; server: string };
@@ -90,7 +79,7 @@ async function paints(site: Site): Promise<Paint[]> {
     await slow.stop();
     await front.stop();
   };
-  for (const page of publicPages) {
+  for (const page of measured) {
     for (const mode of ["script", "no script", "lite"] as const) await look(page, site.port, page, lines.slow3g, mode);
   }
   for (const mode of ["script", "lite"] as const) await look("/", site.port, "/", lines.edge, mode);

@@ -1,18 +1,8 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/fixtures.ts";
-
-/** Everywhere else everything is paused (playwright.config.ts). */
-const moving = { storageState: { cookies: [], origins: [] } };
+import { hideTab, moving, open, pauseButton } from "../support/motion.ts";
 
 test.beforeEach(() => test.slow());
-
-const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
-
-/** Opens a page and waits until what makes it move has arrived. */
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
-}
 
 /** The names of the endless animations that run right now. */
 const running = (page: Page) =>
@@ -24,13 +14,6 @@ const running = (page: Page) =>
         .map((animation) => (animation as CSSAnimation).animationName),
     ),
   ]);
-
-async function hideTab(page: Page, hidden: boolean): Promise<void> {
-  await page.evaluate((hidden) => {
-    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, hidden);
-}
 
 test.describe("what moves", () => {
   test.use(moving);

@@ -1,23 +1,8 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/fixtures.ts";
-
-/** Everywhere else everything is paused (playwright.config.ts). */
-const moving = { storageState: { cookies: [], origins: [] } };
+import { moving, open, stopClock } from "../support/motion.ts";
 
 test.beforeEach(() => test.slow());
-
-const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
-
-/** Opens a page and waits until what makes it move has arrived. */
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
-}
-
-/** Stops the clock of the page; from then on only `page.clock.runFor` moves it. */
-async function stopClock(page: Page): Promise<void> {
-  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
-}
 
 test.describe("the numbers", () => {
   test.use(moving);

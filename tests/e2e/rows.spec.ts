@@ -1,34 +1,8 @@
 import type { Page } from "@playwright/test";
 import { expect, test, toast } from "../support/fixtures.ts";
-
-/** Everywhere else everything is paused (playwright.config.ts). */
-const moving = { storageState: { cookies: [], origins: [] } };
+import { hideTab, moving, open, saveData, stopClock } from "../support/motion.ts";
 
 test.beforeEach(() => test.slow());
-
-const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
-
-/** Opens a page and waits until what makes it move has arrived. */
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
-}
-
-function saveData(): void {
-  Object.defineProperty(navigator, "connection", { value: { saveData: true } });
-}
-
-/** Stops the clock of the page; from then on only `page.clock.runFor` moves it. */
-async function stopClock(page: Page): Promise<void> {
-  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
-}
-
-async function hideTab(page: Page, hidden: boolean): Promise<void> {
-  await page.evaluate((hidden) => {
-    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, hidden);
-}
 
 test.describe("the row of industries", () => {
   const row = (page: Page) => page.getByRole("region", { name: "The ten industries" });

@@ -188,6 +188,24 @@ for (const { when, held } of [
   });
 }
 
+test("a toast stays where it is while a dialog opens under it", async ({ page }) => {
+  await page.addInitScript(() =>
+    addEventListener("animationstart", ({ target }) => {
+      if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
+    }),
+  );
+  await page.goto("/login");
+  await scriptReady(page);
+  await page.getByRole("button", { name: "Forgot password?" }).click();
+  await expect(toast(page)).toBeVisible();
+  await toast(page).evaluate((toast) => Promise.all(toast.getAnimations().map((arrival) => arrival.finished)));
+  const before = await toast(page).boundingBox();
+  await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
+  const dialog = page.getByRole("dialog", { name: "Get a Quote" });
+  await expect.poll(() => dialog.evaluate((dialog) => dialog.getAnimations()[0]?.playState)).toBe("paused");
+  await expect.poll(() => dialog.locator("[data-toast]").boundingBox()).toEqual(before);
+});
+
 test.describe("over a dialog", () => {
   test.use({ lineBreaks: true });
 

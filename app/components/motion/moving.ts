@@ -41,9 +41,7 @@ function subscribe(listener: () => void): () => void {
   };
   addEventListener(name, listener, { signal });
   addEventListener("storage", reread, { signal });
-  // Firefox loses what React plans while the page enters the browser's memory, and with it all that React plans later. A
-  // timer waits there until the page comes back.
-  document.addEventListener("visibilitychange", () => setTimeout(listener), { signal });
+  document.addEventListener("visibilitychange", listener, { signal });
   stillness().addEventListener("change", listener, { signal });
   return () => off.abort();
 }

@@ -1,0 +1,31 @@
+/** Pages on which something moves, and what a journey does to it. */
+import { expect, type Page } from "@playwright/test";
+
+/** For `test.use`: everywhere else everything is paused (playwright.config.ts). */
+export const moving = { storageState: { cookies: [], origins: [] } };
+
+export const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
+
+/** Opens a page and waits until what makes it move has arrived. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
+}
+
+/** For `addInitScript`: a device that asks for less data. */
+export function saveData(): void {
+  Object.defineProperty(navigator, "connection", { value: { saveData: true } });
+}
+
+/** Stops the clock of the page; from then on only `page.clock.runFor` moves it. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
+}
+
+/** Puts another tab before the page, or takes it away. */
+export async function hideTab(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate((hidden) => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}
