@@ -55,6 +55,11 @@ export function useActionForm<const Name extends string>(
   const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
+  // A toast goes after a while; what it said of the form as a whole stays.
+  const { variant, description } = refused?.toast ?? {};
+  if (problems.length === 0 && variant === "destructive" && description) {
+    problems.push({ id: fields[names[0] as Name].id, text: description });
+  }
   return [{ id, problems }, fields];
 }
 

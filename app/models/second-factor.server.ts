@@ -46,9 +46,12 @@ const wrongCode: CodeFailure = {
   status: 400,
 };
 
+const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered before. Wait for the next one." };
+
 /**
  * Gives a code for a factor of the client's; null when it was right, and the session is then AAL2. Wrong codes count
- * against the limits, and a code is good once: hosted auth takes one as often as it comes within its 90 seconds.
+ * against the limits, and a code counts and is good once: hosted auth takes one as often as it comes within its 90
+ * seconds.
  */
 export async function giveCode(
   client: Client,
@@ -59,7 +62,10 @@ export async function giveCode(
   const guess = await limits.code(client.id);
   if ("reason" in guess) return { ...guess, title: "Verification failed" };
   const use = await limits.codeOnce(factorId, code);
-  if ("reason" in use) return use.status === 429 ? wrongCode : { ...use, title: "Verification failed" };
+  if ("reason" in use) {
+    await guess.release();
+    return use.status === 429 ? usedCode : { ...use, title: "Verification failed" };
+  }
   const failed = await verifyCode(client.backend, factorId, code).catch((error: unknown) => ({
     ...refusalOfThrown(error),
     title: "Error challenging" as const,

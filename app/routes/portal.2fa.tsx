@@ -1,5 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { data, Form, Link } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
@@ -136,11 +136,18 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
 
 function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined }) {
   const [form, fields] = useActionForm("confirm-2fa", refused, ["code"]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The button that had the focus made room for this.
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, []);
   return (
     <>
       <Title refused={refused !== undefined}>Set up 2FA</Title>
       <Refusal refused={refused} form={form} />
-      <h1 className="mb-4 text-xl">Set up 2FA</h1>
+      <h1 ref={heading} tabIndex={-1} className="mb-4 text-xl">
+        Set up 2FA
+      </h1>
       <ol className="mb-6 grid list-decimal gap-4 pl-6">
         <li>
           Scan this picture with an authenticator app on another device.

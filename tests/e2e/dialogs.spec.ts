@@ -166,6 +166,7 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     await managing.focus();
     await page.keyboard.press("Enter");
     await manage.getByRole("button", { name: "Set up 2FA" }).click();
+    await expect(manage.getByRole("heading", { name: "Set up 2FA" }), "reading begins at what came").toBeFocused();
     const key = manage.getByRole("link", { name: "open it from here" });
     const app = Authenticator.fromUri(await key.getAttribute("href"));
     await manage.getByLabel("6-digit code").fill(await app.wrongCode());

@@ -42,6 +42,10 @@ test("from an invitation to an account, a shipment and an uploaded document", as
     await page.getByLabel("Password", { exact: true }).fill(client.password);
     await page.getByRole("button", { name: "Log in", exact: true }).click();
     await expect(toast(page, "Login Failed")).toBeVisible();
+    const summary = page.getByRole("region", { name: "There is a problem" });
+    await expect(summary, "it stays when the toast has gone").toContainText(
+      "Your e-mail address is not confirmed yet.",
+    );
     const link = new URL(await confirmationLink(dataDir, client.email));
     expect(link.origin).toBe(baseURL);
     await page.goto(link.pathname + link.search);

@@ -234,8 +234,9 @@ describe("codes of a second factor", () => {
 
   test("may be wrong five times in 15 minutes, from wherever, and the backend sees no sixth", async () => {
     const { half, email, authenticator } = await halfWay("Guessed");
-    const code = await authenticator.wrongCode();
-    for (let failed = 0; failed < 5; failed += 1) expect(await status(give(half, code))).toBe(400);
+    for (let failed = 0; failed < 5; failed += 1) {
+      expect(await status(give(half, await authenticator.wrongCode()))).toBe(400);
+    }
     const other = app.browser();
     await other.post("/login", { email, password });
     const fresh = await authenticator.freshCode();
@@ -248,8 +249,16 @@ describe("codes of a second factor", () => {
 
   test("that are right do not count: after four wrong ones the next right one opens", async () => {
     const { half, authenticator } = await halfWay("Right");
+    for (let failed = 0; failed < 4; failed += 1) {
+      expect(await status(give(half, await authenticator.wrongCode()))).toBe(400);
+    }
+    expect(await status(give(half, await authenticator.freshCode()))).toBe(303);
+  });
+
+  test("that were given before do not count either: six times the same wrong one, then the right one opens", async () => {
+    const { half, authenticator } = await halfWay("Repeated");
     const wrong = await authenticator.wrongCode();
-    for (let failed = 0; failed < 4; failed += 1) expect(await status(give(half, wrong))).toBe(400);
+    for (let given = 0; given < 6; given += 1) expect(await status(give(half, wrong))).toBe(400);
     expect(await status(give(half, await authenticator.freshCode()))).toBe(303);
   });
 

@@ -76,6 +76,7 @@ describe("who may not log in", () => {
           variant: "destructive",
         },
       ]);
+      expect(page.problems).toEqual([{ id: "login-email", text: "The e-mail address or the password is not right." }]);
       expect(page.html).not.toContain("not the password");
       expect(browser.cookies.has("session")).toBe(false);
     }

@@ -199,7 +199,7 @@ describe("a session without the code", () => {
     expect(used.status).toBe(400);
     expect(used.toasts[0]).toEqual({
       title: "Verification failed",
-      description: "The code is incorrect. Please try again.",
+      description: "This code was entered before. Wait for the next one.",
       variant: "destructive",
     });
     const entered = await half.press(used, "Verify", { code: await authenticator.freshCode() });

@@ -4,12 +4,14 @@ import { TOTP } from "totp-generator";
 const period = 30_000;
 
 /**
- * An authenticator app for the tests, by another library than the backend's. Each code is of a later time step than the one before, as a code is accepted
- * once; when the next step is more than one ahead of the clock it waits for the clock, as a person does.
+ * An authenticator app for the tests, by another library than the backend's. Each code is of a later time step than the
+ * one before, as a code is accepted once; when the next step is more than one ahead of the clock it waits for the clock,
+ * as a person does.
  */
 export class Authenticator {
   #secret: string;
   #step = 0;
+  #wrong = 0;
 
   constructor(secret: string) {
     this.#secret = secret;
@@ -39,10 +41,13 @@ export class Authenticator {
     return this.#codeAt(Date.now() - 10 * period);
   }
 
-  /** Six digits that are none of the codes accepted around now. */
+  /** Six digits that were not given before and are none of the codes accepted around now. */
   async wrongCode(): Promise<string> {
     const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * period)));
-    return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !near.includes(code)) ?? "";
+    let code: string;
+    do code = String(this.#wrong++).padStart(6, "0");
+    while (near.includes(code));
+    return code;
   }
 
   async #codeAt(timestamp: number): Promise<string> {

@@ -25,7 +25,7 @@ export function note(by: string, act: Act): void {
 /** A client ID as a line: whether it is unused, spent on an account, or spent without one. */
 export function clientIdLine({ client_id, claimed_at, spent }: ListedClientId): string {
   const unclaimed = spent ? "spent, opened no account" : "unused";
-  return `${client_id}  ${claimed_at ? `used ${claimed_at}` : unclaimed}`;
+  return `${client_id}  ${claimed_at ? `used ${eastAfricaTime(claimed_at)}` : unclaimed}`;
 }
 
 /** A shipment as a line: id, stage, number, name. */
