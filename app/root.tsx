@@ -1,24 +1,17 @@
 import { useEffect } from "react";
-import {
-  data,
-  Links,
-  Meta,
-  Scripts,
-  ScrollRestoration,
-  type ShouldRevalidateFunctionArgs,
-  useRouteLoaderData,
-} from "react-router";
+import { data, Links, Meta, Scripts, ScrollRestoration, type ShouldRevalidateFunctionArgs } from "react-router";
 import type { Route } from "./+types/root";
-import { Pending, useArrival } from "./components/arrival";
 import { ErrorPage } from "./components/error-page";
 import { Flash, Toaster } from "./components/flash";
-import { Page, stayOnPage } from "./components/line";
+import { Page, stayOnPage } from "./components/lost-connection";
+import { Pending, usePageChange } from "./components/page-change";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel, useIsBelowQuote } from "./components/site/quote-panel";
 import { Splash } from "./components/site/splash";
 import { Streaks } from "./components/site/streaks";
 import { useChosenTheme } from "./components/site/theme-toggle";
+import { type SiteData, useSiteData } from "./components/site-data";
 import { quoteServices, theCompany } from "./lib/content.server";
 import { env } from "./lib/env.server";
 import { flashMiddleware, takeFlash } from "./lib/flash.server";
@@ -42,7 +35,7 @@ export const middleware: Route.MiddlewareFunction[] = [
 ];
 
 export async function loader({ request, context }: Route.LoaderArgs) {
-  return data({
+  return data<SiteData>({
     company: theCompany,
     origin: env().origin,
     quoteServices,
@@ -63,18 +56,18 @@ export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
 }
 
 // What the browser knew of the site before the line broke, for the page that says so. The server knows nothing of it.
-let known: ReturnType<typeof useRouteLoaderData<typeof loader>>;
+let known: SiteData | undefined;
 
 /** The document. It has to stand without data too: a request refused at the gate has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
-  const answered = useRouteLoaderData<typeof loader>("root");
+  const answered = useSiteData();
   useEffect(() => {
     known = answered ?? known;
   }, [answered]);
   const page = answered ?? known;
   const theme = useChosenTheme() ?? page?.theme ?? "dark";
   const isBelowQuote = useIsBelowQuote();
-  useArrival();
+  usePageChange();
   return (
     <html lang="en" className={theme}>
       <head>

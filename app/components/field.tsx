@@ -1,7 +1,7 @@
 /** The fields of the form kit: label, hint and error around a native control. */
 import type { ComponentProps, ReactNode } from "react";
 import type { FormField } from "./form";
-import { useTypedText } from "./typed";
+import { useTypedText } from "./typed-text";
 
 type FieldProps = {
   field: FormField;

@@ -4,7 +4,7 @@ import { type FormEvent, type RefObject, useEffect, useRef, useSyncExternalStore
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
-import { useWhenIdle } from "./idle";
+import { useWhenIdle } from "./when-idle";
 
 /** The toast in view; whether a banner stood in its place, and whether assistive technology has heard of that. */
 export type Current = { id: number; toast: Toast; printed: boolean; spoken: boolean };

@@ -3,8 +3,8 @@ import type { SubmissionResult } from "@conform-to/react";
 import { type ComponentProps, type MouseEvent, useEffect, useRef, useState } from "react";
 import { useNavigation } from "react-router";
 import type { Toast } from "~/lib/flash";
-import { focusInView } from "./arrival";
 import { Flash } from "./flash";
+import { focusInView } from "./page-change";
 import { Button } from "./ui/button";
 
 /**

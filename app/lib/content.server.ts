@@ -1,7 +1,6 @@
 /** Content of the site, from content/data: checked when the site starts, refused with the name of file and field. */
 import { parse } from "yaml";
 import { z } from "zod";
-import { STAGES } from "../models/shipment.ts";
 
 const files = import.meta.glob<string>("../../content/data/*.yaml", { query: "?raw", import: "default", eager: true });
 
@@ -109,22 +108,11 @@ export const team = read("team", z.array(z.object({ name: text, role: text, desc
 
 export const feeds = read("feeds", z.array(z.object({ name: text, text, url: z.url() })).length(6));
 
-/** What happens at each of the ten stages and who acts; stage n is stages[n - 1]. */
-export const stages = read(
-  "stages",
-  z
-    .array(z.object({ name: text, who: z.enum(["you", "us", "done"]), text }))
-    .refine(
-      (all) => all.map(({ name }) => name).join() === STAGES.join(),
-      "must have the names of the ten stages, in order",
-    ),
-);
-
 /** The nine options of the quote form; the form takes no other. */
 export const quoteServices = read("quote-services", z.array(text).length(9));
 
 /** Checks content/data/<name>.yaml. The year of the founding stands in one place: other texts say {founded}. */
-function read<T>(name: string, schema: z.ZodType<T>): T {
+export function read<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = files[`../../${file}`];
   if (source === undefined) throw new Error(`${file}: there is no such file`);

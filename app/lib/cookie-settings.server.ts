@@ -1,7 +1,7 @@
 /** The visitor's choice of optional cookies, kept in a cookie of its own for a year. */
 import { type Cookie, createCookie } from "react-router";
 import { z } from "zod";
-import { cookieAttributes, cookieName } from "./supabase.server.ts";
+import { cookieAttributes, cookieName } from "./cookies.server.ts";
 
 const Settings = z.object({ performance: z.boolean(), functional: z.boolean(), marketing: z.boolean() });
 export type CookieSettings = z.infer<typeof Settings>;

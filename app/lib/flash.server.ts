@@ -1,5 +1,4 @@
 /** Flash toasts: a message for the next page, in a signed cookie that the page which shows it takes away. */
-import { parseCookieHeader, serializeCookieHeader } from "@supabase/ssr";
 import {
   createContext,
   createCookieSessionStorage,
@@ -9,9 +8,9 @@ import {
   type SessionStorage,
 } from "react-router";
 import { getToast, setToast, toastMiddleware } from "remix-toast/middleware";
+import { cookieAttributes, cookieName, cookieOf, setCookie } from "./cookies.server.ts";
 import { env } from "./env.server.ts";
 import type { Toast } from "./flash.ts";
-import { cookieAttributes, cookieName } from "./supabase.server.ts";
 
 const cookie = "flash";
 let storage: SessionStorage | undefined;
@@ -39,13 +38,10 @@ export const flashMiddleware: MiddlewareFunction<Response> = async (args, next) 
   const response = (await toastMiddleware({ customSession: flashStorage() })(args, next)) as Response;
   const { headers, status } = response;
   const lines = headers.getSetCookie().filter(Boolean);
-  const name = cookieName(cookie);
-  const isBrought = parseCookieHeader(request.headers.get("Cookie") ?? "").some((one) => one.name === name);
+  const isBrought = cookieOf(request, cookie) !== undefined;
   // 202 is the framework's redirect for script.
   const isRedirect = status === 202 || (status >= 300 && status < 400);
-  if (isBrought && context.get(isTaken) && !isRedirect) {
-    lines.push(serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
-  }
+  if (isBrought && context.get(isTaken) && !isRedirect) lines.push(setCookie(cookie, "", 0));
   headers.delete("Set-Cookie");
   for (const line of lines) headers.append("Set-Cookie", line);
   return response;

@@ -2,10 +2,9 @@
  * Browsers that keep no cookies: there a right login leads back to the login. Who comes from it without any cookie goes
  * there with a cookie and a word in the address: a word that arrives alone tells.
  */
-import { serializeCookieHeader } from "@supabase/ssr";
 import { redirect } from "react-router";
+import { hasMark, setCookie } from "./cookies.server.ts";
 import { isOurs } from "./gate.server.ts";
-import { cookieAttributes, cookieName, hasMark } from "./supabase.server.ts";
 
 const cookie = "kept";
 const word = "cookies";
@@ -29,7 +28,7 @@ function comesFromLogin(request: Request): boolean {
 
 /** A Set-Cookie that is there in the next request of a browser that keeps cookies. */
 export function trial(): string {
-  return serializeCookieHeader(cookieName(cookie), "1", { ...cookieAttributes(), maxAge: age });
+  return setCookie(cookie, "1", age);
 }
 
 /** Whether the login is to say that the browser keeps no cookies. Throws the way to the plain login when it does. */

@@ -1,13 +1,13 @@
 /** How often something may be tried. The figures come from the environment, the counts lie in Postgres for all processes. */
 import { createHmac, randomBytes } from "node:crypto";
-import { serializeCookieHeader } from "@supabase/ssr";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { addressOf, networkOf, siteOf } from "./client-address.server.ts";
+import { cookieOf, setCookie } from "./cookies.server.ts";
 import { env } from "./env.server.ts";
 import { log } from "./log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "./refusal.server.ts";
-import { companyBackend, cookieAttributes, cookieName, cookieOf } from "./supabase.server.ts";
+import { companyBackend } from "./supabase.server.ts";
 
 /** An attempt that counts. `release` takes it back, for one that was no failure; it never rejects. */
 export type Attempt = { release: () => Promise<void> };
@@ -152,7 +152,7 @@ const knownAccounts = 5;
 const knownFor = 365 * 24 * hour;
 
 function knownBrowser(request: Request): KnownBrowser {
-  const [id = "", ...marks] = cookieOf(request, knownCookie).split(".");
+  const [id = "", ...marks] = (cookieOf(request, knownCookie) ?? "").split(".");
   return { id, marks };
 }
 
@@ -168,7 +168,7 @@ export function rememberBrowser(request: Request, email: string): string {
   const mark = markOf(id, email);
   const others = known.marks.filter((other) => other !== mark && /^[\w-]{43}$/.test(other));
   const value = [id, mark, ...others.slice(0, knownAccounts - 1)].join(".");
-  return serializeCookieHeader(cookieName(knownCookie), value, { ...cookieAttributes(), maxAge: knownFor });
+  return setCookie(knownCookie, value, knownFor);
 }
 
 /** A key under which nobody can read or guess who it is of. */

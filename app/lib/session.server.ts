@@ -1,25 +1,14 @@
 /** Who asks: the doors of the portal. */
-import { serializeCookieHeader } from "@supabase/ssr";
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { within } from "./backend-fetch.server.ts";
+import { hasMark, hasSessionCookie, setCookie } from "./cookies.server.ts";
 import { deadlines } from "./env.server.ts";
 import { toLogin } from "./kept-cookies.server.ts";
 import { limitsOf } from "./limits.server.ts";
 import { portalPath } from "./redirect.server.ts";
 import { type Refusal, refusalOfThrown, thrown } from "./refusal.server.ts";
-import {
-  type Backend,
-  backendOf,
-  cookieAttributes,
-  cookieName,
-  endSession,
-  guardWrites,
-  hasMark,
-  isSessionEnded,
-  renewalFailed,
-  sessionCookies,
-} from "./supabase.server.ts";
+import { type Backend, backendOf, endSession, guardWrites, isSessionEnded, renewalFailed } from "./supabase.server.ts";
 
 /** A verified second factor. `created` is an ISO 8601 time. */
 export type Factor = { id: string; name: string; created: string };
@@ -128,11 +117,6 @@ export function seemsSignedIn(request: Request, context: Readonly<RouterContextP
   return hasSessionCookie(request) && !isSessionEnded(context);
 }
 
-/** Whether the browser sends a session cookie, a true or a false one. */
-export function hasSessionCookie(request: Request): boolean {
-  return sessionCookies(request).length > 0;
-}
-
 const reminderCookie = "reminded";
 
 /** Whether the reminder to set up a second factor was shown in this browser session. */
@@ -142,7 +126,7 @@ export function wasReminded(request: Request): boolean {
 
 /** A Set-Cookie, for the browser session, that the reminder was shown. */
 export function rememberReminder(): string {
-  return serializeCookieHeader(cookieName(reminderCookie), "1", cookieAttributes());
+  return setCookie(reminderCookie, "1");
 }
 
 /** Whether an auth error means "not now" rather than "no": auth says no with a code of its own. */

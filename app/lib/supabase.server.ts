@@ -1,16 +1,18 @@
 /** Handles on the backend: one per request for the person who asks, one for the company's own work. */
-import {
-  combineChunks,
-  createServerClient,
-  isChunkLike,
-  parseCookieHeader,
-  serializeCookieHeader,
-  stringFromBase64URL,
-} from "@supabase/ssr";
+import { combineChunks, createServerClient, serializeCookieHeader, stringFromBase64URL } from "@supabase/ssr";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import ws from "ws";
 import { backendFetch } from "./backend-fetch.server.ts";
+import {
+  type Cookie,
+  cookieAttributes,
+  cookiesOf,
+  hasMark,
+  isOfSession,
+  sessionCookieName,
+  setCookie,
+} from "./cookies.server.ts";
 import type { Database } from "./database.ts";
 import { type BackendAccess, deadlines, env } from "./env.server.ts";
 import { type Refusal, refusalAsAnswer } from "./refusal.server.ts";
@@ -30,36 +32,9 @@ export function renewalFailed(backend: Backend): AbortSignal | undefined {
   return unrenewedHandles.get(backend);
 }
 
-/** The name of a cookie of ours; on https bound to this host by its prefix, so that no neighbour can set it. */
-export function cookieName(name: string): string {
-  return env().origin.startsWith("https:") ? `__Host-${name}` : name;
-}
-
-/** The name of the session cookie. */
-export function sessionCookieName(): string {
-  return cookieName("session");
-}
-
-/** Attributes that our cookies share; `Secure` follows the scheme of APP_ORIGIN. */
-export function cookieAttributes() {
-  return { path: "/", httpOnly: true, sameSite: "lax", secure: env().origin.startsWith("https:") } as const;
-}
-
 /** Set by the login: whether this is a shared computer. Null: as the browser's cookie says. */
 export const sharedComputer = createContext<boolean | null>(null);
 const sharedCookie = "shared";
-
-/** The value of a cookie of ours, "" when it is not there. */
-export function cookieOf(request: Request, name: string): string {
-  const begin = `${cookieName(name)}=`;
-  const found = (request.headers.get("Cookie") ?? "").split(/;\s*/).find((cookie) => cookie.startsWith(begin));
-  return found?.slice(begin.length) ?? "";
-}
-
-/** Whether a cookie that only says yes is there. */
-export function hasMark(request: Request, name: string): boolean {
-  return cookieOf(request, name) === "1";
-}
 
 /** Whether the person said at login that this computer is shared. */
 export function isShared(request: Request): boolean {
@@ -68,10 +43,7 @@ export function isShared(request: Request): boolean {
 
 /** A cookie of the browser session that remembers the answer. */
 export function rememberShared(shared: boolean): string {
-  return serializeCookieHeader(cookieName(sharedCookie), shared ? "1" : "", {
-    ...cookieAttributes(),
-    ...(shared ? {} : { maxAge: 0 }),
-  });
+  return shared ? setCookie(sharedCookie, "1") : setCookie(sharedCookie, "", 0);
 }
 
 /** What the session's cookies are to be after a request, whatever the library writes meanwhile. */
@@ -85,15 +57,6 @@ export function endSession(context: Readonly<RouterContextProvider>): void {
 /** Whether this request has ended the session it came with. */
 export function isSessionEnded(context: Readonly<RouterContextProvider>): boolean {
   return context.get(sessionEnded);
-}
-
-/** The names of the session's cookies: a long session is cut into session.0, session.1 and so on. */
-export function sessionCookies(request: Request): string[] {
-  const name = sessionCookieName();
-  return (request.headers.get("Cookie") ?? "")
-    .split(/;\s*/)
-    .map((cookie) => cookie.slice(0, cookie.indexOf("=")))
-    .filter((key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(key.slice(name.length + 1))));
 }
 
 const backendContext = createContext<() => Backend>();
@@ -135,7 +98,7 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
       cookieOptions: { ...cookieAttributes(), name: sessionCookieName() },
       cookies: {
         encode: "tokens-only",
-        getAll: () => cookiesOf(request),
+        getAll: () => withoutDamage(cookiesOf(request)),
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
             // The library gives every cookie 400 days. On a shared computer the session ends with the browser.
@@ -158,7 +121,8 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   const response = await next();
   if (isSessionEnded(context)) {
     headers.set("Cache-Control", "private, no-store");
-    for (const name of [...cookies.keys(), ...sessionCookies(request)]) {
+    const brought = cookiesOf(request).filter(isOfSession);
+    for (const name of [...cookies.keys(), ...brought.map(({ name }) => name)]) {
       cookies.set(name, serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
     }
   }
@@ -167,11 +131,10 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   return response;
 };
 
-/** The cookies of a request, without a session that is none: the library prints every damaged one to the log. */
-async function cookiesOf(request: Request) {
-  const all = parseCookieHeader(request.headers.get("Cookie") ?? "").map((c) => ({ ...c, value: c.value ?? "" }));
+/** Cookies without a session that is damaged: the library prints every such one to the log. */
+async function withoutDamage(all: Cookie[]): Promise<Cookie[]> {
   const session = await combineChunks(sessionCookieName(), (name) => all.find((cookie) => cookie.name === name)?.value);
-  return isSession(session) ? all : all.filter(({ name }) => !isChunkLike(name, sessionCookieName()));
+  return isSession(session) ? all : all.filter((cookie) => !isOfSession(cookie));
 }
 
 function isSession(value: string | null): boolean {

@@ -1,8 +1,8 @@
 /** The theme: dark until the person chooses, and again in a new browser session. */
 import { createCookieSessionStorage } from "react-router";
 import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
+import { cookieAttributes, cookieName } from "./cookies.server.ts";
 import { env } from "./env.server.ts";
-import { cookieAttributes, cookieName } from "./supabase.server.ts";
 
 let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { stages } from "../lib/content.server.ts";
 import { lastStage, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+import { stages } from "./stage.server.ts";
 
 test("a shipment has ten stages, each of another name", () => {
   expect(lastStage).toBe(10);

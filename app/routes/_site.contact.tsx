@@ -1,10 +1,11 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Form, useRouteLoaderData } from "react-router";
+import { data, Form } from "react-router";
 import { z } from "zod";
 import { Field, TextField } from "~/components/field";
 import { Flash } from "~/components/flash";
 import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
+import { useSiteData } from "~/components/site-data";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -15,7 +16,6 @@ import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
 import { contactDraft } from "~/models/mail-draft";
 import { oneLine, severalLines } from "~/models/text";
-import type { loader as rootLoader } from "~/root";
 import type { Route } from "./+types/_site.contact";
 
 export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
@@ -56,7 +56,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   });
 
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
-  const company = useRouteLoaderData<typeof rootLoader>("root")?.company;
+  const company = useSiteData()?.company;
   const refused = actionData && !("draft" in actionData) ? actionData : undefined;
   const ready = actionData && "draft" in actionData ? actionData : null;
   return (

@@ -1,9 +1,10 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { data, Link, useRouteLoaderData } from "react-router";
+import { data, Link } from "react-router";
 import { z } from "zod";
 import { Flash } from "~/components/flash";
 import { MailReady } from "~/components/site/mail-ready";
 import { QuoteForm } from "~/components/site/quote-form";
+import { useSiteData } from "~/components/site-data";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -14,7 +15,6 @@ import { sitePath } from "~/lib/redirect.server";
 import { emailAddress, personName } from "~/models/contact";
 import { type MailDraft, quoteDraft } from "~/models/mail-draft";
 import { oneLine, severalLines } from "~/models/text";
-import type { loader as rootLoader } from "~/root";
 import type { Route } from "./+types/resources.quote";
 
 const Quote = z.object({
@@ -49,7 +49,7 @@ export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noind
 
 /** The form is opened over other pages, at their address with `?quote`; here it stands after a refusal. */
 export default function QuotePage({ actionData }: Route.ComponentProps) {
-  const services = useRouteLoaderData<typeof rootLoader>("root")?.quoteServices ?? [];
+  const services = useSiteData()?.quoteServices ?? [];
   if (actionData && "draft" in actionData) return <QuoteReady {...actionData} />;
   return (
     <div className="mx-auto max-w-md">

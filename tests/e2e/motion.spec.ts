@@ -81,7 +81,7 @@ test.describe("what moves", () => {
 
     await page.reload();
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "true");
-    await expect(page.locator(".traffic i")).toHaveCount(50);
+    await expect(page.locator(".streaks i")).toHaveCount(50);
     expect(await running(page)).toEqual([]);
     await pauseButton(page).press("Space");
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "false");
@@ -111,7 +111,7 @@ test.describe("what moves", () => {
       { path: "/about", name: "Marks of our partners", items: 13 },
     ]) {
       await page.goto(path);
-      await expect(page.locator(".traffic")).toBeAttached();
+      await expect(page.locator(".streaks")).toBeAttached();
       const strip = page.getByRole("region", { name });
       for (const item of await strip.locator("li").all()) {
         await item.scrollIntoViewIfNeeded();
@@ -120,7 +120,7 @@ test.describe("what moves", () => {
       await expect(strip.locator("li")).toHaveCount(items);
       expect(await running(page)).toEqual([]);
       await expect(pauseButton(page)).toBeHidden();
-      await expect(page.locator(".traffic")).toBeHidden();
+      await expect(page.locator(".streaks")).toBeHidden();
     }
     const scenes = page.getByRole("region", { name: "Scenes of our story" });
     await scenes.scrollIntoViewIfNeeded();

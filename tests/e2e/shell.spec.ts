@@ -106,10 +106,10 @@ test.describe("the streaks", () => {
     const order: string[] = [];
     page.on("load", () => order.push("the page"));
     page.on("request", (request) => {
-      if (/\/all-/.test(request.url())) order.push("the streaks");
+      if (/\/lazy-/.test(request.url())) order.push("the streaks");
     });
     await open(page, "/");
-    const streaks = page.locator(".traffic i");
+    const streaks = page.locator(".streaks i");
     await expect(streaks).toHaveCount(50);
     expect([...new Set(order)]).toEqual(["the page", "the streaks"]);
     const properties = await page.evaluate(() => [
@@ -126,12 +126,12 @@ test.describe("the streaks", () => {
     const onTop = await page.evaluate(() =>
       Array.from({ length: 400 }, (_, index) =>
         document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),
-      ).filter((element) => element?.closest(".traffic")),
+      ).filter((element) => element?.closest(".streaks")),
     );
     expect(onTop).toHaveLength(0);
-    await expect(page.locator(".traffic")).toHaveCSS("z-index", "-1");
+    await expect(page.locator(".streaks")).toHaveCSS("z-index", "-1");
     await page.emulateMedia({ media: "print" });
-    await expect(page.locator(".traffic")).toBeHidden();
+    await expect(page.locator(".streaks")).toBeHidden();
   });
 
   test("leave body text its contrast of 7:1 in both themes", async ({ page }) => {
@@ -139,7 +139,7 @@ test.describe("the streaks", () => {
     for (const theme of ["dark", "light"]) {
       if (theme === "light") await page.getByRole("button", { name: "Use the light theme" }).click();
       await expect(page.locator("html")).toHaveClass(theme);
-      const streak = page.locator(".traffic i").first();
+      const streak = page.locator(".streaks i").first();
       await expect(streak).toBeAttached();
       const contrasts = await streak.evaluate((streak) => {
         const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -174,7 +174,7 @@ test.describe("the streaks", () => {
   test("are not drawn for people who save data", async ({ page }) => {
     await page.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { saveData: true } }));
     await open(page, "/");
-    await expect(page.locator(".traffic")).toHaveCount(0);
+    await expect(page.locator(".streaks")).toHaveCount(0);
   });
 });
 

@@ -1,10 +1,10 @@
 /** Everything that moves, in one part that arrives when the browser is idle. The server's page stands without it. */
 import { type ReactNode, useRef } from "react";
-import { useWhenIdle } from "../idle";
+import { useWhenIdle } from "../when-idle";
 
-/** The parts in all.ts, once they are here; null on the server, before, and for good when the line breaks. */
+/** The parts in lazy.ts, once they are here; null on the server, before, and for good when the line breaks. */
 export function useMotion() {
-  return useWhenIdle(() => import("./all"));
+  return useWhenIdle(() => import("./lazy"));
 }
 
 type StripProps = { label: string; className: string; children: ReactNode };

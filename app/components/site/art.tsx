@@ -1,5 +1,4 @@
-import { useRouteLoaderData } from "react-router";
-import type { loader } from "~/root";
+import { useSiteData } from "~/components/site-data";
 
 /** Width and height of the drawings in public/art, by the beginning of their name. */
 const sizes = [
@@ -11,7 +10,7 @@ const sizes = [
 
 /** Whether the page was asked for light: no script, no decoration. */
 export function useIsLite(): boolean {
-  return useRouteLoaderData<typeof loader>("root")?.lite ?? false;
+  return useSiteData()?.lite ?? false;
 }
 
 /**

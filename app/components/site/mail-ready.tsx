@@ -1,10 +1,9 @@
 import { Mail } from "lucide";
 import { useEffect, useRef } from "react";
-import { useRouteLoaderData } from "react-router";
+import { useSiteData } from "~/components/site-data";
 import { Icon } from "~/components/ui/icon";
 import { type MailDraft, mailtoHref } from "~/models/mail-draft";
-import type { loader } from "~/root";
-import { focusInView } from "../arrival";
+import { focusInView } from "../page-change";
 import { chatHref } from "./chat";
 import { OfficePhone } from "./office-phone";
 
@@ -20,7 +19,7 @@ export function openMail(draft: MailDraft): void {
  * application by itself.
  */
 export function MailReady({ draft, opens = false }: { draft: MailDraft; opens?: boolean }) {
-  const company = useRouteLoaderData<typeof loader>("root")?.company;
+  const company = useSiteData()?.company;
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!opens) return;

@@ -3,5 +3,5 @@ import { useMotion } from "../motion";
 /** The streaks behind every page, once script has nothing else to do. */
 export function Streaks() {
   const motion = useMotion();
-  return motion && <motion.Traffic />;
+  return motion && <motion.MovingStreaks />;
 }

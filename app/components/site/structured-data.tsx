@@ -1,6 +1,5 @@
-import { useRouteLoaderData } from "react-router";
+import { useSiteData } from "~/components/site-data";
 import type { ArticleSummary } from "~/models/article.server";
-import type { loader } from "~/root";
 
 /**
  * Facts for search engines in the words of schema.org. A data block is never run, so the content security policy asks
@@ -15,7 +14,7 @@ function StructuredData({ facts }: { facts: Record<string, unknown> }) {
 
 /** The company: name, founding year, offices and phone. For the page about it. */
 export function OrganisationData() {
-  const site = useRouteLoaderData<typeof loader>("root");
+  const site = useSiteData();
   if (!site) return null;
   const { company, origin } = site;
   const [head] = company.offices;
@@ -44,7 +43,7 @@ export function OrganisationData() {
 
 /** A written article of the blog, published by the company. */
 export function ArticleData({ article }: { article: ArticleSummary }) {
-  const site = useRouteLoaderData<typeof loader>("root");
+  const site = useSiteData();
   if (!site) return null;
   const publisher = organisation(site.origin, site.company.name);
   return (

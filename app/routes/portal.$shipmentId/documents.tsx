@@ -1,19 +1,12 @@
 import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
 import { useEffect, useRef } from "react";
-import { useWhenIdle } from "~/components/idle";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
-import type { Toast } from "~/lib/flash";
+import { useWhenIdle } from "~/components/when-idle";
 import { acceptedKinds, type DocumentState, documentState } from "~/models/document";
 import { useDrop, useNoStrayDrops } from "./drop";
-import { UploadForm } from "./upload";
+import { UploadForm, type UploadRefused } from "./upload";
 import { cancelAll, isSending, useIsSending } from "./uploads";
-
-/** What the upload action answers when it took no file: for which document, when that is known, and why. */
-export type UploadRefused = { document: string | null; toast: Toast };
-
-/** The id of the file field of a document. */
-export const fileFieldId = (document: string) => `file-${document}`;
 
 type Document = { id: string; name: string; uploaded: boolean; verified: boolean };
 

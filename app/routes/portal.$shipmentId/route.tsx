@@ -2,17 +2,19 @@ import { data, Link } from "react-router";
 import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
-import { stages, theCompany } from "~/lib/content.server";
+import { theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { lastStage, pageAsked, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
+import { stages } from "~/models/stage.server";
 import type { Route } from "./+types/route";
-import { Documents, fileFieldId, type UploadRefused } from "./documents";
+import { Documents } from "./documents";
 import { Payments } from "./payments";
 import { receiveFile } from "./receive.server";
 import { Tracking } from "./tracking";
+import { fileFieldId, type UploadRefused } from "./upload";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await theShipment(context, params.shipmentId, pageAsked(url));

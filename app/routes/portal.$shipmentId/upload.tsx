@@ -3,13 +3,19 @@ import { Form, useLocation, useNavigate } from "react-router";
 import { fileButtonLook, inputLook } from "~/components/field";
 import { showToast } from "~/components/flash";
 import { SubmitButton } from "~/components/form";
-import { useWhenIdle } from "~/components/idle";
-import { renew } from "~/components/line";
+import { renew } from "~/components/lost-connection";
+import { useWhenIdle } from "~/components/when-idle";
 import { inWords, maxFileSize } from "~/lib/file-size";
+import type { Toast } from "~/lib/flash";
 import { acceptedFiles } from "~/models/document";
-import { fileFieldId, type UploadRefused } from "./documents";
 import { holding } from "./drop";
 import { cancel, cancelAll, choose, chooseOriginal, fileOf, forget, send, type Upload, useUpload } from "./uploads";
+
+/** What the upload action answers when it took no file: for which document, when that is known, and why. */
+export type UploadRefused = { document: string | null; toast: Toast };
+
+/** The id of the file field of a document. */
+export const fileFieldId = (document: string) => `file-${document}`;
 
 /**
  * The form of a document whose file is awaited. It posts to the page; with script the file is sent beside the page, so

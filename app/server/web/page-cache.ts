@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { addressHeader } from "../../lib/client-address.server.ts";
+import { cookieName, cookiesIn, isOfSession, sessionCookieName } from "../../lib/cookies.server.ts";
 import { isLite } from "../../lib/lite.server.ts";
 import { requestIdHeader } from "../../lib/log.server.ts";
-import { hasSessionCookie } from "../../lib/session.server.ts";
-import { cookieName, sessionCookieName } from "../../lib/supabase.server.ts";
 import { themeOf } from "../../lib/theme.server.ts";
 import { bestBrotli, encode, type Stored } from "./kept-answer.ts";
 
@@ -40,8 +39,8 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
     (method === "GET" || method === "HEAD") &&
     url.length <= maxAddress &&
     !personal.test(url) &&
-    cookiesNamed(headers.cookie, "flash").length === 0 &&
-    !(choosesCookies.test(url) && cookiesNamed(headers.cookie, "cookieSettings").length > 0)
+    !isNamed(headers.cookie, "flash") &&
+    !(choosesCookies.test(url) && isNamed(headers.cookie, "cookieSettings"))
   );
 }
 
@@ -90,10 +89,13 @@ async function anonymous({ url = "/", headers }: IncomingMessage, origin: string
   // Of where a navigation comes from, only whether it comes from a page of ours.
   const isNext = headers["sec-fetch-site"] === "same-origin";
   if (isNext) asked.set("Sec-Fetch-Site", "same-origin");
-  const cookies = cookiesNamed(headers.cookie, "lite", "theme");
+  const brought = cookiesIn(headers.cookie);
+  const ours = ["lite", "theme"].map(cookieName);
+  const cookies = brought
+    .filter(({ name }) => ours.includes(name))
+    .map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
   // The navigation only knows that there is a session; whose it is stays out.
-  const signedIn =
-    headers.cookie !== undefined && hasSessionCookie(new Request(origin, { headers: { Cookie: headers.cookie } }));
+  const signedIn = brought.some(isOfSession);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
   if (cookies.length > 0) asked.set("Cookie", cookies.join("; "));
   const request = new Request(origin + url, { headers: asked });
@@ -101,10 +103,9 @@ async function anonymous({ url = "/", headers }: IncomingMessage, origin: string
   return { request, key: [request.url, isLite(request), isLight, signedIn, isNext].join(" ") };
 }
 
-/** The cookies of ours with these names, as they were sent. */
-function cookiesNamed(header = "", ...names: string[]): string[] {
-  const ours = names.map((name) => `${cookieName(name)}=`);
-  return header.split(/;\s*/).filter((cookie) => ours.some((name) => cookie.startsWith(name)));
+/** Whether a cookie of ours is in a `Cookie` header. */
+function isNamed(header: string | undefined, name: string): boolean {
+  return header !== undefined && cookiesIn(header).some((cookie) => cookie.name === cookieName(name));
 }
 
 /** What may become of an answer. */

@@ -1,8 +1,8 @@
 import { CarouselControls } from "./carousel-controls";
 import { CountUp } from "./count-up";
 import { Loop } from "./loop";
+import { MovingStreaks } from "./moving-streaks";
 import { PauseButton } from "./pause-button";
 import { RowButtons } from "./row-buttons";
-import { Traffic } from "./traffic";
 
-export default { CarouselControls, CountUp, Loop, PauseButton, RowButtons, Traffic };
+export default { CarouselControls, CountUp, Loop, PauseButton, RowButtons, MovingStreaks };

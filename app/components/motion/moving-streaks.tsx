@@ -16,7 +16,7 @@ const streaks = Array.from({ length: 50 }, (_, index) => {
 });
 
 /** Fifty thin lines that pass behind the page, half of them each way, like traffic at night; none for who saves data. */
-export function Traffic() {
+export function MovingStreaks() {
   const [isWanted] = useState(wantsDecoration);
   return isWanted && <Streaks />;
 }
@@ -30,7 +30,7 @@ function Streaks() {
   const ref = useRef<HTMLDivElement>(null);
   const moving = useMoving(ref);
   return (
-    <div ref={ref} aria-hidden className="traffic" data-moving={moving || undefined}>
+    <div ref={ref} aria-hidden className="streaks" data-moving={moving || undefined}>
       {streaks.map((style) => (
         <i key={style.top} style={style} />
       ))}

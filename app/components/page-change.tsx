@@ -1,4 +1,4 @@
-/** What a change of page means to the keyboard, to a screen reader and to an impatient eye. */
+/** What a change of page means to the keyboard, to a screen reader, and to who waits for it. */
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
@@ -7,7 +7,7 @@ let pressed = "";
 const left = new Map<string, string>();
 
 /** On a new page reading begins at its content; Back returns to the link that was pressed. */
-export function useArrival(): void {
+export function usePageChange(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();
   const here = useRef({ pathname, key });
