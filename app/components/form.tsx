@@ -64,7 +64,7 @@ export function useActionForm<const Name extends string>(
 }
 
 /** Above the h1 of a page whose form was refused: the toast, and what is wrong with links to the fields. */
-export function Refusal({ refused, form }: { refused: Refused | undefined; form: ActionForm }) {
+export function FormProblems({ refused, form }: { refused: Refused | undefined; form: ActionForm }) {
   return <Problems answer={refused} problems={form.problems} />;
 }
 

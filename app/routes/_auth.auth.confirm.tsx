@@ -1,7 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
 import { Field } from "~/components/field";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
 import { failure, firstError, refuse } from "~/lib/answer.server";
@@ -41,7 +41,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
   return (
     <>
       <Title refused={actionData !== undefined}>Confirm your e-mail address</Title>
-      <Refusal refused={actionData} form={form} />
+      <FormProblems refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Confirm your e-mail address</h1>
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { data, Form, Link, redirect } from "react-router";
 import { Field } from "~/components/field";
 import { answerAtOnce } from "~/components/flash";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
@@ -69,7 +69,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
   return (
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>
-      <Refusal refused={actionData} form={form} />
+      <FormProblems refused={actionData} form={form} />
       {loaderData.noCookies && <NoCookies />}
       <h1 className="mb-6 text-xl">Client Login</h1>
       <Form method="post" id={form.id} noValidate>

@@ -3,7 +3,7 @@ import { Form, redirect } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
 import { SelectField } from "~/components/field";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
@@ -68,7 +68,7 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
   return (
     <>
       <Title refused={actionData !== undefined}>Enter your code</Title>
-      <Refusal refused={actionData} form={form} />
+      <FormProblems refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Enter your code</h1>
       <p className="mb-6 text-quiet">Your account asks for a code besides the password. Nothing of it opens before.</p>
       <Form method="post" id={form.id} noValidate>

@@ -1,7 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
 import { Field } from "~/components/field";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
@@ -48,7 +48,7 @@ export default function SignUpPage({ actionData }: Route.ComponentProps) {
   return (
     <>
       <Title refused={actionData !== undefined}>Sign up</Title>
-      <Refusal refused={actionData} form={form} />
+      <FormProblems refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Open your client account</h1>
       <p className="mb-6 text-quiet">
         For clients the company has invited. You follow your shipments and send documents here.

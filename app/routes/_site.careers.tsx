@@ -2,7 +2,7 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, useLocation } from "react-router";
 import { z } from "zod";
 import { Field, FileField, TextField } from "~/components/field";
-import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -78,7 +78,7 @@ function CareersForm({ refused, intro }: { refused: Refused | undefined; intro: 
   return (
     <div className="max-w-xl">
       <Title refused={refused !== undefined}>Careers</Title>
-      <Refusal refused={refused} form={form} />
+      <FormProblems refused={refused} form={form} />
       <h1 className="mb-2 text-xl">Careers</h1>
       <p className="mb-4 text-quiet">{intro}</p>
       <p className="mb-6 border-l-2 border-needs-you pl-4">

@@ -3,7 +3,7 @@ import { data, Form } from "react-router";
 import { z } from "zod";
 import { Field, TextField } from "~/components/field";
 import { Flash } from "~/components/flash";
-import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
 import { useSiteData } from "~/components/site-data";
 import { Title } from "~/components/title";
@@ -118,7 +118,7 @@ function ContactForm({ refused, isFirst }: { refused: Refused | undefined; isFir
   const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
   return (
     <>
-      <Refusal refused={refused} form={form} />
+      <FormProblems refused={refused} form={form} />
       {isFirst && <h1 className="mb-2 text-xl">Contact</h1>}
       <p className="mb-6 text-quiet">Your mail application opens with what you write here. You send it from there.</p>
       <Form method="post" id={form.id} noValidate>

@@ -25,13 +25,13 @@ async function receive(
   id: string,
 ): Promise<Pick<Received, "toast" | "status">> {
   const client = clientOrRefusal(context);
-  if ("reason" in client) return refuse(client);
+  if ("reason" in client) return failed(client);
   const shipment = await getShipment(client, id);
-  if (!shipment) return refuse({ reason: "There is no such shipment.", status: 404 });
-  if ("reason" in shipment) return refuse(shipment);
+  if (!shipment) return failed({ reason: "There is no such shipment.", status: 404 });
+  if ("reason" in shipment) return failed(shipment);
   return receiveFile(context, client, shipment, request);
 }
 
-function refuse({ reason, status }: { reason: string; status: number }) {
+function failed({ reason, status }: { reason: string; status: number }) {
   return { toast: failure("Upload failed", reason), status };
 }

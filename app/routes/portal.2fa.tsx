@@ -5,7 +5,7 @@ import { z } from "zod";
 import { CodeField } from "~/components/code-field";
 import { CloseLink, Dialog, opensOver } from "~/components/dialog";
 import { Flash } from "~/components/flash";
-import { Refusal, type Refused, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { codeErrors, failure, firstError, refuse } from "~/lib/answer.server";
@@ -144,7 +144,7 @@ function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined 
   return (
     <>
       <Title refused={refused !== undefined}>Set up 2FA</Title>
-      <Refusal refused={refused} form={form} />
+      <FormProblems refused={refused} form={form} />
       <h1 ref={heading} tabIndex={-1} className="mb-4 text-xl">
         Set up 2FA
       </h1>

@@ -3,7 +3,7 @@ import { data, Form } from "react-router";
 import { z } from "zod";
 import { CodeField } from "~/components/code-field";
 import { CloseLink, Dialog } from "~/components/dialog";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { buttonLook } from "~/components/ui/button";
 import { codeErrors, failure, firstError, refuse } from "~/lib/answer.server";
@@ -63,7 +63,7 @@ export default function RemoveFactorPage({ actionData, loaderData }: Route.Compo
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove an authenticator" back="/portal/2fa">
       <Title refused={actionData !== undefined}>Remove an authenticator</Title>
-      <Refusal refused={actionData} form={form} />
+      <FormProblems refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Remove an authenticator</h1>
       <p className="mb-6 text-quiet">
         {loaderData.name} will no longer open your account. Enter a code of it to show that it is you.

@@ -3,7 +3,7 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect, useOutletContext } from "react-router";
 import { CloseLink, Dialog } from "~/components/dialog";
 import { Field } from "~/components/field";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { useDraft } from "~/components/portal/draft";
 import { Title } from "~/components/title";
 import { buttonLook } from "~/components/ui/button";
@@ -56,7 +56,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
-      <Refusal refused={actionData} form={form} />
+      <FormProblems refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="requestId" value={requestId} />

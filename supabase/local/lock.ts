@@ -89,7 +89,7 @@ export async function lockWithin(milliseconds: number, dataDir: string, site: nu
 /** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
 function take(dataDir: string, draft: string): void {
   if (link(draft, fileIn(dataDir))) return;
-  // Each who wants to remove it says so in a file of their own before looking at the others': of any two, one sees both.
+  // Who wants to remove it first writes a claim and then reads the others' claims: of two at once, at least one sees both.
   const claim = `${fileIn(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {

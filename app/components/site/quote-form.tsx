@@ -1,6 +1,6 @@
 import { type FetcherWithComponents, Form } from "react-router";
 import { Field, SelectField, TextField } from "../field";
-import { Refusal, type Refused, SubmitButton, useActionForm } from "../form";
+import { FormProblems, type Refused, SubmitButton, useActionForm } from "../form";
 
 /**
  * The quote form, in the panel over a page and on its own page after a refusal. `from` is where the person was; with a
@@ -19,7 +19,7 @@ export function QuoteForm(props: {
   const [form, fields] = useActionForm("quote", refused, ["name", "email", "phone", "service", "message"]);
   return (
     <>
-      <Refusal refused={refused} form={form} />
+      <FormProblems refused={refused} form={form} />
       {heading && <h1 className="mb-6 text-xl">{heading}</h1>}
       <Sent method="post" action="/resources/quote" id={form.id} noValidate>
         <input type="hidden" name="from" value={from} />

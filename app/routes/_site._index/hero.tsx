@@ -1,7 +1,7 @@
 import { Form, Link, useLocation } from "react-router";
 import { Field } from "~/components/field";
 import { Flash } from "~/components/flash";
-import { Refusal, SubmitButton, useActionForm } from "~/components/form";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { MailReady } from "~/components/site/mail-ready";
 import { quoteLink } from "~/components/site/quote-panel";
 import { ButtonLink } from "~/components/ui/button";
@@ -20,7 +20,7 @@ export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
   const ready = answer && "draft" in answer && answer.draft ? answer : null;
   return (
     <div>
-      <Refusal refused={ready ? undefined : answer} form={form} />
+      <FormProblems refused={ready ? undefined : answer} form={form} />
       {ready && <Flash toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>

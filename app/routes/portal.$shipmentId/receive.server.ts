@@ -30,23 +30,23 @@ export function receiveFile(
       const known = shipment.documents.find((document) => document.id === id);
       const reason =
         form.status === 413 ? `${form.reason} ${ifTooLarge}: ${theCompany.offices[0]?.email}.` : form.reason;
-      return refuse(known?.id ?? null, "Upload failed", reason, form.status);
+      return notReceived(known?.id ?? null, "Upload failed", reason, form.status);
     }
     const document = shipment.documents.find(({ id }) => id === form.get("document"));
     const file = form.get("file");
-    if (!document) return refuse(null, "Upload failed", "Choose the document that the file belongs to.", 400);
+    if (!document) return notReceived(null, "Upload failed", "Choose the document that the file belongs to.", 400);
     if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
-      return refuse(document.id, "No file selected.", undefined, 400);
+      return notReceived(document.id, "No file selected.", undefined, 400);
     }
     const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch(
       (error: unknown) => ({ ...refusalOfThrown(error), title: "Upload failed" }),
     );
-    if (failed) return refuse(document.id, failed.title, failed.reason, failed.status);
+    if (failed) return notReceived(document.id, failed.title, failed.reason, failed.status);
     const toast: Toast = { title: `${document.name} uploaded`, description: "We check it next.", variant: "default" };
     return { document: document.id, toast, status: 200 };
   });
 }
 
-function refuse(document: string | null, title: string, reason: string | undefined, status: number): Received {
+function notReceived(document: string | null, title: string, reason: string | undefined, status: number): Received {
   return { document, toast: failure(title, reason), status };
 }

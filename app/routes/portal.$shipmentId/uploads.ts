@@ -107,11 +107,11 @@ async function shrink(id: string, photo: File): Promise<void> {
 function judge(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? fileProblem(fileOf(upload)) : null;
-  if (problem) refuse(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
+  if (problem) showProblem(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
   return !problem;
 }
 
-function refuse(id: string, toast: Toast, canRetry: boolean): void {
+function showProblem(id: string, toast: Toast, canRetry: boolean): void {
   change(id, { sent: null, problem: toast.description ?? toast.title, canRetry });
   showToast(toast);
 }
@@ -128,9 +128,9 @@ export async function send(id: string, address: string): Promise<Answer | null> 
   if (cancel.signal.aborted) return null;
   if (answer?.kind === "lost") {
     const description = "The connection was lost. Your file is still here. Try again.";
-    refuse(id, { title: "Upload failed", description, variant: "destructive" }, true);
+    showProblem(id, { title: "Upload failed", description, variant: "destructive" }, true);
   }
-  if (answer?.kind === "refused") refuse(id, answer.toast, answer.status >= 429);
+  if (answer?.kind === "refused") showProblem(id, answer.toast, answer.status >= 429);
   if (answer?.kind === "ended") {
     change(id, { sent: null, problem: "You were signed out before this file was taken.", canRetry: true });
   }

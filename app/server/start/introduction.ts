@@ -1,4 +1,4 @@
-/** What a start prints for a newcomer. Only read once the backend is on its way: half the site's code hangs on it. */
+/** What a start prints for a newcomer. Only read once the backend is on its way: it imports what most of the site needs. */
 import path from "node:path";
 import type { Settings } from "../../lib/env.server.ts";
 import { companyBackend } from "../../lib/supabase.server.ts";

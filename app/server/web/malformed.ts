@@ -21,7 +21,7 @@ const lineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 export function answerMalformed(server: Server, headers: [string, string][]): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (request, response) => answering.set(request.socket, response));
-  const refuse = (socket: Duplex, status: number, more: [string, string][] = []) => {
+  const close = (socket: Duplex, status: number, more: [string, string][] = []) => {
     // An answer under way must not be mixed with another one, nor a request have two.
     const current = answering.get(socket);
     const isAnswered = current?.headersSent && !(current.writableFinished && current.req.complete);
@@ -33,9 +33,9 @@ export function answerMalformed(server: Server, headers: [string, string][]): vo
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy();
-    else refuse(socket, statusOf[error.code ?? ""] ?? 400);
+    else close(socket, statusOf[error.code ?? ""] ?? 400);
   });
-  server.on("connect", (_request, socket) => refuse(socket, 405, [allowed]));
+  server.on("connect", (_request, socket) => close(socket, 405, [allowed]));
   server.on("checkExpectation", (request, response) => {
     for (const [name, value] of headers) response.setHeader(name, value);
     end(request, response, 417);

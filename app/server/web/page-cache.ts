@@ -11,7 +11,7 @@ import { bestBrotli, encode, type Stored } from "./kept-answer.ts";
 
 /** How many bytes of pages are kept, in every encoding together. */
 const maxBytes = 48 * 1024 * 1024;
-/** Addresses longer than this are nobody's page. */
+/** Longer addresses, in characters, are not kept: no page of ours has one. */
 const maxAddress = 512;
 /** Where a page belongs to one person, and depends on all that a request brings. */
 const personal = /^\/+(portal|login|signup|auth)\b/i;
