@@ -3,8 +3,8 @@ import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
 
 /**
- * What the framework and our own code need, and every browser has that has the rest of it. In others the page stays as
- * the server sent it, where everything works: half of the script would be worse than none.
+ * Newest features that React Router and our code need; a browser with these has the others too. Without them nothing
+ * hydrates: the page works as the server sent it, and a script that fails half-way would be worse.
  */
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
@@ -12,22 +12,26 @@ const canRun =
 if (canRun) start();
 
 function start(): void {
-  // The page painted with the rules it uses; what script adds to it needs the others too (app/server/web/critical-css.ts).
+  // The HTML inlines only the CSS it uses; what script adds needs the whole stylesheet (server/web/critical-css.ts).
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";
   }
 
-  // A page that is left while it loads rejects the rest of its answer, which the framework leaves to nobody.
+  // Leaving a page while it loads aborts its stream; React Router does not catch that AbortError.
   addEventListener("unhandledrejection", (event) => {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox loses what a page was about to show that is left while it changes, and the router waits for it for ever.
+  // Firefox never ends a view transition if the page is left during it; after Back the router would wait for ever.
   addEventListener("pagehide", () => {
     const change = document.activeViewTransition;
     if (!change) return;
+    let isOver = false;
     change.ready.catch(() => {});
-    addEventListener("pageshow", () => location.reload(), { once: true });
+    change.finished.finally(() => {
+      isOver = true;
+    });
+    addEventListener("pageshow", () => isOver || location.reload(), { once: true });
   });
 
   startTransition(() => {

@@ -1,4 +1,4 @@
-/** Toasts: what the server prints as a banner, and what script makes of it. One at a time, the newest. */
+/** Toasts: banners in the HTML of the server, which become toasts once script runs. One at a time, the newest. */
 import { CircleAlert, CircleCheck, X } from "lucide";
 import { type FormEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "react-router";
@@ -6,7 +6,7 @@ import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { useWhenIdle } from "./when-idle";
 
-/** The toast in view; whether a banner stood in its place, and whether assistive technology has heard of that. */
+/** The toast in view; `printed`: its banner was shown before; `spoken`: screen readers announced that banner. */
 export type Current = { id: number; toast: Toast; printed: boolean; spoken: boolean };
 
 type Toasts = { current: Current | null; waiting: Toast | null; isReady: boolean };
@@ -37,7 +37,7 @@ export function useToasts(): Toasts {
   );
 }
 
-/** Shows a toast in place of the one in view. The same object is shown once. */
+/** Shows a toast in place of the one in view. The same object is shown only once. */
 export function showToast(toast: Toast, { printed = false, spoken = false } = {}): void {
   if (seen.has(toast)) return;
   seen.add(toast);
@@ -50,7 +50,7 @@ export function showToastNext(toast: Toast): void {
   else showToast(toast, { printed: !toasts.isReady });
 }
 
-/** Answers a form with a toast and sends nothing, once toasts can be shown; before that the form goes its way. */
+/** Shows a toast instead of submitting the form; until toasts can be shown, the form is submitted as usual. */
 export function answerAtOnce(event: FormEvent, toast: Toast): void {
   if (!toasts.isReady) return;
   event.preventDefault();
@@ -65,14 +65,14 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Ends a toast that somebody closed while it was a banner still: it does not come back as a toast. */
+/** Ends a toast that was closed while still a banner, so that it does not come back as a toast. */
 function closeBanner(toast: Toast): void {
   seen.add(toast);
   if (toasts.waiting === toast) set({ waiting: null });
   if (toasts.current?.toast === toast) endToast(toasts.current.id);
 }
 
-/** Lets go of the toast that waits: it was meant for somebody who has signed out. */
+/** Drops the waiting toast: the person it was meant for has signed out. */
 export function forgetWaiting(): void {
   set({ waiting: null });
 }
@@ -83,8 +83,8 @@ export function toastsAreReady(): void {
 }
 
 /**
- * Where toasts appear once script runs; the primitive behind it arrives when the browser is idle. Until then, and where
- * it never comes, a toast is a banner. Once a document.
+ * Where toasts appear once script runs; the module for it is loaded when the browser is idle. Until then, and if that
+ * fails, a toast is a banner. Rendered once in a document.
  */
 export function Toaster() {
   const Region = useWhenIdle(() => import("./toast-region"));
@@ -96,15 +96,15 @@ export function Toaster() {
 }
 
 /**
- * A toast that belongs to the page: a banner as the server prints it, gone on the next page; with script, in the same
- * place, the toast of the specification. `patient` lets the toast in view end first.
+ * A toast of the page: a banner in the HTML of the server, gone on the next page; with script, in the same place, the
+ * toast of the specification. With `patient` it waits for the toast in view to end.
  */
 export function Flash({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const { isReady } = useToasts();
   const banner = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     if (banner.current?.open === false) return closeBanner(toast);
-    // A browser speaks an alert of the first HTML by itself, a status not; both when they are put in later.
+    // Screen readers announce an alert in the initial HTML but no status; of elements added later they announce both.
     const printed = !toasts.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, { printed, spoken: printed && (hydrated || toast.variant === "destructive") });
@@ -112,7 +112,7 @@ export function Flash({ toast, patient = false }: { toast: Toast; patient?: bool
   return isReady ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** In the flow of the page where no script runs; otherwise where the toast will stand. A press closes it natively. */
+/** In the flow of the page if scripting is disabled, otherwise where the toast will be. Closes without script. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (
@@ -137,7 +137,7 @@ function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDe
   );
 }
 
-/** The plane of a toast, in the page and over it. */
+/** The classes of a toast and of its banner. */
 export function toastLook({ variant }: Toast): string {
   return `toast rounded-label border-l-4 bg-raised shadow-float ${variant === "destructive" ? "border-failure" : "border-done"}`;
 }
@@ -146,7 +146,7 @@ export const closeLook =
   "absolute -top-2 -right-2 flex size-11 items-center justify-center rounded-label text-quiet hover:text-ink";
 
 /** What a toast says. */
-export function ToastFace({ toast }: { toast: Toast }) {
+export function ToastFace({ toast, onFollow }: { toast: Toast; onFollow?: () => void }) {
   const failed = toast.variant === "destructive";
   const { label, ...link } = toast.action ?? { to: "" };
   const mark = failed ? CircleAlert : CircleCheck;
@@ -157,7 +157,7 @@ export function ToastFace({ toast }: { toast: Toast }) {
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}
         {label && (
-          <Link {...link} className="inline-flex min-h-11 items-center text-sm underline">
+          <Link {...link} onClick={onFollow} className="inline-flex min-h-11 items-center text-sm underline">
             {label}
           </Link>
         )}

@@ -55,7 +55,7 @@ export function useActionForm<const Name extends string>(
   const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
-  // A toast goes after a while; what it said of the form as a whole stays.
+  // The toast disappears; its message about the form as a whole stays in the summary.
   const { variant, description } = refused?.toast ?? {};
   if (problems.length === 0 && variant === "destructive" && description) {
     problems.push({ id: fields[names[0] as Name].id, text: description });
@@ -69,7 +69,7 @@ export function FormProblems({ refused, form }: { refused: Refused | undefined; 
 }
 
 /**
- * The toast and the error summary of a refused form, which gets the focus at each answer, also at one in the words of
+ * The toast and the error summary of a refused form. The summary gets the focus at each answer, even one that repeats
  * the last. `id` is that of the field a problem belongs to.
  */
 export function Problems(props: { answer: { toast?: Toast } | undefined; problems: { id: string; text: string }[] }) {
@@ -91,10 +91,13 @@ export function Problems(props: { answer: { toast?: Toast } | undefined; problem
           <h2 id="problems" className="font-semibold">
             There is a problem
           </h2>
-          <ul className="mt-1">
+          <ul className="mt-1 grid gap-1">
             {problems.map(({ id, text }) => (
               <li key={`${id} ${text}`}>
-                <a href={`#${id}`} className="inline-flex min-h-11 items-center text-failure underline">
+                <a
+                  href={`#${id}`}
+                  className="inline-flex min-h-11 items-center py-1 leading-snug text-failure underline"
+                >
                   {text}
                 </a>
               </li>
@@ -107,8 +110,8 @@ export function Problems(props: { answer: { toast?: Toast } | undefined; problem
 }
 
 /**
- * The button that sends a form: the one that was pressed says so while it is on its way, and none takes a second press
- * then. `sending` is for forms that are sent without a navigation.
+ * The button that submits a form. While the form is sent, the pressed button shows `pending` and none takes another
+ * press. `sending` says so for forms that are sent without a navigation.
  */
 export function SubmitButton({
   pending,

@@ -2,6 +2,7 @@ import { Close, Provider, Root, Viewport } from "@radix-ui/react-toast";
 import { X } from "lucide";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
+import { useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { atSignOut } from "~/lib/signed-out";
@@ -18,23 +19,24 @@ import {
   useToasts,
 } from "./flash";
 
-/** How long the toast takes to go, in milliseconds; as .toast has it in app.css. */
+/** How long the closing animation takes, in milliseconds; as .toast in parts.css. */
 const leaving = 150;
 
 /**
- * The toast region of section 2 of the specification: 5000 ms, waits under the pointer and while it has the focus, ends
- * by Escape, its button, or a swipe of 50 px to the right; F8 leads to it. Inside an open dialog, since everything else
- * is out of reach then.
+ * The toast region of section 2 of the specification: 5000 ms, paused while hovered or focused; closed by Escape, its
+ * button, or a swipe of 50 px to the right; F8 focuses it. Rendered inside an open modal dialog, since everything else
+ * is inert then.
  */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
   const dialog = useTopDialog();
-  // What was spoken already is announced where nobody hears it.
+  // Detached: a toast announced as a banner is not announced again.
   const [nowhere] = useState(() => document.createElement("div"));
   const container = dialog ?? document.body;
   const cameFrom = useRef<HTMLElement>(null);
   useEffect(toastsAreReady, []);
   useWaiting(waiting);
+  useReached(current, waiting);
   useEffect(() => atSignOut(forgetWaiting), []);
   return (
     <Provider
@@ -58,7 +60,7 @@ export default function ToastRegion() {
   );
 }
 
-/** Under this name the tab keeps the toast that waits: it was never in view, so it comes on the next page. */
+/** sessionStorage key of the waiting toast: if the document is left before it shows, the next one shows it. */
 const waitingKey = "waiting-toast";
 
 function useWaiting(waiting: Toast | null): void {
@@ -71,13 +73,24 @@ function useWaiting(waiting: Toast | null): void {
       else sessionStorage.removeItem(waitingKey);
       if (left && !waiting) showToastNext(JSON.parse(left));
     } catch {
-      // Storage may be switched off or full: the page in view has it.
+      // Storage may be switched off or full: this document still has it.
     }
   }, [waiting]);
 }
 
+/** Ends, or never shows, a toast whose link leads to the page in view. */
+function useReached(current: Current | null, waiting: Toast | null): void {
+  const { pathname } = useLocation();
+  useEffect(() => {
+    if (waiting?.action?.to === pathname) forgetWaiting();
+    if (current?.toast.action?.to === pathname) endToast(current.id);
+  }, [pathname, current, waiting]);
+}
+
 function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<HTMLElement | null> }) {
   const [open, setOpen] = useState(true);
+  // A toast that moves into a dialog is a new element, and does not slide in again.
+  const [isNew, setNew] = useState(!printed);
   const root = useRef<HTMLLIElement>(null);
   const close = () => {
     if (root.current?.parentElement?.contains(document.activeElement)) cameFrom.current?.focus();
@@ -92,10 +105,11 @@ function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<H
       duration={toast.duration}
       type={toast.variant === "destructive" ? "foreground" : "background"}
       data-toast={toast.variant}
-      data-new={printed ? undefined : ""}
+      data-new={isNew ? "" : undefined}
+      onAnimationEnd={() => setNew(false)}
       className={toastLook(toast)}
       onEscapeKeyDown={(event) => {
-        // One press ends one thing: a dialog under the toast stays.
+        // One Escape closes one thing: a dialog under the toast stays.
         event.preventDefault();
         close();
       }}
@@ -103,7 +117,7 @@ function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<H
       onSwipeCancel={() => root.current?.style.removeProperty("translate")}
     >
       <div className="relative pr-8">
-        <ToastFace toast={toast} />
+        <ToastFace toast={toast} onFollow={close} />
         <Close className={closeLook}>
           <Icon of={X} className="size-5" />
           <span className="sr-only">Close</span>

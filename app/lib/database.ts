@@ -58,6 +58,7 @@ export type Database = {
           claimed_by: string | null
           client_id: string
           created_at: string
+          had_turn: boolean
           password_proven_at: string | null
           used_at: string | null
           used_with: string | null
@@ -67,6 +68,7 @@ export type Database = {
           claimed_by?: string | null
           client_id?: string
           created_at?: string
+          had_turn?: boolean
           password_proven_at?: string | null
           used_at?: string | null
           used_with?: string | null
@@ -76,6 +78,7 @@ export type Database = {
           claimed_by?: string | null
           client_id?: string
           created_at?: string
+          had_turn?: boolean
           password_proven_at?: string | null
           used_at?: string | null
           used_with?: string | null
@@ -245,6 +248,7 @@ export type Database = {
           claimed_by: string | null
           client_id: string
           created_at: string
+          had_turn: boolean
           password_proven_at: string | null
           used_at: string | null
           used_with: string | null

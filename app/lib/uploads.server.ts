@@ -1,4 +1,4 @@
-/** Files on their way to this process: how many at once, and how much of its memory they may come to fill. */
+/** Uploads in progress in this process: how many at once, and how much memory they may take. */
 import type { RouterContextProvider } from "react-router";
 import { addressOf, networkOf } from "./client-address.server.ts";
 import { env } from "./env.server.ts";
@@ -9,17 +9,17 @@ import type { Refusal } from "./refusal.server.ts";
 /** Room for one upload. */
 type Place = { release: () => void };
 
-/** How many are on their way for each account and each network. */
+/** Uploads in progress by account or network. */
 const counts = new Map<string, number>();
-/** The bytes that all of them may bring, and those that come without an account: they get a quarter of the room. */
+/** Bytes reserved for all uploads, and for those without an account: at most half, which no single address can fill. */
 const reserved = { all: 0, visitors: 0 };
 
 /** When to try again: a small file has arrived by then. In seconds. */
 const wait = 60;
 
 /**
- * Room for the upload of a request, for an account's own or for its network's; or why there is none. It is taken for
- * the length that the request says it has, before anything of it is read, and has to be released on every way out.
+ * Reserves room for the upload of a request, counted for its account or else its network; or says why there is none.
+ * Reserves the Content-Length before the body is read. The caller has to release it in every case.
  */
 export function takePlace(
   request: Request,
@@ -32,7 +32,7 @@ export function takePlace(
   const most = fileBytes + formBytes;
   const bytes = Math.min(Number(request.headers.get("Content-Length") ?? most), most);
   const count = counts.get(owner) ?? 0;
-  // Where all visitors seem to come from one address, six of them would lock out the others.
+  // Where all visitors seem to come from one address, a few uploads would lock out the others.
   const perAddress = addressesTold ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   if (count >= (account ? uploadsPerClient : perAddress)) {
     log("warn", "limit", { limit: account ? "uploads of one client" : "uploads of one address", wait });
@@ -40,7 +40,7 @@ export function takePlace(
     const whose = account ? "Your other files are still on their way." : "Too many files come from your network.";
     return { reason: `${whose} Try again in a minute.`, status: 429 };
   }
-  const isFull = reserved.all + bytes > uploadBytes || (!account && reserved.visitors + bytes > uploadBytes / 4);
+  const isFull = reserved.all + bytes > uploadBytes || (!account && reserved.visitors + bytes > uploadBytes / 2);
   if (isFull) {
     log("warn", "limit", { limit: "uploads", wait });
     return { reason: "Too many files are on their way to us. Try again in a minute.", status: 503 };

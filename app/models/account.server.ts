@@ -10,7 +10,7 @@ import { anonymousBackend, type Backend, companyBackend, renewalFailed } from ".
 import { admitSignUp, spendClientId } from "./client-id.server.ts";
 import { normalizeClientId } from "./client-id.ts";
 
-/** A refusal and who gave it: the rules of sign-up, or a backend that could not do it. */
+/** A refusal; the title tells whether the rules of sign-up refused it or the backend failed. */
 export type SignUpFailure = Refusal & { title: "Sign up Failed" | "Sign-up Failed" };
 
 /**
@@ -36,7 +36,7 @@ export async function signUp(
       options: { data: { full_name: input.fullName, client_id: clientId } },
     })
     .catch((error: Error) => ({ error }));
-  // "Too soon for another mail" is said of known addresses only, so nobody hears it.
+  // Auth limits mails to known addresses only: hidden, so as not to reveal an account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     return signUpFailed(input.email, refusalOf(error));
   }
@@ -56,9 +56,9 @@ function titled(refusal: Refusal): SignUpFailure {
 }
 
 /**
- * Confirms the address of a sign-up for who has the token of its mail and gives its password: with the mailbox alone, its
- * owner would open the account for whoever chose the password. Null when that is done, now or before; leaves no session.
- * Wrong passwords look and count as they do at the login.
+ * Confirms the address of a sign-up, by the token from its mail and the password: with the token alone, the mailbox's
+ * owner could activate an account whose password somebody else chose. Null when confirmed, now or before; leaves no
+ * session. Wrong passwords are answered and counted as at the login.
  */
 export async function confirmAddress(
   limits: Limits,
@@ -96,7 +96,7 @@ export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed"
 
 /**
  * Signs in on this browser; null when done. Somebody with the right password and an unconfirmed address gets the
- * confirmation again. What fails for the person's part counts against the limits.
+ * confirmation mail again. Failures count against the limits, except those of the backend.
  */
 export async function signIn(
   backend: Backend,
@@ -144,8 +144,8 @@ export async function asksForCode(backend: Backend): Promise<boolean | null> {
 }
 
 /**
- * Ends the session here and at the backend; null when both are done. The browser's part is done in any case: the
- * refusal says that the backend could not be told.
+ * Ends the session at the backend; null when done. The caller removes the browser's cookies in any case (endSession): a
+ * refusal means that the backend could not be told.
  */
 export async function signOut(backend: Backend): Promise<Refusal | null> {
   const { error } = await within(
@@ -156,5 +156,10 @@ export async function signOut(backend: Backend): Promise<Refusal | null> {
     error,
   }));
   log("info", "sign-out", { told: !error });
-  return error && error.name !== "AuthSessionMissingError" ? refusalOf(error) : null;
+  return error && !isGone(error) ? refusalOf(error) : null;
+}
+
+/** Whether auth says that there is no such session any more: ended elsewhere, or too old to be renewed. */
+function isGone({ name, code }: { name: string; code?: unknown }): boolean {
+  return name === "AuthSessionMissingError" || ["refresh_token_not_found", "session_not_found"].includes(String(code));
 }

@@ -3,6 +3,7 @@ import { Form, Link } from "react-router";
 import { Field } from "~/components/field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
+import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -13,7 +14,7 @@ import { Confirmation, confirmationToken } from "~/models/account";
 import { confirmAddress } from "~/models/account.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
-/** Opening the link spends nothing: mail programs and scanners open links too. The button does. */
+/** Opening the link does not use the token, as mail scanners open links too; the button does. */
 export function loader({ url }: Route.LoaderArgs) {
   return { token: confirmationToken.safeParse(url.searchParams.get("token_hash")).data ?? null };
 }
@@ -70,7 +71,8 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
         <Link to="/signup" className="inline-flex min-h-11 items-center underline">
           Sign up
         </Link>{" "}
-        with your own Client ID: this link opens nothing then, and you get another.
+        with your own Client ID, an hour after this message at the earliest: this link opens nothing then, and you get
+        another. If none comes, call <OfficePhone />.
       </p>
     </>
   );

@@ -21,7 +21,7 @@ import { type Factor, requireClient } from "~/lib/session.server";
 import { Code, giveCode, qrCode, setupUri, startSetup } from "~/models/second-factor.server";
 import type { Route } from "./+types/portal.2fa";
 
-/** What the page of a set-up carries, as auth made it. */
+/** Hidden fields of the set-up form, as auth made them. */
 const Begun = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const Confirm = z.object({ code: Code });
 
@@ -50,7 +50,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     return refuse(result, failure("Verification failed", firstError(result)), 400, { setup });
   }
   const failed = await giveCode(client, limitsOf(context), factorId, submission.value.code);
-  // Another window has overtaken this one: no code opens it any more.
+  // A set-up in another window has replaced this factor: no code can confirm it.
   if (failed?.status === 409) return notBegun(failure(failed.title, failed.reason), 409);
   if (failed) {
     const result = submission.reply({ hideFields: ["code"], fieldErrors: codeErrors(failed) });
@@ -63,7 +63,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   });
 }
 
-/** The page as it is before a set-up, with why there is none. */
+/** The page before a set-up, with a toast that says why none began. */
 function notBegun(toast: Toast, status: number) {
   return data({ result: null, toast, setup: null }, { status });
 }
@@ -81,7 +81,7 @@ function shown(factorId: string, secret: string, uri: string): Shown {
 export default function TwoFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   const { result, toast } = actionData ?? {};
   const answered = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
-  // A line that broke while a code was sent leaves the key in view that the app on the phone knows.
+  // If the connection is lost while a code is sent, the key already added to the authenticator stays in view.
   const [setup, setSetup] = useState(answered);
   if (answered !== undefined && answered !== setup) setSetup(answered);
   return (
@@ -137,7 +137,7 @@ function Factors({ factors, failed }: { factors: Factor[]; failed: Toast | undef
 function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined }) {
   const [form, fields] = useActionForm("confirm-2fa", refused, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
-  // The button that had the focus made room for this.
+  // The button that had the focus is gone.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);
@@ -159,11 +159,11 @@ function SetUp({ setup, refused }: { setup: Shown; refused: Refused | undefined 
           />
         </li>
         <li>
-          Or, if the app is on this device,{" "}
-          <a href={setup.uri} className="inline-flex min-h-11 items-center underline">
+          Or, if the app is on this device:
+          <a href={setup.uri} className="flex min-h-11 w-fit items-center underline">
             open it from here
           </a>
-          , or type this key into it:
+          or type this key into it:
           <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
         </li>
         <li>Enter the code that the app shows now.</li>

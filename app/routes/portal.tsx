@@ -26,7 +26,8 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
       { status: list.status },
     );
   }
-  const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request);
+  const isAbout2fa = url.pathname.startsWith("/portal/2fa");
+  const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request) && !isAbout2fa;
   const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
   return data({ who, person, toast: null, remind, ...list }, { headers });
 }
@@ -36,22 +37,25 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   const { who, person, toast, remind, shipments, page, hasOlder } = loaderData;
   const onList = useMatch("/portal") !== null;
   return (
-    <div className="grid gap-8 lg:grid-cols-[22rem_1fr]">
+    <div className="group grid gap-8 lg:grid-cols-[22rem_1fr]">
       {remind && (
-        <div className="lg:col-span-2">
+        <div className="empty:hidden lg:col-span-2">
           <Flash toast={reminder} patient />
         </div>
       )}
       {toast && (
-        <div className="lg:col-span-2">
+        <div className="empty:hidden lg:col-span-2">
           <Flash toast={toast} />
         </div>
       )}
-      {/* What was opened begins with its h1; the list stands to its left. */}
+      {/* First in reading order, for its h1; to the right of the list on wide screens. */}
       <div className="lg:order-last">
         <Outlet context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
       </div>
-      <section aria-labelledby="shipments-title" className={onList ? "" : "hidden lg:block print:hidden"}>
+      <section
+        aria-labelledby="shipments-title"
+        className={onList ? "" : "hidden group-has-[dialog:modal]:block lg:block print:hidden"}
+      >
         <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           {onList ? (
             <h1 id="shipments-title" className="text-lg">
@@ -88,7 +92,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** Once per visit, for accounts that open with the password alone. */
+/** Once per browser session, for accounts without a second factor. */
 const reminder: Toast = {
   title: "Enable 2-Factor Authentication",
   description: "For your security, please enable 2FA in your account settings.",
@@ -106,7 +110,7 @@ function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: numbe
       <NavLink
         to={`/portal/${shipment.id}${page > 1 ? `?page=${page}` : ""}`}
         viewTransition
-        className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action"
+        className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action forced-colors:border-[Canvas] forced-colors:aria-[current=page]:border-[Highlight]"
       >
         <span className="block font-semibold">{shipment.name} </span>
         <span className="flex justify-between gap-4 text-sm text-quiet">

@@ -42,6 +42,13 @@ describe("a data directory that cannot be used is one line that says why", () =>
     expect(refused(below)).toBe(`DATA_DIR cannot be ${below}: it or a part of its path is a file.`);
   });
 
+  test.runIf(existsSync("/proc/self"))(
+    "no folder can be made there, where Node's recursive mkdir never returns",
+    () => {
+      expect(refused("/proc/x/y")).toBe("DATA_DIR cannot be /proc/x/y: no folder can be made there.");
+    },
+  );
+
   test("this user may not write there", () => {
     mkdirSync(dataDir, { mode: 0o500 });
     chmodSync(folder, 0o755);

@@ -1,4 +1,4 @@
-/** The folder of the embedded backend's data: what is in it, that nobody else reads it, and words for what is wrong. */
+/** The folder of the embedded backend's data: its contents, its permissions, and messages for what is wrong. */
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
@@ -7,12 +7,13 @@ export class DataDirError extends Error {}
 
 const files = ["keys.json", "backend.lock"];
 const folders = ["database", "objects", "outbox"];
-/** These with what is written beside them, and what a backup and a restore leave for a while. */
+/** Those, their temporary copies, and the temporary files of a backup and a restore. */
 const ours = /^(keys\.json|backend\.lock|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
 const reasons: Record<string, string> = {
   EEXIST: "it or a part of its path is a file",
   ENOTDIR: "it or a part of its path is a file",
+  ENOENT: "no folder can be made there",
   EACCES: "this user may not read and write there",
   EPERM: "this user may not write there",
   EROFS: "its file system can only be read",
@@ -20,10 +21,10 @@ const reasons: Record<string, string> = {
   EDQUOT: "its disk is full",
 };
 
-/** Makes the folder if there is none. Throws a DataDirError when it is none, or nothing can be kept in it. */
+/** Makes the folder if there is none. Throws a DataDirError when the path or an entry is unusable. */
 export function openDataDir(dataDir: string): void {
   inWords(dataDir, () => {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(path.resolve(dataDir));
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const name of [...files, ...folders]) {
       const place = path.join(dataDir, name);
@@ -34,7 +35,19 @@ export function openDataDir(dataDir: string): void {
   });
 }
 
-/** Does a job on the data directory; what the system refuses is thrown as a DataDirError. */
+/** One folder at a time: where nothing can be made, as under /proc, Node's recursive mkdir never returns. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another start may have made it meanwhile.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}
+
+/** Runs a job on the data directory; an error of a system call is thrown as a DataDirError. */
 export function inWords<T>(dataDir: string, job: () => T): T {
   try {
     return job();
@@ -46,8 +59,8 @@ export function inWords<T>(dataDir: string, job: () => T): T {
 }
 
 /**
- * Leaves the rights of everything the programs keep there to this user alone. The folder's own are left as they are
- * where it holds anything else: it may be somebody's home.
+ * Removes the permissions of group and others from everything the programs keep there, and from the folder itself
+ * unless it holds anything else: it may be a home directory.
  */
 export function closeToOthers(dataDir: string): void {
   const names = readdirSync(dataDir);
@@ -67,7 +80,7 @@ function withdraw(place: string, mode: number): void {
   try {
     chmodSync(place, mode & 0o700);
   } catch (error) {
-    // What belongs to another user is theirs to close.
+    // Only the owner of a file may change its permissions.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
   }
 }

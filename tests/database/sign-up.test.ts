@@ -440,7 +440,7 @@ test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
 );
 
 describe("the mailbox alone confirms nothing", () => {
-  test("by any door of auth, and the token is still good for who gives the password", async () => {
+  test("at any address of auth, and the token still works with the password", async () => {
     const email = newAddress();
     await signUp(email, await newClientId());
     const token = tokenIn(mailsTo(email)[0]);
@@ -504,7 +504,7 @@ describe("a sign-up that nobody confirmed", () => {
     expect((await signIn(email, password)).error).toBeNull();
     expect(await claimOf(first)).toBeNull();
     expect(await claimOf(second)).toBe((await userOf(email))?.id);
-    // It stays spent: what became of the first sign-up is nobody's to learn.
+    // The first client ID stays spent, so that nobody learns what became of the first sign-up.
     expect(await admits(first, email)).toBe(true);
     expect(await admits(first, newAddress())).toBe(false);
     expect((await signUp(newAddress(), first)).error?.message).toBe(clientIdRefused);
@@ -531,11 +531,31 @@ describe("a sign-up that nobody confirmed", () => {
     expect(await userOf(email)).toBeUndefined();
   });
 
+  test("makes way after its hour also for a client ID that was used while it lasted, and that one's hour begins", async () => {
+    const email = newAddress();
+    const [theirs, own, late] = [await newClientId(), await newClientId(), await newClientId()];
+    await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
+    for (let press = 0; press < 2; press += 1) {
+      expect(await admits(own, email)).toBe(true);
+      expect((await world.company.rpc("spend_client_id", { client_id: own, email })).data).toBe(true);
+    }
+    expect(await claimOf(theirs)).toBe((await userOf(email))?.id);
+    await world.backend.db.query("update public.client_ids set used_at = used_at - interval '61 minutes'");
+    expect(await admits(own, email)).toBe(true);
+    expect((await signUp(email, own)).error).toBeNull();
+    const waiting = await userOf(email);
+    expect(await claimOf(own)).toBe(waiting?.id);
+    for (const other of [theirs, late]) expect(await admits(other, email)).toBe(true);
+    expect(await userOf(email)).toEqual(waiting);
+    expect((await confirm(email, tokenIn(mailsTo(email).at(-1)))).error).toBeNull();
+    expect((await signIn(email, password)).error).toBeNull();
+  });
+
   test("is not brought back by the client ID that was moved away, however often it is sent", async () => {
     const email = newAddress();
     const [theirs, own] = [await newClientId(), await newClientId()];
     await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
-    // They renew theirs as often as they may.
+    // The stranger repeats the sign-up as often as allowed.
     await usedAgo(email, hour + 1);
     await admits(theirs, email);
     await world.anonymous().auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
@@ -650,7 +670,7 @@ async function form(email: string) {
   return { email, password, data: { full_name: "Achieng Otieno", client_id: await newClientId() } };
 }
 
-/** The cost of each hash of a password that is made or compared during an act: what takes nearly all of its time. */
+/** The bcrypt cost of each password hash made or compared during an act: hashing takes nearly all of its time. */
 async function roundsDuring(act: () => Promise<unknown>): Promise<number[]> {
   const compare = vi.spyOn(bcrypt, "compare");
   const hash = vi.spyOn(bcrypt, "hash");
@@ -674,7 +694,7 @@ function signIn(email: string, typed: string) {
   return world.anonymous().auth.signInWithPassword({ email, password: typed });
 }
 
-/** Spends the token of a link for somebody who has given the password too. */
+/** Confirms an address with the token of a link, after the password was proven. */
 async function confirm(email: string, token = "") {
   await world.company.rpc("prove_password", { email, token });
   return world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });

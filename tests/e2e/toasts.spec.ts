@@ -3,10 +3,10 @@ import { expect, scriptReady, test, toast } from "../support/fixtures.ts";
 import { heard, holdScripts, listen } from "../support/page-watch.ts";
 
 const region = (page: Page) => page.getByRole("region", { name: "Notifications (F8)" });
-/** Where the focus goes that is not in a toast. */
+/** An element outside the toasts, to focus. */
 const elsewhere = (page: Page) => page.getByLabel("Email");
 
-/** The login page with its clock in our hands; `show` presses 'Forgot password?', which answers with a toast. */
+/** Opens the login page and stops its clock. Returns a function that shows a toast by 'Forgot password?'. */
 async function stoppedClock(page: Page) {
   await page.clock.install();
   await page.goto("/login");
@@ -137,9 +137,9 @@ test("a toast of script is heard once", async ({ page }) => {
 });
 
 for (const { variant, press, words, spoken } of [
-  // A status of the first HTML is not read out, so the toast has to be.
+  // Screen readers do not announce a status in the initial HTML, so the toast has to be announced.
   { variant: "default", press: "Forgot password?", words: "Feature coming soon!", spoken: 1 },
-  // An alert of the first HTML is read out by the browser itself.
+  // An alert in the initial HTML is announced already.
   { variant: "destructive", press: "Log in", words: "Login Failed", spoken: 0 },
 ] as const) {
   test(`a ${variant} banner becomes the toast where it stands, and is heard once`, async ({ page }) => {
@@ -149,7 +149,7 @@ for (const { variant, press, words, spoken } of [
     await page.goto("/login", { waitUntil: "commit" });
     await page.getByRole("button", { name: press, exact: true }).click();
     const banner = page.locator(`div[data-toast=${variant}]`, { hasText: words });
-    // Once its stylesheet has come; before that the browser lays it out and paints nothing.
+    // Waits for the stylesheet: before it the browser has laid the banner out, but painted nothing.
     await expect(banner).toHaveCSS("position", "fixed");
     const before = await banner.boundingBox();
     await release();
@@ -203,7 +203,7 @@ test("a toast stays where it is while a dialog opens under it", async ({ page })
   await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
   const dialog = page.getByRole("dialog", { name: "Get a Quote" });
   await expect.poll(() => dialog.evaluate((dialog) => dialog.getAnimations()[0]?.playState)).toBe("paused");
-  await expect.poll(() => dialog.locator("[data-toast]").boundingBox()).toEqual(before);
+  expect(await dialog.locator("[data-toast]").boundingBox()).toEqual(before);
 });
 
 test.describe("over a dialog", () => {

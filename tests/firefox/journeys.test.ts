@@ -12,9 +12,9 @@ import { pdf, theSite } from "../support/routes.ts";
 const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
 const list = path.join(folder, "list.pdf");
-/** A page under this policy is one in a Firefox without script, which has no switch for one page alone. */
+/** A CSP that turns script off for a page: Firefox has no such setting for one page alone. */
 const noScript = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
-/** Where there is no graphics card, sixty frames a second take a processor. */
+/** Without a graphics card, 60 frames per second use a whole processor. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };
 
 let site: Awaited<ReturnType<typeof theSite>>;
@@ -64,7 +64,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     if (hasScript) await expect.poll(() => page.$('[aria-label="Notifications (F8)"]')).not.toBeNull();
   }
 
-  /** The element that matches and can be pressed; with a name, the one that reads so. Between two pages none can be. */
+  /** Waits for a matching element, with this text if given, that can be pressed; between two pages none can. */
   async function find(selector: string, name?: string): Promise<ElementHandle> {
     const look = () =>
       page.evaluateHandle(
@@ -138,7 +138,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/contact");
     const button = await find("button", "Prepare the mail");
-    // Some of what is told is in the window then, and Firefox scrolls to nothing it sees a part of.
+    // The error summary is then partly in the window, and Firefox does not scroll to an element that is.
     await button.evaluate((button) => {
       scrollTo({ top: 180, behavior: "instant" });
       (button as HTMLElement).focus({ preventScroll: true });
@@ -159,7 +159,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     await follow("Services");
     await expect.poll(address).toBe("/services");
     await page.evaluate(() => Object.assign(window, { isKept: true }));
-    // What is still asked for keeps a page out of the browser's memory.
+    // A pending request keeps a page out of the back/forward cache.
     await page.waitForNetworkIdle();
     await page.goto(`${origin}/legal`);
     await page.evaluate(() => history.back());
@@ -201,7 +201,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
   }
 });
 
-/** How many sheets a PDF has: the pages that stand in it, most of them in streams that are deflated. */
+/** How many pages a PDF has. Most page objects are in deflated streams. */
 function sheetsOf(bytes: Uint8Array): number {
   const text = Buffer.from(bytes).toString("latin1");
   const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)endstream/g)].map(([, stream = ""]) => {

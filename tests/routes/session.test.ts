@@ -20,7 +20,7 @@ function copyOf(browser: Browser): Browser {
   return copy;
 }
 
-/** The session in a browser with other content; what is left out stays. */
+/** Changes some fields of the session in a browser's cookie. */
 function change(browser: Browser, session: Record<string, unknown>): void {
   const kept = Buffer.from((browser.cookies.get("session") ?? "").replace(/^base64-/, ""), "base64url").toString();
   const changed = JSON.stringify({ ...JSON.parse(kept), ...session });
@@ -171,7 +171,7 @@ describe("a session past its hour", () => {
   });
 
   test.each([...faults, ...meaningless])("is kept when it cannot be renewed at the moment: %s", async (fault) => {
-    // A session of its own: one that was renewed a moment ago is still answered without the backend.
+    // A new session: for one renewed a moment ago the site would not ask the backend again.
     const browser = app.browser();
     await browser.logIn(email);
     change(browser, { expires_at: 1 });
@@ -230,6 +230,17 @@ describe("signing out", () => {
       expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
       app.proxy.fail("none");
     }
+  });
+
+  test("of a session that was ended elsewhere meanwhile is done all the same", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Kiptoo");
+    const left = copyOf(browser);
+    change(left, { expires_at: 1 });
+    await browser.post("/portal/sign-out", {});
+    const login = await left.follow(await left.post("/portal/sign-out", {}));
+    expect(login.toasts).toEqual([{ title: "You are signed out", description: "", variant: "default" }]);
+    expect(left.cookies.has("session")).toBe(false);
   });
 
   test("leaves the person's other browsers signed in", async () => {

@@ -9,8 +9,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * The bar stays above the page, unless a low window needs the space. At the top of the page it is transparent, once
- * script can tell.
+ * The bar is sticky, unless the window is too low for it. Once hydrated, it is transparent while the page is scrolled
+ * to its top.
  */
 export function Bar({ children }: { children: ReactNode }) {
   const isSolid = useSyncExternalStore(
@@ -20,7 +20,7 @@ export function Bar({ children }: { children: ReactNode }) {
   );
   return (
     <header
-      className={`@container top-0 z-10 border-b transition-colors duration-200 ease-out [@media(height>=30rem)]:sticky ${isSolid ? "border-line bg-surface" : "border-transparent"}`}
+      className={`@container top-0 z-10 border-b transition-colors duration-200 ease-out [@media(height>=30rem)_and_(width>=20rem)]:sticky ${isSolid ? "border-line bg-surface" : "border-transparent"}`}
     >
       {children}
     </header>

@@ -21,7 +21,7 @@ const linkLook =
 /** The foot of every page: who we are, how to reach a person, and the small print. */
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
-  // The quote form opens over the page itself, but not over pages that hold what somebody is writing.
+  // The quote form opens over the page, except over pages with a form of their own.
   const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
     ? { to: "/?quote" }
     : quoteLink({ pathname, search });
@@ -88,7 +88,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
       </div>
       <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-8 px-4 text-quiet">
         <p>
-          Loaded with about <Weight /> KB{lite ? ", all of it text" : ", pictures and script included"}.
+          This page is about <Weight /> KB{lite ? ", all of it text" : ", pictures and script included"}.
         </p>
         <Form method="post" action="/resources/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />
@@ -101,7 +101,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
   );
 }
 
-/** Filled in when the page is complete (app/server/web/critical-css.ts); script leaves it alone. */
+/** The page's size, filled in after rendering (app/server/web/critical-css.ts); hydration leaves it alone. */
 function Weight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

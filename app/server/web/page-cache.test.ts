@@ -21,7 +21,7 @@ afterAll(() => {
 const asking = (cookie?: string, url = "/about") =>
   ({ method: "GET", url, headers: cookie ? { cookie } : {} }) as IncomingMessage;
 
-/** Pages whose rendering answers with these, one after the other, and what it was asked. */
+/** Pages whose renderer gives these answers in turn, and the requests that it got. */
 function pagesOf(...answers: (() => Response)[]) {
   const asked: Request[] = [];
   const pages = createPages(async (request) => {
@@ -46,6 +46,20 @@ test("ten who ask for one page at once have it rendered once, and the next one t
   expect(asked).toHaveLength(1);
 });
 
+test("only the address that our own links have is worth the best compression", async () => {
+  const text = Array.from({ length: 3000 }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
+  const pages = createPages(async () => new Response(text), origin);
+  const sizeOf = async (url: string) => {
+    const found = await pages.answer(asking(undefined, url));
+    return found && "bodies" in found.page ? found.page.bodies.br?.length : undefined;
+  };
+  const best = await sizeOf("/resources/faq");
+  expect(await sizeOf("/resources/faq?quote")).toBe(best);
+  for (const made of ["/resources/FAQ", "/resources//faq", "/resources/faq/", "/resources/%66aq", "/resources/faq?a"]) {
+    expect(await sizeOf(made), made).not.toBe(best);
+  }
+});
+
 test("an error is rendered once for all who wait for it, and kept for nobody", async () => {
   const { asked, read } = pagesOf(() => new Response("not there", { status: 404 }), page);
   expect(await ten(() => read(asking()))).toEqual(Array(10).fill("not there"));
@@ -53,7 +67,7 @@ test("an error is rendered once for all who wait for it, and kept for nobody", a
   expect(await read(asking())).toBe("a page");
 });
 
-test("a rendering that fails is forgotten: who asks next gets the page", async () => {
+test("a rendering that fails is forgotten: the next request gets the page", async () => {
   const fail = () => {
     throw new Error("no memory");
   };

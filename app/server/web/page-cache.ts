@@ -13,9 +13,9 @@ import { bestBrotli, encode, type Stored } from "./kept-answer.ts";
 const maxBytes = 48 * 1024 * 1024;
 /** Longer addresses, in characters, are not kept: no page of ours has one. */
 const maxAddress = 512;
-/** Where a page belongs to one person, and depends on all that a request brings. */
+/** Addresses whose pages are for one person. */
 const personal = /^\/+(portal|login|signup|auth)\b/i;
-/** Where the choice of cookies is shown; an escaped address may be that one too. */
+/** The page that shows the cookie settings; an escaped address may be that page too. */
 const choosesCookies = /cookie-settings|%/i;
 
 /** The request headers by which a page may differ, besides its address. */
@@ -23,8 +23,8 @@ export const varies = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
 export type Pages = {
   /**
-   * The kept page for a request, rendered when it is asked for first; a Response when it is an error, which nobody
-   * keeps. `shared` when it was rendered for another request. Null when this request needs an answer of its own.
+   * The kept page for a request, rendered at the first request for it; a Response when it is an error, which is not
+   * kept. `shared` when it was rendered for another request. Null when this request needs an answer of its own.
    * Rejects when rendering does.
    */
   answer: (request: IncomingMessage) => Promise<{ page: Stored | Response; shared: boolean } | null>;
@@ -33,7 +33,7 @@ export type Pages = {
 /** A page to keep, a maker of copies of an error, or null for an answer to one request alone. */
 type Rendered = Stored | (() => Response) | null;
 
-/** Whether a request may be answered with what everybody gets: it reads a page that shows nothing of its own. */
+/** Whether a request may get the page that everybody gets: it reads a page that shows nothing of this person's. */
 export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boolean {
   return (
     (method === "GET" || method === "HEAD") &&
@@ -77,8 +77,8 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
 }
 
 /**
- * The request of nobody in particular, with nothing in it but what pages differ by, and the key of its page. A cookie
- * is named here because a page depends on it: all others stay out.
+ * The request reduced to what pages differ by, and the cache key of its page. Only cookies that a page depends on are
+ * copied.
  */
 async function anonymous({ url = "/", headers }: IncomingMessage, origin: string) {
   const asked = new Headers();
@@ -86,7 +86,7 @@ async function anonymous({ url = "/", headers }: IncomingMessage, origin: string
     const value = headers[name];
     if (typeof value === "string") asked.set(name, value);
   }
-  // Of where a navigation comes from, only whether it comes from a page of ours.
+  // Of Sec-Fetch-Site pages use only whether the navigation comes from this site.
   const isNext = headers["sec-fetch-site"] === "same-origin";
   if (isNext) asked.set("Sec-Fetch-Site", "same-origin");
   const brought = cookiesIn(headers.cookie);
@@ -94,7 +94,7 @@ async function anonymous({ url = "/", headers }: IncomingMessage, origin: string
   const cookies = brought
     .filter(({ name }) => ours.includes(name))
     .map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
-  // The navigation only knows that there is a session; whose it is stays out.
+  // The navigation shows only whether there is a session: the cookie's value is not copied.
   const signedIn = brought.some(isOfSession);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
   if (cookies.length > 0) asked.set("Cookie", cookies.join("; "));
@@ -108,23 +108,24 @@ function isNamed(header: string | undefined, name: string): boolean {
   return header !== undefined && cookiesIn(header).some((cookie) => cookie.name === cookieName(name));
 }
 
-/** What may become of an answer. */
+/** What to keep of an answer; null when it is for this request alone. */
 async function judged(response: Response, request: Request): Promise<Rendered> {
   const control = response.headers.get("Cache-Control") ?? "";
   const isError = response.status >= 400;
   if (response.headers.has("Set-Cookie") || (!isError && (response.status !== 200 || /no-store|private/.test(control))))
     return null;
   const body = Buffer.from(await response.arrayBuffer());
-  // Nothing in the request was anybody's: those who wait for the same error may have this one.
+  // The request had nothing personal in it, so all who wait for this page may get the same error.
   if (isError) return () => new Response(body, response);
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name, value]));
-  const { search } = new URL(request.url);
-  // Only a browser keeps it, and asks each time whether it is still the same.
+  const { pathname, search } = new URL(request.url);
+  const isSpelledOurWay = /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === "?quote");
+  // Browsers may keep a page, but ask each time whether it has changed.
   const cacheControl = control || "no-cache";
   return {
     headers: { ...headers, "cache-control": cacheControl, Vary: varies },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
-    // The best quality takes a tenth of a second: not for addresses that anybody can make up.
-    bodies: await encode(body, search === "" || search === "?quote" ? bestBrotli : 6),
+    // The best quality takes 0.1 s: not for queries, capitals, slashes and escapes that anybody can make up.
+    bodies: await encode(body, isSpelledOurWay ? bestBrotli : 6),
   };
 }
