@@ -39,7 +39,7 @@ export default defineConfig<SiteOptions>({
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,
-    // Fifty streaks take half a processor where there is no graphics card; what is not about motion runs without.
+    // The 50 animated streaks take half a processor without a graphics card: only the tests of motion run with them.
     storageState: {
       cookies: [],
       origins: [{ origin: `http://127.0.0.1:${port}`, localStorage: [{ name: "motion", value: "paused" }] }],
@@ -58,14 +58,14 @@ export default defineConfig<SiteOptions>({
       ],
     },
   },
-  // Each journey is written once and runs twice; what is one of the two alone is in files of its own.
+  // Each journey runs in both projects; tests for only one of them are in files of their own.
   projects: [
     { name: "without script", use: { javaScriptEnabled: false }, testIgnore: withScriptOnly },
-    // What browsers say of another site's form or frame is the same with script and without.
+    // Browsers treat another site's form or frame the same with script and without.
     { name: "with script", use: { javaScriptEnabled: true }, testIgnore: "other-sites.spec.ts" },
   ],
   webServer: {
-    // Two processes, of which each request meets the other: the site keeps nothing in one of them.
+    // Two processes that get the requests in turn, so that state kept in one process alone fails the tests.
     command: "node --import tsx tests/support/several-processes.ts",
     url: `http://127.0.0.1:${port}/`,
     env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir },

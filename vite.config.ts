@@ -24,14 +24,14 @@ const chunks = {
 const router = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
-// The one place where the router gives a page up. A build in which it is not found stops.
+// Where the router reloads the page because a module failed to load. The build stops if this code is not found.
 const failedImport = /console\.error\(\s*`Error loading route module[\s\S]*?return new Promise\(\(\) => \{\s*\}\);/;
 let isMended = false;
 const loadAgain = path.resolve(import.meta.dirname, "app/lib/load-again.ts");
 
 /**
- * The package names its development files alone; the browser gets those without the warnings for developers. When a part
- * of a page does not arrive the router would reload the page in view, which over a broken line leaves nothing of it.
+ * The package exports its development files only; browsers get its production files instead. When a module of a page
+ * does not load, the router would reload the current page, which is lost if the connection is broken.
  */
 const productionRouter: Plugin = {
   name: "production-router",
@@ -53,13 +53,13 @@ const productionRouter: Plugin = {
   },
 };
 
-// Where React asks the browser to go on with its work.
+// Where React's scheduler posts the message that continues its work.
 const askedToGoOn = /schedulePerformWorkUntilDeadline = function \(\) \{\s*port\.postMessage\(null\);\s*\};/;
 let isAwake = false;
 
 /**
- * Firefox loses the message in which React's work waits while the page enters the browser's memory, and React, which
- * waits for it, plans nothing any more. A page that comes back asks once more; with nothing to do that does nothing.
+ * Firefox loses that message when the page enters the back/forward cache, and React, which waits for it, schedules
+ * nothing any more. So a page that is restored posts it again; without pending work that does nothing.
  */
 const wokenReact: Plugin = {
   name: "woken-react",
@@ -77,7 +77,7 @@ const wokenReact: Plugin = {
   },
 };
 
-/** What is imported later has no styles of its own, and nothing to be fetched beside it: it needs no help to arrive. */
+/** Dynamic imports here have no styles or chunks of their own to preload, so Vite's preload helper is left out. */
 const bareImports: Plugin = {
   name: "bare-imports",
   apply: "build",
@@ -99,7 +99,7 @@ const registeredOnce: Visitor<CustomAtRules>["Rule"] = {
 };
 
 export default defineConfig({
-  // What is written is lowered once, for all of those, and not first for newer ones.
+  // CSS is lowered once, for the oldest browsers: Tailwind's own pass, for newer ones, is off.
   plugins: [
     productionRouter,
     wokenReact,
@@ -112,7 +112,7 @@ export default defineConfig({
   css: {
     transformer: "lightningcss",
     lightningcss: {
-      // Where a browser that is meant still needs a prefix it is written by hand; nothing here has two colour schemes.
+      // Prefixes that these browsers need are written by hand; nothing here uses light-dark().
       exclude: Features.VendorPrefixes | Features.LightDark,
       visitor: { Rule: registeredOnce },
     },

@@ -18,7 +18,7 @@ export default function handleRequest(request: Request, status: number, headers:
   return new Promise<Response>((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
-      // Nothing of a page comes late: it is sent whole, and needs no script that would put late parts in their place.
+      // Not onShellReady: the page is sent whole, without the inline scripts that streaming needs.
       onAllReady() {
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));
@@ -31,7 +31,7 @@ export default function handleRequest(request: Request, status: number, headers:
   });
 }
 
-/** Answers that a page throws on purpose, such as a 404, are no errors of ours; everything else is logged. */
+/** Logs errors, except responses that a page throws on purpose, such as a 404, and aborted requests. */
 export const handleError: HandleErrorFunction = (error, { request }) => {
   if (request.signal.aborted || isRouteErrorResponse(error)) return;
   const { name, message, stack } =

@@ -47,18 +47,18 @@ export async function loader({ request, context }: Route.LoaderArgs) {
 }
 
 /**
- * The flash belongs to one page: every navigation asks again. The quote form is no other page, and a refused form
- * leaves the page as it is.
+ * Every navigation revalidates, since a flash toast belongs to one page. The quote form opens over the same page, and a
+ * refused form stays on it.
  */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRefusal = change.actionStatus !== undefined && change.actionStatus >= 400;
   return !isRefusal && !isOnlyQuote(change) && change.nextUrl.pathname !== "/resources/quote";
 }
 
-// What the browser knew of the site before the line broke, for the page that says so. The server knows nothing of it.
+// Site data from before the connection was lost, for the error page. Set in the browser only.
 let known: SiteData | undefined;
 
-/** The document. It has to stand without data too: a request refused at the gate has none. */
+/** The document. Renders without loader data too: a request refused by gateMiddleware has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
   const answered = useSiteData();
   useEffect(() => {
@@ -77,7 +77,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         <Links />
         <link rel="alternate" href="/resources/blog/rss.xml" type="application/rss+xml" title="Blog" />
         {page?.lite ? (
-          // An icon that is nothing, or the browser would ask for one.
+          // An empty icon, or the browser would request /favicon.ico.
           <link rel="icon" href="data:," />
         ) : (
           <>

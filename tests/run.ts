@@ -1,7 +1,7 @@
 /**
  * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in Chromium and Firefox;
  * then the slowest tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site
- * that may be running; what needs one processor alone runs beside the first of them.
+ * that may be running; lint and the type check run beside the unit and database tests.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,14 +19,14 @@ const root = path.resolve(import.meta.dirname, "..");
 const work = mkdtempSync(path.join(tmpdir(), "portal-tests-"));
 const bin = (name: string) => path.join(root, "node_modules", name);
 
-// One installation after another, beside everything else.
+// Installations run one at a time, beside the checks.
 const postgres = begun(ensurePostgres());
 const chromium = begun(ensureBrowser());
-// Where there is none, its journeys say so themselves, and the route tests run all the same.
+// Without Firefox its journeys fail with a message of their own, and the route tests still run.
 const firefox = ensureFirefox().catch(() => undefined);
 const started = begun(build().then(firstStart));
 
-// What hangs on the clock has the processors for itself, as far as it goes.
+// Tests that depend on time run later, one phase at a time.
 const checks = await Promise.all([
   inTurn([
     ["lint", () => script("lint")],
@@ -51,7 +51,7 @@ process.exit(failed.length > 0 ? 1 : 0);
 
 type Phase = [name: string, job: () => Promise<Outcome>, needs?: Promise<unknown>[]];
 
-/** Works through phases, each once what it needs is there. One that cannot run is one failure. */
+/** Runs phases one after another, each when its needs are met. One that cannot run counts as one failure. */
 async function inTurn(phases: Phase[]): Promise<Outcome[]> {
   const done: Outcome[] = [];
   for (const [name, job, needs = []] of phases) {
@@ -65,14 +65,14 @@ async function inTurn(phases: Phase[]): Promise<Outcome[]> {
   return done;
 }
 
-/** In a process of its own, as it holds up the one it runs in. */
+/** Builds the site, in a process of its own, as a build blocks its process. */
 async function build(): Promise<void> {
   const file = path.join(root, "app/server/start/build.ts");
   const code = `import(${JSON.stringify(file)}).then(({ ensureBuild }) => ensureBuild())`;
   if (!(await run(process.execPath, ["--import", "tsx", "-e", code]))) throw new Error("The build failed.");
 }
 
-/** A script of package.json that finds fault or does not. */
+/** Runs a script of package.json that fails if it finds a fault. */
 async function script(name: string): Promise<Outcome> {
   const clean = await run(process.platform === "win32" ? "npm.cmd" : "npm", ["run", "--silent", name]);
   return clean ? { passed: 1, failed: [], took: [] } : { passed: 0, failed: [`npm run ${name}`], took: [] };
@@ -111,7 +111,7 @@ async function run(program: string, args: string[], env: Record<string, string> 
   return code === 0;
 }
 
-/** What has begun and is waited for later, where its failure is met too. */
+/** A job that is awaited later: its rejection is handled there, and must not count as unhandled before. */
 function begun<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

@@ -4,7 +4,7 @@ import { cheapHashes, patience } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
-/** Tests beside their subject that start embedded backends: among those of the processes, which leave them the time. */
+/** Unit tests that start embedded backends: they run in the project "process", whose timeouts are long enough. */
 const startsBackends = ["supabase/local/{backend,lock}.test.ts"];
 
 export default defineConfig({
@@ -13,16 +13,16 @@ export default defineConfig({
   oxc: { jsx: { development: false } },
   test: {
     pool: "forks",
-    // The app's log lines belong to the tests that fail.
+    // Shows console output of failed tests only.
     silent: "passed-only",
     env: cheapHashes,
-    // As app/server/embedded.ts starts PGlite.
+    // The V8 flag with which app/server/embedded.ts starts PGlite.
     execArgv: ["--wasm-tiering-budget=100000000"],
-    // One more than the processors of the smallest machine, as tests of what hangs do nothing but wait.
+    // One more than the smallest machine has processors, as some tests only wait.
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // What comes after its time comes late on a busy machine; what never comes fails its test.
+    // Long, for a busy machine; a condition that is never met still fails its test.
     expect: { poll: { timeout: 20_000 } },
     projects: [
       {
@@ -40,7 +40,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // What each kind of database grants, on the embedded one too; the routes and the journeys run on it.
+          // The tests of grants and types on PGlite too; the project "database" runs them on PostgreSQL.
           name: "pglite",
           include: ["tests/database/{access,catalogue,types}.test.ts"],
           globalSetup: "tests/support/first-start.ts",
@@ -52,7 +52,7 @@ export default defineConfig({
           name: "routes",
           include: ["tests/routes/*.test.ts"],
           globalSetup: "tests/support/backend-for-routes.ts",
-          // The React that visitors get.
+          // Uses React's production build, as visitors do.
           env: { NODE_ENV: "production" },
         },
       },

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// Every other part of the page is out of reach while a dialog is open, toasts too, unless they stand in it.
+// Open modal dialogs, the topmost last. They make the rest of the page inert, so toasts are rendered inside them.
 let open: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
@@ -10,7 +10,7 @@ function setOpen(next: readonly HTMLDialogElement[]): void {
   for (const listener of listeners) listener();
 }
 
-/** The dialog that has the page for itself, or null. */
+/** The topmost open modal dialog, or null. */
 export function useTopDialog(): HTMLElement | null {
   return useSyncExternalStore(
     (listener) => {
@@ -23,14 +23,14 @@ export function useTopDialog(): HTMLElement | null {
 }
 
 /**
- * What a link has that opens a dialog over the page it stands on: closing goes back instead of on. Always an entry of
- * its own, also while the same dialog is on its way out; the page below stays, and takes presses at once.
+ * Props of a link that opens a dialog over its own page. It always adds a history entry, so that closing can go back.
+ * No view transition: the page below does not change, and one would block clicks.
  */
 export const opensOver = { state: { over: true }, replace: false, viewTransition: false } as const;
 
 /**
- * The content of an address that is opened over a page: in the page as the server sends it, a modal dialog once script
- * runs. Escape and a press beside it go to the address `back`, as its own links do; focus returns to what opened it.
+ * The content of an address that opens over a page: in the page in the server's HTML, a modal dialog once hydrated.
+ * Escape and a click on the backdrop close it as `useClose` does; focus returns to the element that opened it.
  */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
@@ -45,20 +45,20 @@ export function Dialog(props: { label: string; back: string; className: string; 
       if (element) shut(element);
     };
   }, []);
-  // Whoever comes back before it is gone finds it open again.
+  // Returning before the dialog is unmounted opens it again.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // It is laid out as a modal before it is one: it gets the focus then, and the page would scroll to where it stood.
+    // Gets its modal style first: showModal moves the focus, which would scroll the page to its place in the flow.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
     show(element);
-    // Not under a finger, where the keyboard would cover the rest of the form.
+    // Not on touch screens, where the on-screen keyboard would cover the rest of the form.
     if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
     growFrom(element, opener);
   }, [key, modal]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which arrives as `cancel`
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard closes it with Escape, which arrives as `cancel`
     <dialog
       ref={dialog}
       open
@@ -81,7 +81,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
   );
 }
 
-/** Keeps an element a modal dialog while it is there, over whatever stands below, with the toasts in it. */
+/** Opens a dialog element as modal while it is mounted, with the toasts in it. */
 export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -101,14 +101,14 @@ function shut(element: HTMLDialogElement): void {
   setOpen(open.filter((one) => one !== element));
 }
 
-/** How to leave: back where the dialog was opened from, so that Back does not open it again; else on to `back`. */
+/** Returns how to close: back to the page it was opened from, so that Back does not reopen it; else on to `back`. */
 export function useClose(back: string): () => void {
   const navigate = useNavigate();
   const { state } = useLocation();
-  // Asked once: a refused form drops the state of its address.
+  // Read once: a refused form loses its location state.
   const [opened] = useState((state as { over?: unknown } | null)?.over === true);
   return () => {
-    // The page below may have to come first: nobody waits for a dialog to go.
+    // Closes at once: the navigation may have to load the page below first.
     const dialog = open.at(-1);
     if (dialog) shut(dialog);
     if (opened) navigate(-1);
@@ -116,7 +116,7 @@ export function useClose(back: string): () => void {
   };
 }
 
-/** A link out of the dialog: the address it leads to, and once script runs the way `useClose` goes. */
+/** A link out of the dialog: to `to` without script, otherwise as `useClose` does. */
 export function CloseLink({ to, ...props }: Omit<LinkProps, "to"> & { to: string }) {
   const close = useClose(to);
   return (
@@ -132,7 +132,7 @@ export function CloseLink({ to, ...props }: Omit<LinkProps, "to"> & { to: string
   );
 }
 
-/** What opens grows from what was pressed. */
+/** Makes the opening animation grow from the opener. */
 function growFrom(element: HTMLElement, opener: Element | null): void {
   const from = opener?.getBoundingClientRect();
   const to = element.getBoundingClientRect();

@@ -13,7 +13,7 @@ const explanations: Record<number, { title: string; text: string }> = {
   503: { title: "Not available at the moment", text: "Nothing is lost. Try again in a minute." },
 };
 
-/** What a person sees instead of the page they asked for. Says nothing of the inside of the site. */
+/** What a person sees instead of the page they asked for. Reveals no internals. */
 export function ErrorPage({ error }: { error: unknown }) {
   if (isLost(error)) return <LostPage />;
   const answer = isRouteErrorResponse(error) ? error : null;
@@ -36,7 +36,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   );
 }
 
-/** The page did not arrive. Trying again asks for the same address, from here: nothing is lost if it fails again. */
+/** For a page that did not arrive. Retrying fetches the same address by script: this page stays if it fails again. */
 function LostPage() {
   const { pathname, search, hash } = useLocation();
   return (

@@ -1,4 +1,4 @@
-/** What happens when the line breaks under a request of the router: what stood there stays, and a toast says so. */
+/** When the connection is lost during a request of the router, the page in view stays and a toast says so. */
 import { type ContextType, useContext, useEffect, useState } from "react";
 import {
   createPath,
@@ -14,21 +14,21 @@ import type { Lost as PartLost } from "~/lib/load-again";
 import { showToast } from "./flash";
 
 let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The place of the page in view in the history of the tab. */
+/** Index of the page in view in the tab's history. */
 let entry: number;
 let isReturning = false;
 let losses = 0;
-/** How long to wait before the data of a page is asked for another time, in milliseconds. */
+/** How long to wait before revalidating again, in milliseconds. */
 const pause = 2000;
 
-/** Before every request of the router: for a page, for the page in view once more, to an action. */
+/** Runs around every request of the router: navigations, revalidations and actions. */
 export const stayOnPage: MiddlewareFunction<Record<string, DataStrategyResult>> = async ({ request }, next) => {
-  // The page in view has what it needs.
+  // Going back to the page in view needs no new data.
   if (isReturning) return {};
   const results = await next();
   const lost = Object.keys(results).filter((id) => isLost(results[id]?.result));
   if (lost.length === 0 || request.signal.aborted) return results;
-  // The page that follows a form that was taken says itself that it did not come: that form is not sent again.
+  // The action succeeded and only the page after it was lost: its error page shows, so that nobody resubmits the form.
   if (isTaken()) return results;
   await lose();
   for (const id of lost) {
@@ -44,7 +44,7 @@ const isLeaving = ({ location, navigation } = router.state) =>
 const isTaken = ({ navigation } = router.state) =>
   isLeaving() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/** Part of a page did not come (lib/load-again.ts): nobody waits for it. One that is gone for good comes with its page. */
+/** A module of the next page failed to load (lib/load-again.ts): stays here, or loads the document if it is gone. */
 function partLost(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;
@@ -54,8 +54,8 @@ function partLost(event: Event): void {
 }
 
 /**
- * Says that no answer came, and ends a navigation where it began. Back and Forward have changed the address at once,
- * anything else does at its end.
+ * Says that no answer came, and undoes the navigation under way. Back and Forward have changed the address already;
+ * other navigations change it when they finish.
  */
 async function lose(): Promise<void> {
   losses += 1;
@@ -68,11 +68,11 @@ async function lose(): Promise<void> {
   if (way) await router.navigate(way);
   else await router.navigate({ pathname, search }, { replace: true, preventScrollReset: true, state });
   isReturning = false;
-  // The place on the page, which would have scrolled it.
+  // Restores the hash, left out above so as not to scroll.
   history.replaceState(history.state, "", createPath(location));
 }
 
-/** Asks for the data of the page in view once more, and again until an answer comes or the page is left. */
+/** Revalidates the page in view, again and again until an answer comes or the page is left. */
 export async function renew(): Promise<void> {
   const { pathname } = router.state.location;
   for (;;) {
@@ -84,8 +84,8 @@ export async function renew(): Promise<void> {
 }
 
 /**
- * The page, with what its form was answered. The framework drops the answer when the address changes, also where it
- * asks for nothing: with a place on the page, with the quote form over it, with a way that led nowhere.
+ * The page, with its actionData kept. React Router drops actionData whenever the address changes, also when nothing is
+ * loaded: for a hash, for the quote form over the page, for a navigation that was undone.
  */
 export function Page() {
   const context = useContext(RouterContext);

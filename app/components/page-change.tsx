@@ -1,12 +1,12 @@
-/** What a change of page means to the keyboard, to a screen reader, and to who waits for it. */
+/** Focus after a navigation, for keyboards and screen readers, and the progress bar during it. */
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
-// The link pressed last on the page in view, and by the key of each page left, to come back to it.
+// Selectors of the link pressed last: on the page in view, and on each page left, by its location key.
 let pressed = "";
 const left = new Map<string, string>();
 
-/** On a new page reading begins at its content; Back returns to the link that was pressed. */
+/** Moves the focus to the content of a new page; Back moves it to the link that was pressed there. */
 export function usePageChange(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();
@@ -39,18 +39,18 @@ export function usePageChange(): void {
   }, [pathname, hash, key, kind]);
 }
 
-/** Gives something the focus, and brings it clear of the bar above and of the chat below. */
+/** Focuses an element and scrolls it clear of the bar above and of the chat link below. */
 export function focusInView(element: HTMLElement): void {
   element.focus();
   keepInView(element);
 }
 
-/** Firefox leaves what gets the focus where it is when any of it is in the window, under the bar too. */
+/** Needed in Firefox: it does not scroll to a focused element that is partly in the window, even under the bar. */
 function keepInView(element: Element): void {
   element.scrollIntoView({ block: "nearest" });
 }
 
-/** A line along the top of the window while the next page is on its way; it waits a moment before it shows. */
+/** A progress bar along the top of the window while the next page loads; appears after a short delay. */
 export function Pending() {
   const { state } = useNavigation();
   return state === "idle" ? null : <div aria-hidden className="loading" />;

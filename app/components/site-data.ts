@@ -2,18 +2,18 @@ import { useRouteLoaderData } from "react-router";
 import type { Company } from "~/lib/content.server";
 import type { Toast } from "~/lib/flash";
 
-/** What every page knows of the site and of its request: the answer of the root's loader. */
+/** What every page knows of the site and of the request: the loader data of the root route. */
 export type SiteData = {
   company: Company;
   /** Such as https://example.com, without a slash at its end. */
   origin: string;
   quoteServices: string[];
   theme: "dark" | "light";
-  /** Whether the page was asked for light: no script, no decoration. */
+  /** Whether this is a lighter page: no script, no decoration. */
   lite: boolean;
-  /** What the page before left to say. */
+  /** The flash toast that the previous page left. */
   toast: Toast | null;
-  /** Whether there seems to be a session. It opens nothing. */
+  /** Whether there seems to be a session: for display only. */
   signedIn: boolean;
 };
 

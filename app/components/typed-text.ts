@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 const never = () => () => {};
 
 /**
- * For the `ref` of the textarea with this id. When script arrives, React puts the text of the server's page back into
- * a textarea, alone among the fields; this keeps what a person typed there meanwhile.
+ * For the `ref` of the textarea with this id. On hydration React resets a textarea, unlike other fields, to the text of
+ * the server's HTML; this keeps what a person typed before that.
  */
 export function useTypedText(id: string) {
   const isHydrating = useSyncExternalStore(

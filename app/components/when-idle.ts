@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * Calls back once the page has loaded and the browser has nothing better to do: what comes then takes nothing from
- * the line while the page itself is on its way. Returns how to call it off.
+ * Calls back once the page has loaded and the browser is idle, so that what is fetched then takes no bandwidth from the
+ * page itself. Returns how to cancel.
  */
 function whenIdle(callback: () => void): () => void {
   let off = () => {};
@@ -24,8 +24,8 @@ function whenIdle(callback: () => void): () => void {
 }
 
 /**
- * What a module exports by default, once it has arrived; it is asked for when the browser is idle. Null before, and for
- * good when the line breaks: nothing of it may be needed.
+ * The default export of a module that is imported when the browser is idle. Null before that, and for good if the
+ * import fails: the page must work without it.
  */
 export function useWhenIdle<Part>(load: () => Promise<{ default: Part }>): Part | null {
   const [part, setPart] = useState<{ default: Part } | null>(null);

@@ -16,7 +16,7 @@ export function failure(title: string, description?: string): Toast {
   return { title, description, variant: "destructive" };
 }
 
-/** For a form with a code that was refused: the errors to print beside its field. Other reasons are no mistake in it. */
+/** Errors for the code field of a refused form; none when the reason is not the code itself. */
 export function codeErrors(failed: { reason: string; status: number }) {
   return failed.status === 400 ? { code: [failed.reason] } : undefined;
 }

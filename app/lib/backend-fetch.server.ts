@@ -1,17 +1,16 @@
-/** Calls to the backend: with a deadline, again where that is safe, and one refresh of a session for all who ask. */
+/** Calls to the backend: with a deadline, retries where that is safe, and one refresh for concurrent requests. */
 import { setTimeout } from "node:timers/promises";
 import { deadlines } from "./env.server.ts";
 
 /**
- * fetch for the backend's calls, with a deadline. Reading and the refresh of a session are tried three times, 200 and
- * 400 ms apart, on a lost connection and 502, 503 and 504; writing once, because nobody knows whether a lost write was
- * done.
- * Rejects with a TimeoutError past the deadline.
+ * fetch for the backend's calls, with a deadline. Reads and session refreshes are tried three times, 200 and 400 ms
+ * apart, on a lost connection and 502, 503 and 504; writes once, because a lost write may have been done. Rejects with
+ * a TimeoutError past the deadline.
  */
 export function backendFetch(pageSignal: AbortSignal | null, unrenewed = new AbortController()): typeof fetch {
   return async (input, init) => {
     if (!isRefresh(input) || typeof init?.body !== "string") return attempt(input, init, pageSignal);
-    // The library would go on asking for half a minute.
+    // supabase-js would go on retrying for half a minute.
     if (unrenewed.signal.aborted) return notRenewed();
     try {
       const answer = await oneRefresh(init.body, () => attempt(input, init, pageSignal));
@@ -50,12 +49,12 @@ function isRefresh(input: Parameters<typeof fetch>[0]): boolean {
   return String(input).includes("grant_type=refresh_token");
 }
 
-/** Answers of the refreshes under way and just done, by what was sent. */
+/** Answers of the refreshes under way and just done, by request body. */
 const refreshes = new Map<string, Promise<Response>>();
 /** How long a refresh answers for requests that come with the same old token, in milliseconds. */
 const refreshEcho = 10_000;
 
-/** Twenty requests with one expired token make one refresh, whose answer all of them get. */
+/** Shares one refresh, and its answer, among all requests with the same expired token. */
 async function oneRefresh(body: string, send: () => Promise<Response>): Promise<Response> {
   let answer = refreshes.get(body);
   if (!answer) {
@@ -68,8 +67,8 @@ async function oneRefresh(body: string, send: () => Promise<Response>): Promise<
 }
 
 /**
- * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else (a failure, a limit of the
- * host, the page of a proxy) becomes a 503, for which the library keeps the session; for others it would drop it.
+ * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else (a failure, a rate limit,
+ * a proxy's page) becomes a 503, on which supabase-js keeps the session; on other errors it would drop it.
  */
 async function believed(response: Response): Promise<Response> {
   const body: unknown = await response

@@ -58,7 +58,7 @@ test.each([
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
   ["2001:db8::1", "2001:db8:0:0::/64"],
   ["unknown", "unknown"],
-])("what the visitor at %s holds is %s", (address, network) => {
+])("the network of the visitor at %s is %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 

@@ -23,12 +23,12 @@ export function addressOf(request: Request): string {
   return request.headers.get(addressHeader) ?? "unknown";
 }
 
-/** What one visitor holds: an IPv4 address, or the /64 that a single IPv6 line has. */
+/** The network of one visitor: an IPv4 address, or the /64 of an IPv6 connection. */
 export function networkOf(address: string): string {
   return prefixOf(address, 64) ?? address;
 }
 
-/** What one customer of a provider may hold: the /48 of an IPv6 address, with 65,536 lines. Null for any other. */
+/** The most that a provider's customer may have: the /48 of an IPv6 address, 65,536 /64s. Null for IPv4. */
 export function siteOf(address: string): string | null {
   return prefixOf(address, 48);
 }

@@ -8,7 +8,7 @@ test.each([
   ["the framework, of an answer that is not ours", new Error("Unable to decode turbo-stream response")],
   ["a proxy before the site", { status: 502, statusText: "Bad Gateway", data: "<h1>502</h1>", internal: false }],
   ["one without words", { status: 504, statusText: "", data: "", internal: true }],
-])("a broken line, in the words of %s", (_who, error) => {
+])("a lost connection, in the words of %s", (_who, error) => {
   expect(isLost(error)).toBe(true);
 });
 
@@ -17,6 +17,6 @@ test.each([
   ["a mistake in a page", new TypeError("undefined is not a function")],
   ["an answer", { status: 503, statusText: "", data: { reason: "Failed to fetch" }, internal: false }],
   ["an answer about the form", { status: 400, statusText: "", data: "<p>Failed to fetch</p>", internal: false }],
-])("no broken line: %s", (_what, error) => {
+])("not a lost connection: %s", (_what, error) => {
   expect(isLost(error)).toBe(false);
 });

@@ -1,13 +1,13 @@
-/** When the line breaks between the browser and us. */
+/** When the connection between browser and server is lost. */
 import { data, isRouteErrorResponse } from "react-router";
 import type { Toast } from "./flash.ts";
 
-/** What a form hears when no answer of ours came: the toast, and the fields stay as they stand. */
+/** The actionData of a form that got no answer of ours: a toast; the fields keep what was typed. */
 export type Lost = { result: null; toast: Toast };
 
 /**
- * Sends a form through its action. A line that breaks, or something between us that answers in our place, leaves the
- * page and what was typed on it alone; without this the page would make room for an error page.
+ * Calls the server action of a form. If the connection is lost, or a proxy answers in our place, the page and what was
+ * typed stay; without this an error page would replace them.
  */
 export async function keepTyped<Answer>(serverAction: () => Promise<Answer>) {
   try {
@@ -19,12 +19,12 @@ export async function keepTyped<Answer>(serverAction: () => Promise<Answer>) {
       description: "The connection was lost before an answer came. What you typed is still here: send it again.",
       variant: "destructive",
     };
-    // The status keeps the page from asking for its data again, over the same line.
+    // An error status keeps React Router from revalidating over the lost connection.
     return data<Lost>({ result: null, toast }, { status: 504 });
   }
 }
 
-/** Where no form waits for the answer that did not come. Another one each time: each is shown. */
+/** For a lost request other than a form. A new object each time: the same one is shown only once. */
 export function noAnswer(): Toast {
   return {
     title: "No answer",
@@ -33,12 +33,12 @@ export function noAnswer(): Toast {
   };
 }
 
-// What browsers say when nothing answers, and the framework when an answer breaks off before its first line.
+// Messages of browsers when nothing answers, and of React Router when an answer ends before its first line.
 const nothingCame = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
 /**
- * Whether an error means that no answer of ours came: the browser's own, or the text that a proxy sends while the site
- * behind it is away. What we throw with such a status is no text (refusal.server.ts).
+ * Whether an error means that no answer of ours came: an error of the browser, or the text of a proxy while the site is
+ * down. Our own errors with such a status carry an object, not text (refusal.server.ts).
  */
 export function isLost(error: unknown): boolean {
   if (isRouteErrorResponse(error)) {

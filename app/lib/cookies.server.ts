@@ -29,7 +29,7 @@ export function cookieOf(request: Request, name: string): string | undefined {
   return cookiesOf(request).find((cookie) => cookie.name === cookieName(name))?.value;
 }
 
-/** Whether a cookie that only says yes is there. */
+/** Whether a flag cookie is set. */
 export function hasMark(request: Request, name: string): boolean {
   return cookieOf(request, name) === "1";
 }

@@ -182,7 +182,7 @@ test("with SUPABASE_URL alone, one line names all three that are missing", () =>
 });
 
 test.each(["http://portal.example", "http://192.168.1.5:3000"])(
-  "in production, visitors of another machine cannot be served in the clear at %s",
+  "in production, plain http is refused for other machines: %s",
   (origin) => {
     const message = messageFor({ NODE_ENV: "production", APP_ORIGIN: origin });
     expect(message).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
@@ -190,7 +190,7 @@ test.each(["http://portal.example", "http://192.168.1.5:3000"])(
 );
 
 test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"])(
-  "in production, the own machine is served at %s",
+  "in production, plain http is allowed on a loopback address: %s",
   (origin) => {
     expect(readSettings({ NODE_ENV: "production", APP_ORIGIN: origin }).origin).toBe(origin);
   },

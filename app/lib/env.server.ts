@@ -66,7 +66,7 @@ export type Settings = {
   smtpUrl: string | null;
   /** Addresses and ranges whose X-Forwarded-For is believed. */
   trustedProxies: string[];
-  /** Whether visitors have addresses of their own here: https ends at a proxy, and one we do not trust hides them. */
+  /** Whether we see visitors' own addresses: false if https ends at a proxy that we do not trust. */
   addressesTold: boolean;
   limits: Limits;
   deadlines: Deadlines;
@@ -86,7 +86,7 @@ type Limits = {
   uploadsPerClient: number;
   uploadsPerAddress: number;
   uploadBytes: number;
-  /** What a body brings in each second, at least, once `deadlines.form` is over. */
+  /** The least a body has to send in a second, once `deadlines.form` is over. */
   bytesPerSecond: number;
 };
 

@@ -1,4 +1,4 @@
-/** Flash toasts: a message for the next page, in a signed cookie that the page which shows it takes away. */
+/** Flash toasts: a message for the next page, in a signed cookie that is removed by the page that shows it. */
 import {
   createContext,
   createCookieSessionStorage,
@@ -30,8 +30,8 @@ function flashStorage(): SessionStorage {
 const isTaken = createContext(false);
 
 /**
- * Reads the flash of this request and writes the one for the next. The cookie goes with the page that shows it: a
- * redirect passes it on, and what is no page leaves it alone.
+ * Reads the flash of this request and writes the one for the next. The page that shows the toast removes the cookie;
+ * redirects, and responses that are no page, keep it.
  */
 export const flashMiddleware: MiddlewareFunction<Response> = async (args, next) => {
   const { request, context } = args;
@@ -39,7 +39,7 @@ export const flashMiddleware: MiddlewareFunction<Response> = async (args, next) 
   const { headers, status } = response;
   const lines = headers.getSetCookie().filter(Boolean);
   const isBrought = cookieOf(request, cookie) !== undefined;
-  // 202 is the framework's redirect for script.
+  // React Router redirects data requests with 202.
   const isRedirect = status === 202 || (status >= 300 && status < 400);
   if (isBrought && context.get(isTaken) && !isRedirect) lines.push(setCookie(cookie, "", 0));
   headers.delete("Set-Cookie");

@@ -29,6 +29,6 @@ test.each([
   expect([...(await formOf(...pieces))]).toEqual([["subject", "Tea"]]);
 });
 
-test("a form without its end is none", async () => {
+test("a form without its last boundary is refused", async () => {
   await expect(formOf(part)).rejects.toMatchObject({ init: { status: 400 } });
 });

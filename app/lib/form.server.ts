@@ -15,18 +15,18 @@ import { takePlace } from "./uploads.server.ts";
 /** Why the file of a form was not taken, and the fields that came before it. */
 export type NotTaken = Refusal & { typed: FormData };
 
-/** No form of ours has more fields; one field's own headers, with the longest file name, are shorter. */
+/** No form of ours has more fields; the headers of one part, with the longest file name, are shorter. */
 const maxFields = 100;
 const maxFieldHeaders = 2048;
-/** RFC 2046 has no longer boundary, and the parser's time grows with its square. */
+/** RFC 2046 allows no longer boundary, and the parser's time grows with its square. */
 const maxBoundary = 70;
 
-/** What the parser says of bytes that come by themselves after the last boundary, which RFC 2046 has ignored. */
+/** The parser's error for a chunk of bytes after the last boundary, which RFC 2046 says to ignore. */
 const afterEnd = "Unexpected data after end of stream";
 
 /**
- * The form of a request, without a file: 64 KiB of text, urlencoded or multipart. Fields whose names no form of ours
- * has are left out: brackets and double underscores mean something to the form library.
+ * The form of a request without a file: up to FORM_KIB of text, urlencoded or multipart. Skips field names that no form
+ * of ours has: brackets and double underscores have a meaning for Conform.
  * Throws a 400, 413 or 415 for the error page.
  */
 export async function readForm(request: Request): Promise<FormData> {
@@ -36,9 +36,8 @@ export async function readForm(request: Request): Promise<FormData> {
 }
 
 /**
- * The form of a request that may have one file of up to 10 MiB, as `use` gets it: the form, or why its file was not
- * taken. Until `use` is done, the request counts among the uploads on their way: those of `account`, or of the address.
- * Throws like readForm.
+ * Calls `use` with the form of a request, which may have one file of up to FILE_MIB, or with why the file was refused.
+ * Until `use` is done, the request counts as an upload of `account`, or else of its network. Throws like readForm.
  */
 export async function readUpload<Answer>(
   request: Request,
@@ -86,7 +85,7 @@ class Fields {
 
 const isFieldName = (name: string | undefined): name is string => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(name ?? "");
 
-/** A multipart body went over its limits: by its file, as a rule. */
+/** A multipart body is over its limits, most likely because of its file. */
 class TooLarge extends Error {}
 
 /** `fileBytes` is the largest file; 0 for a form that has none. */
@@ -96,7 +95,7 @@ async function readMultipart(request: Request, fields: Fields, fileBytes: number
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundary || !request.body) throw damaged();
   const { formBytes } = env().limits;
-  // Where there is no file, what is too long is known before it is read.
+  // Without a file, a body that is too long is refused before it is read.
   if (fileBytes === 0 && lengthOf(request) > formBytes + maxFields * maxFieldHeaders) throw tooMuchText();
   const limits = {
     boundary,

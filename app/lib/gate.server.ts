@@ -1,12 +1,12 @@
-/** The first look at a request: nothing that another site sends may change anything here. */
+/** First checks of a request: no request from another site may change anything (CSRF). */
 import { data, type MiddlewareFunction } from "react-router";
 import { env } from "./env.server.ts";
 
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * What an answer says about keeping it, about search engines and methods, whoever gave it: page, redirect, resource or
- * refusal. What is for one person or an error is kept by nobody and found by no search.
+ * Sets Cache-Control, X-Robots-Tag and Allow on every response: page, redirect, resource or refusal. Responses for one
+ * person, other than 2xx, or to POST are neither cached nor indexed.
  */
 export const answerMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
@@ -21,7 +21,7 @@ export const answerMiddleware: MiddlewareFunction<Response> = async ({ request }
   return request.headers.get("Accept")?.includes("text/html") ? readable(response) : response;
 };
 
-/** An address without a page refuses with a sentence as JSON: to a person it goes without the quotes. */
+/** A resource route answers an error with a JSON string: a browser gets it as plain text. */
 async function readable(response: Response): Promise<Response> {
   const { headers, status } = response;
   if (status < 400 || !headers.get("Content-Type")?.startsWith("application/json")) return response;
@@ -52,7 +52,7 @@ export const gateMiddleware: MiddlewareFunction<Response> = async ({ request }, 
   return next();
 };
 
-/** Whether an origin is APP_ORIGIN. The names of the own machine stand for one another. */
+/** Whether an origin is APP_ORIGIN. The loopback names count as the same host. */
 export function isOurs(origin: string): boolean {
   const ours = new URL(env().origin);
   if (origin === ours.origin) return true;

@@ -1,6 +1,6 @@
 /**
- * Browsers that keep no cookies: there a right login leads back to the login. Who comes from it without any cookie goes
- * there with a cookie and a word in the address: a word that arrives alone tells.
+ * Detects browsers that keep no cookies, where a right login leads back to the login. A request that comes from it
+ * without any cookie is redirected there with a cookie and a query parameter: cookies are off if only the latter comes.
  */
 import { redirect } from "react-router";
 import { hasMark, setCookie } from "./cookies.server.ts";
@@ -8,17 +8,17 @@ import { isOurs } from "./gate.server.ts";
 
 const cookie = "kept";
 const word = "cookies";
-/** How long the cookie is good for, in seconds: the way to the login on a slow line. */
+/** Max-Age of the cookie in seconds: enough for the redirect on a slow connection. */
 const age = 60;
 
-/** See Other, to the login at `path`, which finds out whether the browser keeps cookies where that is in doubt. */
+/** 303 to the login at `path`; tests for cookies there if the request suggests that the browser keeps none. */
 export function toLogin(request: Request, path: string, headers = new Headers()): Response {
   if (request.headers.has("Cookie") || !comesFromLogin(request)) return redirect(path, { status: 303, headers });
   headers.append("Set-Cookie", trial());
   return redirect(`${path}${path.includes("?") ? "&" : "?"}${word}`, { status: 303, headers });
 }
 
-/** Nothing on the login leads to a client's page but a right login; a browser may ask for that page once more, though. */
+/** Only a successful login leads from the login to the portal; but a reload there sends the same Referer. */
 function comesFromLogin(request: Request): boolean {
   const referer = request.headers.get("Referer") ?? "";
   if (!URL.canParse(referer)) return false;
@@ -26,12 +26,12 @@ function comesFromLogin(request: Request): boolean {
   return isOurs(origin) && pathname === "/login";
 }
 
-/** A Set-Cookie that is there in the next request of a browser that keeps cookies. */
+/** The Set-Cookie of the test. */
 export function trial(): string {
   return setCookie(cookie, "1", age);
 }
 
-/** Whether the login is to say that the browser keeps no cookies. Throws the way to the plain login when it does. */
+/** Whether the browser keeps no cookies, by the test. If it does keep them, throws a redirect without the parameter. */
 export function keepsNoCookies(request: Request, url: URL): boolean {
   if (!url.searchParams.has(word)) return false;
   if (!hasMark(request, cookie)) return true;

@@ -9,13 +9,13 @@ import { log } from "./log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "./refusal.server.ts";
 import { companyBackend } from "./supabase.server.ts";
 
-/** An attempt that counts. `release` takes it back, for one that was no failure; it never rejects. */
+/** A counted attempt. `release` uncounts one that was no failure; it never rejects. */
 export type Attempt = { release: () => Promise<void> };
 
 const minute = 60;
 const hour = 60 * minute;
 
-/** A code of an authenticator is good for 90 seconds: its own step of 30, the one before and the one after. */
+/** How long used codes are remembered, in seconds: they are valid for 90 (three steps of 30). */
 const codeLife = 2 * minute;
 
 /** What a 429 says when the backend gave no time, in seconds. */
@@ -24,13 +24,13 @@ const unknownWait = 5 * minute;
 /** What public.take_attempt answers; `wait` is in seconds. */
 const Answer = z.union([z.object({ attempt: z.string() }), z.object({ refused: z.string(), wait: z.number() })]);
 
-/** So many attempts of one key in so many seconds. */
+/** At most `most` attempts for the key `of` in `seconds`. */
 type Limit = { of: string[]; most: number; seconds: number };
 
 /** A limit that is reached; `wait` is in seconds. */
 type Limited = Refusal & { wait: number };
 
-/** The limits as one request meets them. */
+/** The limits that apply to one request. */
 export class Limits {
   /** How long the person is to wait when a limit was reached, in seconds. */
   wait: number | null = null;
@@ -46,7 +46,7 @@ export class Limits {
 
   /**
    * A login with a password; release one that was right. Known and unknown addresses are counted alike. A browser that
-   * has opened the account before counts for itself: what others get wrong elsewhere does not lock its person out.
+   * has logged in to the account before has its own count: failures from elsewhere do not lock its person out.
    */
   login(email: string): Promise<Attempt | Refusal> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
@@ -71,8 +71,8 @@ export class Limits {
   }
 
   /**
-   * A limit of one address, and five times that of an IPv6 site; none where all visitors seem to come from one address,
-   * whom it would lock out together.
+   * A limit for one network, and five times as much for an IPv6 site; none where a proxy hides the addresses of
+   * visitors, since it would lock out all of them together.
    */
   #perAddress(limit: Limit): Limit[] {
     if (!env().addressesTold) return [];
@@ -129,7 +129,7 @@ export class Limits {
 
 const limitsContext = createContext<Limits>();
 
-/** Gives the request its limits, and a 429 the time to wait. */
+/** Gives the request its limits, and a 429 response its Retry-After. */
 export const limitsMiddleware: MiddlewareFunction<Response> = async ({ request, context }, next) => {
   const limits = new Limits(request);
   context.set(limitsContext, limits);
@@ -143,7 +143,7 @@ export function limitsOf(context: Readonly<RouterContextProvider>): Limits {
   return context.get(limitsContext);
 }
 
-/** A browser by a random id, and a mark for each account that it has opened. */
+/** A browser: a random id, and a mark for each account it has logged in to. */
 type KnownBrowser = { id: string; marks: string[] };
 
 const knownCookie = "known";
@@ -156,12 +156,12 @@ function knownBrowser(request: Request): KnownBrowser {
   return { id, marks };
 }
 
-/** Only this server makes it, for one browser and one account, and nobody reads the account out of it. */
+/** A keyed hash of browser and account: cannot be forged, and does not reveal the account. */
 function markOf(id: string, email: string): string {
   return hashed(["known browser", id, email.toLowerCase()]);
 }
 
-/** A Set-Cookie after a login that went all the way: from now on this browser's attempts at the account count apart. */
+/** A Set-Cookie after a complete login: from now on this browser's attempts at the account are counted apart. */
 export function rememberBrowser(request: Request, email: string): string {
   const known = knownBrowser(request);
   const id = /^[\w-]{22}$/.test(known.id) ? known.id : randomBytes(16).toString("base64url");
@@ -171,7 +171,7 @@ export function rememberBrowser(request: Request, email: string): string {
   return setCookie(knownCookie, value, knownFor);
 }
 
-/** A key under which nobody can read or guess who it is of. */
+/** A keyed hash: does not reveal whose attempts are counted. */
 function hashed(parts: string[]): string {
   return createHmac("sha256", env().sessionSecret).update(JSON.stringify(parts)).digest("base64url");
 }

@@ -1,10 +1,10 @@
-/** Lighter pages: no script, no decoration. For who asks for them, and for lines that say they are slow. */
+/** Lighter pages: no script, no decoration. By choice, or for connections that the browser reports as slow. */
 import { cookieOf, setCookie } from "./cookies.server.ts";
 
 const cookie = "lite";
 const slow = new Set(["2g", "slow-2g"]);
 
-/** Whether a request is to get a lighter page: the person's own choice, else `Save-Data`, else the line's own word. */
+/** Whether a request gets a lighter page: by the person's choice, else by `Save-Data`, else by `ECT` (2g). */
 export function isLite(request: Request): boolean {
   const chosen = cookieOf(request, cookie);
   if (chosen === "0" || chosen === "1") return chosen === "1";

@@ -1,16 +1,16 @@
-/** What the event `lost` says: whether the part is gone for good. */
+/** Detail of the window event `lost`: whether the module is gone for good. */
 export type Lost = { isGone: boolean };
 
-/** How long to wait before a part of a page is asked for another time, in milliseconds. */
+/** How long to wait before retrying, in milliseconds. */
 const pause = 2000;
 
 /**
- * The module at `address`, a part of a page that could not be imported, as soon as the line carries it. The window hears
- * `lost` at every attempt that fails. Where the module is gone, there is another version of the site by now: only a page
- * that is loaded as a whole has its parts, and what listens to `lost` goes there.
+ * Retries a module whose import failed until it loads. Fires `lost` on the window at every failed attempt. A 404 means
+ * that a newer version of the site is deployed: the promise stays pending, and the listener of `lost` loads the page as
+ * a document.
  */
 export async function loadAgain(address: string): Promise<unknown> {
-  // Firefox keeps the failure of an address: another one is asked for each time.
+  // Firefox caches a failed import by URL: a new URL each time.
   const next = `${address}?`;
   const answer = await fetch(next).catch(() => null);
   if (answer?.ok) return import(/* @vite-ignore */ next);

@@ -15,15 +15,15 @@ type Fields = Record<string, string | number | boolean | null | undefined>;
 const ofRequest = new AsyncLocalStorage<{ requestId: string; address: string }>();
 
 /**
- * Writes one line: `time` (UTC), `level`, `event`, what is known of the request, and `fields`. Nothing that opens
- * anything goes into fields: no password, token, cookie, code, client ID, file or query string.
+ * Writes one line: `time` (UTC), `level`, `event`, what is known of the request, and `fields`. No secrets in
+ * fields: no password, token, cookie, code, client ID, file or query string.
  */
 export function log(level: Level, event: string, fields: Fields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...ofRequest.getStore(), ...fields };
   console.log(visible(JSON.stringify(line)));
 }
 
-/** Makes a line of what libraries print to the console: its first line, as more may hold what nobody should read. */
+/** Logs what libraries print to the console: its first line only, as the rest may hold secrets. */
 export function logConsole(): void {
   for (const level of ["warn", "error"] as const) {
     console[level] = (first: unknown) => {
@@ -51,7 +51,7 @@ export const logMiddleware: MiddlewareFunction<Response> = ({ request, pattern }
   });
 };
 
-/** A name for an account in log lines that is always the same and tells nobody the e-mail address. */
+/** A stable name for an account in log lines that does not reveal the e-mail address. */
 export function pseudonym(email: string): string {
   return createHmac("sha256", env().sessionSecret).update(email.toLowerCase()).digest("base64url").slice(0, 12);
 }

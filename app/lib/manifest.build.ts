@@ -1,4 +1,4 @@
-/** The web manifest, from the content while the site is built: no page gets a byte more by it. */
+/** The web manifest, made from the content when the site is built. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "vite";
@@ -9,7 +9,7 @@ export const manifestFile = "manifest.webmanifest";
 const company = path.resolve(import.meta.dirname, "../../content/data/company.yaml");
 const colour = "#0c1524";
 
-/** What a browser keeps with the site on a home screen. */
+/** The manifest, for a site added to a home screen. */
 export function webManifest(): string {
   const { name, short_name } = parse(readFileSync(company, "utf8")) as { name: string; short_name: string };
   return JSON.stringify({

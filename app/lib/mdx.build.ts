@@ -1,4 +1,4 @@
-/** Turns content/*.mdx into HTML while the site is built, so that no request ever bundles anything. */
+/** Compiles content/*.mdx to HTML when the site is built, so that no request has to. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { bundleMDX } from "mdx-bundler";

@@ -1,4 +1,4 @@
-/** Where a form may send a person: paths of this site, known by their shape. */
+/** Safe redirect targets: paths of this site, matched by pattern. */
 
 /** A path under /portal as our own links write them, or `/portal`. */
 export function portalPath(value: unknown): string {

@@ -28,7 +28,7 @@ test.each([
   });
 });
 
-test("a refusal of our own that was put in the place of an answer comes out as it was", async () => {
+test("a refusal sent in place of an answer is read back unchanged", async () => {
   for (const status of [400, 409, 429, 503]) {
     const body = await refusalAsAnswer({ reason: "Try later.", status }).json();
     expect(refusalOf({ ...body, status })).toEqual({ reason: "Try later.", status });
@@ -46,7 +46,7 @@ test.each([
   { message: internal, status: 403 },
   { message: internal, name: "StorageApiError", status: 400, statusCode: "403" },
   { message: internal, name: "StorageApiError", statusCode: "403" },
-])("a refused right is 403 and says that it is not theirs: %j", (error) => {
+])("a missing permission is 403, and the words say so: %j", (error) => {
   expect(refusalOf(error)).toEqual({ reason: "This is not yours to change.", status: 403 });
 });
 
@@ -88,7 +88,7 @@ test.each([
   { message: internal, name: "StorageApiError", status: 400, statusCode: "413" },
   new AuthApiError(internal, 400, "validation_failed"),
   new AuthApiError(internal, 422, "unexpected"),
-])("an answer nobody expects keeps its words to itself: %j", (error) => {
+])("the message of an unexpected error is not shown: %j", (error) => {
   expect(refusalOf(error)).toEqual({ reason: somethingWentWrong, status: 502 });
 });
 
@@ -101,11 +101,11 @@ test.each([
   undefined,
   null,
   { status: 400 },
-])("anything thrown is a backend that does not answer: %s", (thrown) => {
+])("anything thrown counts as a backend that does not answer: %s", (thrown) => {
   expect(refusalOfThrown(thrown)).toEqual(unavailable);
 });
 
-test("no refusal repeats what the backend said of its inside", () => {
+test("no refusal repeats an internal message of the backend", () => {
   for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
     for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
       for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {

@@ -56,7 +56,7 @@ export function refusalOf(error: BackendError): Refusal {
   }
   if (isHookWords(error, code)) return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "This is not yours to change.", status: 403 };
-  // A backend that has too much to do: that is no fault of the person who asks.
+  // A 429 of the backend is its overload, not a fault of the person who asks.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailable;
   return { reason: somethingWentWrong, status: 502 };
 }
@@ -71,7 +71,7 @@ export function refusalOfThrown(error: unknown): Refusal {
   return error instanceof Error ? refusalOf({ message: error.message, name: error.name }) : unavailable;
 }
 
-/** A refusal of our own in the place of the backend's answer, in the forms that auth, data and storage have. */
+/** A refusal as a response in place of the backend's, in the error formats of auth, data and storage. */
 export function refusalAsAnswer({ reason, status }: Refusal): Response {
   const code = `PT${status}`;
   return Response.json({ message: reason, code, error_code: code, statusCode: code }, { status });

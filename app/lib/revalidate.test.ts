@@ -17,7 +17,7 @@ test.each([
   ["/about?quote", "/about"],
   ["/resources/blog?category=Customs", "/resources/blog?category=Customs&quote="],
   ["/about?quote", "/about#story"],
-])("opening or closing the quote form asks for nothing: %s to %s", (from, to) => {
+])("opening or closing the quote form does not revalidate: %s to %s", (from, to) => {
   expect(isOnlyQuote(change(from, to))).toBe(true);
   expect(exceptForQuote(change(from, to))).toBe(false);
 });
@@ -27,7 +27,7 @@ test.each([
   ["/about", "/about", undefined],
   ["/resources/blog?category=Customs", "/resources/blog?category=Freight&quote", undefined],
   ["/about", "/about?quote", "POST"],
-] as const)("everything else asks as before: %s to %s %s", (from, to, method) => {
+] as const)("everything else revalidates as before: %s to %s %s", (from, to, method) => {
   expect(isOnlyQuote(change(from, to, method))).toBe(false);
   expect(exceptForQuote(change(from, to, method))).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Which changes of the address ask the server for nothing. */
+/** Which changes of the address need no revalidation. */
 import type { ShouldRevalidateFunctionArgs } from "react-router";
 
 /** Whether only the quote form over the page opens or closes. */
@@ -6,12 +6,12 @@ export function isOnlyQuote({ currentUrl, nextUrl, formMethod }: ShouldRevalidat
   return formMethod === undefined && currentUrl.href !== nextUrl.href && without(currentUrl) === without(nextUrl);
 }
 
-/** For routes that read nothing of the quote form: what the framework would do, except for that. */
+/** React Router's default, except that opening or closing the quote form does not revalidate. */
 export function exceptForQuote(change: ShouldRevalidateFunctionArgs): boolean {
   return isOnlyQuote(change) ? false : change.defaultShouldRevalidate;
 }
 
-/** An address without the quote form and the place on the page. */
+/** An address without `?quote` and without its hash. */
 function without({ pathname, searchParams }: URL): string {
   const rest = new URLSearchParams(searchParams);
   rest.delete("quote");

@@ -1,4 +1,4 @@
-/** Who asks: the doors of the portal. */
+/** Who sends a request: authentication for the portal. */
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { within } from "./backend-fetch.server.ts";
@@ -27,7 +27,7 @@ export type Client = {
 
 const clientContext = createContext<Client | Refusal>();
 
-/** Lets only signed-in clients through; others go to the login and come back after it. 503 when nobody can tell. */
+/** Redirects to the login and back unless signed in. If the backend cannot tell, the page decides (clientOrRefusal). */
 export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
   const client = await getClient(request, context).catch(refusalOfThrown);
   if (!client) {
@@ -49,8 +49,8 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
 };
 
 /**
- * Sends who is signed in on from the login and the sign-up. The form stays when nobody can tell, and for a session that
- * is none any more: its cookie goes.
+ * Redirects the signed-in from the login and the sign-up to the portal. Others see the form, also when the backend
+ * cannot tell. Removes the cookie of an ended session.
  */
 export const signedInMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
   if (request.method === "POST") return next();
@@ -74,14 +74,14 @@ function withNext(path: string, wanted: URL): string {
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** The client of a request that has passed portalMiddleware. Throws a 503 when nobody could tell who it is. */
+/** The client of a request that has passed portalMiddleware. Throws a 503 when the backend could not tell. */
 export function requireClient(context: Readonly<RouterContextProvider>): Client {
   const client = clientOrRefusal(context);
   if ("reason" in client) throw thrown(client);
   return client;
 }
 
-/** The client of a request that has passed portalMiddleware, or why nobody could tell who it is. */
+/** The client of a request that has passed portalMiddleware, or why the backend could not tell. */
 export function clientOrRefusal(context: Readonly<RouterContextProvider>): Client | Refusal {
   return context.get(clientContext);
 }
@@ -104,7 +104,7 @@ export async function getClient(request: Request, context: Readonly<RouterContex
   return { id: user.id, email, fullName, backend, factors, hasGivenCode: await isAal2(backend) };
 }
 
-/** The assurance in the access token that getUser has just had verified. */
+/** Whether the session is AAL2, from the access token that getUser has just verified. */
 async function isAal2(backend: Backend): Promise<boolean> {
   const { data: stored } = await backend.auth.getSession();
   const payload = stored.session?.access_token.split(".")[1] ?? "";
@@ -112,7 +112,7 @@ async function isAal2(backend: Backend): Promise<boolean> {
   return (claims as { aal?: unknown }).aal === "aal2";
 }
 
-/** What the navigation shows: whether there is a session, as far as this request knows. Opens nothing. */
+/** Whether there seems to be a session. For the navigation only: the session is not verified. */
 export function seemsSignedIn(request: Request, context: Readonly<RouterContextProvider>): boolean {
   return hasSessionCookie(request) && !isSessionEnded(context);
 }

@@ -4,20 +4,20 @@ const channelName = "signed-out";
 const forgetters = new Set<() => void>();
 let isToBeTold = false;
 
-/** Has something forgotten when the person signs out in this tab or another one; lasts as long as the document. */
+/** Registers `forget` to run when the person signs out in this tab or another, as long as the document lives. */
 export function atSignOut(forget: () => void): void {
   forgetters.add(forget);
 }
 
-/** Forgets what this tab keeps; the other tabs hear of it when this one has the page that follows. */
+/** Forgets what this tab keeps; the other tabs are told once this one shows the next page. */
 export function signedOut(): void {
   forgetAll();
   isToBeTold = true;
 }
 
 /**
- * Tells the other tabs that this one has signed out, once. They go to the login then: earlier they would take the
- * flash that is meant for this tab.
+ * Tells the other tabs once that this one has signed out: they load the login. If told earlier, they would take the
+ * flash toast meant for this tab.
  */
 export function tellOtherTabs(): void {
   if (!isToBeTold) return;
@@ -27,7 +27,7 @@ export function tellOtherTabs(): void {
   channel?.close();
 }
 
-/** Calls back when another tab has signed out, after what this one keeps is forgotten. Returns how to stop. */
+/** Calls back when another tab signs out, after this tab has forgotten what it keeps. Returns how to stop. */
 export function onSignedOutElsewhere(callback: () => void): () => void {
   const channel = openChannel();
   channel?.addEventListener("message", () => {
@@ -39,11 +39,11 @@ export function onSignedOutElsewhere(callback: () => void): () => void {
 
 function forgetAll(): void {
   for (const forget of forgetters) forget();
-  // The data that the document came with stands in it, as script that has run.
+  // The loader data of the document is still in its inline scripts.
   for (const script of document.querySelectorAll("script:not([src])")) script.textContent = "";
 }
 
-/** Null in a browser that has no such channels. */
+/** Null in browsers without BroadcastChannel. */
 function openChannel(): BroadcastChannel | null {
   return "BroadcastChannel" in window ? new BroadcastChannel(channelName) : null;
 }

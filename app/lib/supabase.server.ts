@@ -27,7 +27,7 @@ const realtime = { transport: ws as unknown as typeof WebSocket };
 
 const unrenewedHandles = new WeakMap<Backend, AbortSignal>();
 
-/** Aborted once the session of a handle could not be renewed: what waits for the session need not wait any longer. */
+/** Aborted once the session of a handle could not be renewed, so that calls waiting for the session can give up. */
 export function renewalFailed(backend: Backend): AbortSignal | undefined {
   return unrenewedHandles.get(backend);
 }
@@ -46,7 +46,7 @@ export function rememberShared(shared: boolean): string {
   return shared ? setCookie(sharedCookie, "1") : setCookie(sharedCookie, "", 0);
 }
 
-/** What the session's cookies are to be after a request, whatever the library writes meanwhile. */
+/** Whether the answer removes the session's cookies, whatever @supabase/ssr sets meanwhile. */
 const sessionEnded = createContext<boolean>(false);
 
 /** Takes the session from the browser with the answer to this request. */
@@ -82,9 +82,9 @@ function guarded(send: typeof fetch, context: Readonly<RouterContextProvider>): 
 }
 
 /**
- * Gives the request a lazy handle on the backend and, after the answer, adds what the handle wants to set: renewed or
- * removed session cookies, and `no-store` with them. A session that was ended is removed instead: what a refresh on the
- * way has brought would come back to life.
+ * Gives the request a lazy handle on the backend and adds to the response what the handle sets: renewed or removed
+ * session cookies, and `no-store` with them. After endSession all session cookies are removed instead, also those that
+ * a refresh has set.
  */
 export const backendMiddleware: MiddlewareFunction<Response> = async ({ request, context }, next) => {
   const cookies = new Map<string, string>();
@@ -131,7 +131,7 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   return response;
 };
 
-/** Cookies without a session that is damaged: the library prints every such one to the log. */
+/** The cookies without a damaged session: @supabase/ssr would log every one. */
 async function withoutDamage(all: Cookie[]): Promise<Cookie[]> {
   const session = await combineChunks(sessionCookieName(), (name) => all.find((cookie) => cookie.name === name)?.value);
   return isSession(session) ? all : all.filter((cookie) => !isOfSession(cookie));
@@ -147,7 +147,7 @@ function isSession(value: string | null): boolean {
   }
 }
 
-/** The handle of the person who sends this request: row-level security sees them. */
+/** The handle of the person who sends this request, under row-level security. */
 export function backendOf(context: Readonly<RouterContextProvider>): Backend {
   return context.get(backendContext)();
 }
@@ -158,8 +158,8 @@ export function anonymousBackend(): Backend {
 }
 
 /**
- * The company's handle, past row-level security. For staff commands, limits, the check of a client ID, and files that were
- * checked, once row-level security has shown whose they are; for nothing else.
+ * The company's handle, which bypasses row-level security. Only for staff commands, limits, client IDs, confirming an
+ * address, and checked files whose owner row-level security has confirmed.
  */
 export function companyBackend(access: BackendAccess = env().backend): Backend {
   return detached(access.url, access.secretKey);

@@ -1,4 +1,4 @@
-/** The theme: dark until the person chooses, and again in a new browser session. */
+/** The theme: dark by default; a choice lasts for the browser session. */
 import { createCookieSessionStorage } from "react-router";
 import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
 import { cookieAttributes, cookieName } from "./cookies.server.ts";

@@ -1,6 +1,6 @@
 /** Text that somebody else typed, for terminals and logs. */
 
-/** Controls (C0 and C1), what turns the direction or is not seen, breaks, and blanks that are no space. */
+/** Controls (C0, C1), direction marks and invisible characters, line separators, and blanks other than the space. */
 const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /**

@@ -16,17 +16,17 @@ export type Act = {
 
 export type LoggedAct = Database["public"]["Tables"]["acts"]["Row"];
 
-/** Writes down an act that was done, by somebody's name. Throws when the backend does not take it. */
+/** Logs an act under the name of who did it. Throws when the backend refuses. */
 export async function recordAct(company: Backend, byName: string, act: Act): Promise<void> {
   const { error, status } = await company.rpc("record_act", { by_name: byName, ...act });
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
 }
 
 const columns = "id, at, by_name, colleague, act, shipment, document, account, before, after, reason";
-/** As many as the backend gives at once. */
+/** The most rows that the backend returns at once. */
 const pageSize = 1000;
 
-/** All acts since a time (ISO 8601), newest first, page by page. What is done meanwhile moves nothing. Throws. */
+/** All acts since a time (ISO 8601), newest first, in pages that acts logged meanwhile do not shift. Throws. */
 export async function* listActs(company: Backend, since = "-infinity"): AsyncGenerator<LoggedAct[]> {
   let newest = "infinity";
   for (let first = 0; ; first += pageSize) {
@@ -46,14 +46,14 @@ export async function* listActs(company: Backend, since = "-infinity"): AsyncGen
   }
 }
 
-/** How many acts are past the time that the privacy policy names. Throws. */
+/** How many acts are past the retention period of the privacy policy. Throws. */
 export async function countPastActs(company: Backend): Promise<number> {
   const { data, error, status } = await company.rpc("past_acts");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   return data;
 }
 
-/** Deletes them; returns how many. Throws. */
+/** Deletes those acts; returns how many. Throws. */
 export async function deletePastActs(company: Backend): Promise<number> {
   const { data, error, status } = await company.rpc("delete_past_acts");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);

@@ -65,14 +65,14 @@ export function listArticles(asked: { category: string | null; page: number }): 
   return pageOf(articles.filter((article) => category === null || article.category === category).map(summaryOf), page);
 }
 
-/** A page of a list, with how many there are. Pages count from 1; what is no page of the list is its nearest one. */
+/** A page of a list, with how many there are. Pages count from 1; a number out of range gives the nearest page. */
 export function pageOf(list: ArticleSummary[], asked: number): ArticlePage {
   const pages = Math.max(1, Math.ceil(list.length / pageSize));
   const page = Math.min(Math.max(1, Math.trunc(asked) || 1), pages);
   return { articles: list.slice((page - 1) * pageSize, page * pageSize), page, pages };
 }
 
-/** The articles that are no placeholders, newest first: those that search engines and readers' programs hear of. */
+/** The articles that are no placeholders, newest first: those in the sitemap and the RSS feed. */
 export function writtenArticles(): ArticleSummary[] {
   return articles.filter(({ placeholder }) => !placeholder).map(summaryOf);
 }
@@ -97,9 +97,8 @@ export function legalText(name: "privacy" | "terms" | "legal"): LegalText {
 }
 
 /**
- * A text for the page at `request`. A document carries the body once, as the HTML it shows: React Router copies only
- * enumerable properties into the data for the script, and Prose takes the body from the document. A request for data
- * alone gets all of it.
+ * Loader data for a text. In a document request `html` is not enumerable: it is rendered but not serialised into the
+ * hydration data, so that the HTML holds it once (Prose reads it from the document). A data request gets `html` too.
  */
 export function forPage<Text extends Body>(text: Text, request: Request): Omit<Text, "html"> & { html?: string } {
   const copy = { ...text };

@@ -4,9 +4,9 @@ import type { Backend } from "../lib/supabase.server.ts";
 import { clientIdRefused } from "./client-id.ts";
 
 /**
- * Whether this e-mail may sign up with this client ID; null or a refusal. It is asked before the sign-up so that an
- * address with an account and one without get the same answer to a wrong ID, and makes way for it: what another sign-up
- * left unconfirmed under this address is gone then. The database decides again.
+ * Whether this e-mail may sign up with this client ID; null or a refusal. Called before the sign-up so that a wrong ID
+ * gets the same answer whether or not the address has an account. Also deletes an earlier, unconfirmed sign-up of the
+ * address. The database checks the ID again at sign-up.
  */
 export async function admitSignUp(company: Backend, clientId: string, email: string): Promise<Refusal | null> {
   const { data, error, status } = await company.rpc("admit_sign_up", { client_id: clientId, email });
@@ -15,8 +15,8 @@ export async function admitSignUp(company: Backend, clientId: string, email: str
 }
 
 /**
- * Spends a client ID on an e-mail whose sign-up auth took, whether that made an account or there was one; null, or a
- * refusal when another e-mail was first. A backend that is gone by now takes nothing back of the sign-up.
+ * Marks a client ID as used with an e-mail after auth accepted its sign-up, new account or not; null, or a refusal when
+ * another e-mail was first. Errors of the backend are ignored: the sign-up stands.
  */
 export async function spendClientId(company: Backend, clientId: string, email: string): Promise<Refusal | null> {
   const { data } = await company.rpc("spend_client_id", { client_id: clientId, email });
@@ -32,8 +32,8 @@ export async function issueClientIds(company: Backend, count: number): Promise<s
   return data.map((row) => row.client_id);
 }
 
-/** Staff: all client IDs, newest first. One that is spent and claimed by nobody was used with an address that has an
- * account already, or by a sign-up that nobody confirmed before another one of its address. */
+/** Staff: all client IDs, newest first. One that is spent but unclaimed was used with an address that had an account
+ * already, or by an unconfirmed sign-up that a later one of its address replaced. */
 export async function listClientIds(company: Backend) {
   const all = [];
   const step = 1000;
@@ -51,7 +51,7 @@ export async function listClientIds(company: Backend) {
   }
 }
 
-/** An unused client ID, issued when there is none; for the start's message. */
+/** An unused client ID, issued when there is none; for the message at server start. */
 export async function anUnusedClientId(company: Backend): Promise<string> {
   const { data, error, status } = await company
     .from("client_ids")

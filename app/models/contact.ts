@@ -1,4 +1,4 @@
-/** What the public forms ask of a person, judged one way everywhere. */
+/** Fields that the public forms share, with one validation for all. */
 import { z } from "zod";
 import { oneLine } from "./text.ts";
 

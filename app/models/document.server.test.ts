@@ -39,7 +39,7 @@ test.each(fileNames)("the file name %j is kept as %j", (fileName, safe) => {
   expect(safeFileName(fileName)).toBe(safe);
 });
 
-test("a safe file name is short plain ASCII without a way up, whatever the file was called", () => {
+test("a safe file name is short plain ASCII without path traversal, whatever the file was called", () => {
   const odd = [
     "\u202efdp.exe",
     "אבג.pdf",
@@ -66,7 +66,7 @@ test.each([
   expect(documentSlug(name)).toBe(slug);
 });
 
-test("the default documents begin their files' names so that none begins like another", () => {
+test("no default document's slug and dash begin another's", () => {
   const beginnings = DEFAULT_DOCUMENTS.map((name) => `${documentSlug(name)}-`);
   for (const one of beginnings) expect(beginnings.filter((other) => other.startsWith(one))).toEqual([one]);
 });

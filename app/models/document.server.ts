@@ -1,6 +1,6 @@
 /**
- * Documents and their files. A file is asked for as the signed-in client and stored with the company's handle, once it is
- * checked: no client's token writes into the bucket.
+ * Documents and their files. The upload is authorised as the signed-in client, but a checked file is stored with the
+ * company's handle: no client's token can write to the bucket.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type";
@@ -95,7 +95,7 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
   odt: ["application/vnd.oasis.opendocument.text", "application/zip"],
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they tell bytes that are no text
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they show that a file is not text
 const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
 /**
@@ -110,7 +110,7 @@ export async function mediaTypeOf(fileName: string, content: Uint8Array): Promis
   const allowed = signatures[extension];
   const fits = allowed
     ? allowed.includes((await fileTypeFromBuffer(signed(content)))?.mime ?? "")
-    : // Text has no signature, and its first letters may look like one: it has no control characters but blanks.
+    : // Text has no signature, and its first letters may look like one: it is text if it has no control characters.
       !notInText.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
   if (fits) return { type };
   return {
@@ -120,8 +120,8 @@ export async function mediaTypeOf(fileName: string, content: Uint8Array): Promis
 }
 
 /**
- * The part of a file that its signature lies in: its beginning, so that nobody makes us look through ten megabytes. A
- * TIFF has the list of its contents anywhere.
+ * The part of a file that has its signature: the first 64 KiB, so that no file makes us search ten megabytes. The
+ * directory of a TIFF may be anywhere.
  */
 function signed(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
@@ -169,7 +169,7 @@ export async function uploadDocument(
     .eq("uploaded", false)
     .select("id");
   if (!error && data.length === 1) return null;
-  // Only a clear no takes the file back: after a lost answer the document may count it. `staff retention` finds the rest.
+  // Removes the file on a clear refusal only: after a lost answer the row may refer to it (see `staff retention`).
   const isNo = error ? error.code?.startsWith("PT") : data.length === 0;
   if (isNo) await bucket.remove([path]);
   const refusal = error
@@ -180,22 +180,22 @@ export async function uploadDocument(
   return { ...refusal, title: "Failed to update document status" };
 }
 
-/** What tells a document's file from any other: where it is and what was recorded of it. */
+/** A document's file: its path, and what was recorded to detect a changed file. */
 type CountedFile = { storage_path: string | null; storage_version: string | null; sha256: string | null };
 
 /** The columns of CountedFile. */
 const countedFile = "storage_path, storage_version, sha256";
 
 /**
- * The bytes of a document's file, once they are found to be those that were recorded: by their hash, and where none was
- * recorded yet by the stored object's version. A refusal when they are others, or gone.
+ * The bytes of a document's file, checked against the recorded hash or, without one, the stored object's version. A
+ * refusal when the file differs or is gone.
  */
 export async function openFile(
   backend: Backend,
   { storage_path, storage_version, sha256 }: CountedFile,
 ): Promise<{ content: Uint8Array; sha256: string; version: string } | Refusal> {
   const bucket = backend.storage.from("documents");
-  // Before the bytes: a version that is still the object's after them is theirs.
+  // Read before the bytes, which have this version if the object still has it later.
   const object = await bucket.info(storage_path ?? "");
   if (object.error) return fileRefusal(object.error);
   const file = await bucket.download(storage_path ?? "");
@@ -218,9 +218,9 @@ function sha256Of(content: Uint8Array): string {
 }
 
 /**
- * Staff: marks an uploaded document as verified, after its file was found to be the one that was uploaded. Returns its
- * id. Throws when it is not, when the shipment has no document of this name, its file is still awaited, or it is verified
- * already.
+ * Staff: marks an uploaded document as verified, after checking that its file is the one uploaded. Returns its id.
+ * Throws when the file differs, when there is no such document, or when it is not uploaded, verified already, or has
+ * changed meanwhile.
  */
 export async function verifyDocument(company: Backend, shipmentId: string, name: string): Promise<string> {
   const { data, error, status } = await company
@@ -233,7 +233,7 @@ export async function verifyDocument(company: Backend, shipmentId: string, name:
   if (!document)
     throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
   if (!document.uploaded) throw new Error(`The ${document.name} has not been uploaded yet.`);
-  // One that was verified before hashes were recorded gets its hash.
+  // Verifying again records the hash of one verified before there were any.
   if (document.verified && document.sha256) throw new Error(`The ${document.name} is verified already.`);
   const file = await openFile(company, document);
   if ("reason" in file) throw new Error(`The ${document.name} is not verified: ${file.reason}`);

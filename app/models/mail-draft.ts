@@ -55,7 +55,7 @@ function oneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, " ").trim();
 }
 
-/** encodeURIComponent that survives a half surrogate pair; the at sign of an address stays readable. */
+/** encodeURIComponent that does not throw on a lone surrogate; the at sign of an address stays readable. */
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd")).replace("%40", "@");
 }

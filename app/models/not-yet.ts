@@ -1,4 +1,4 @@
-/** What the specification only announces: buttons that say so and do nothing else (sections 2 and 7). */
+/** Features that the specification only announces: their buttons show a toast, no more (sections 2 and 7). */
 import type { Toast } from "../lib/flash.ts";
 import type { PAYMENTS } from "./shipment.ts";
 

@@ -16,7 +16,7 @@ type PastRetention = z.infer<typeof PastRetention>;
 /** How many files one call to the store removes. */
 const batch = 100;
 
-/** Told after each deletion, and waited for: for the log; ids only, as the log outlives what it tells of. */
+/** Called and awaited after each deletion, for the log; ids only, as the log outlives the data. */
 export type Tell = (fields: { shipment: string } | { files: number } | { account: string }) => unknown;
 
 /** Shipments past their last day with their files, files that a deletion left behind, and accounts nobody uses. */
@@ -29,9 +29,9 @@ export async function pastRetention(company: Backend): Promise<PastRetention> {
 }
 
 /**
- * Deletes what `pastRetention` lists. A shipment goes with its documents in one transaction and its files after it, so
- * that nothing ever counts a file that is gone; where this is cut off, the next run finds the files. Throws when the
- * backend refuses; what was told is done.
+ * Deletes what `pastRetention` lists. A shipment and its documents go in one transaction, its files afterwards, so that
+ * no row refers to a missing file; after an interruption the next run finds the files. Throws when the backend refuses;
+ * deletions passed to `tell` are done.
  */
 export async function deletePastRetention(company: Backend, tell: Tell): Promise<void> {
   const { shipments, accounts } = await pastRetention(company);
@@ -82,7 +82,7 @@ export async function keepShipment(company: Backend, id: string, day: string): P
   return before.data.retain_until;
 }
 
-/** Deletes a shipment if it still is past its last day; whether it was. Its documents and events go with it. */
+/** Deletes a shipment, its documents and events, if it still is past its last day; returns whether it was. */
 async function deleteShipment(company: Backend, id: string): Promise<boolean> {
   const { data, error, status } = await company
     .from("shipments")
@@ -94,7 +94,7 @@ async function deleteShipment(company: Backend, id: string): Promise<boolean> {
   return data.length > 0;
 }
 
-/** Deletes the files that no document counts, of everybody or in the folder of one account. */
+/** Deletes the files that no document refers to, of all accounts or in the folder of one. */
 async function deleteLeftFiles(company: Backend, tell: Tell, folder = ""): Promise<void> {
   for (;;) {
     const files = (await pastRetention(company)).files.filter((name) => name.startsWith(folder));
@@ -106,7 +106,7 @@ async function deleteLeftFiles(company: Backend, tell: Tell, folder = ""): Promi
   }
 }
 
-/** The used client ID holds the account, so it goes first; nobody knows it afterwards, and it opens no other account. */
+/** Deletes the account's client ID first, as it references the account; the deleted ID cannot be used again. */
 async function deleteAccount(
   company: Backend,
   { id, email }: { id: string; email: string },
@@ -121,7 +121,7 @@ async function deleteAccount(
   await tell({ account: id });
 }
 
-/** The day it is in UTC, as the database counts them. */
+/** Today in UTC, as in the database. */
 function today(): string {
   return new Date().toISOString().slice(0, 10);
 }

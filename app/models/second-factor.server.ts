@@ -1,4 +1,4 @@
-/** Second factors: an authenticator's six-digit codes, set up, asked for and removed; staff take a lost one off. */
+/** Second factors (TOTP): set-up, check and removal by the client; reset by staff after a loss. */
 import { renderSVG } from "uqr";
 import { z } from "zod";
 import { eastAfricaTime } from "../lib/dates.ts";
@@ -49,9 +49,8 @@ const wrongCode: CodeFailure = {
 const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered before. Wait for the next one." };
 
 /**
- * Gives a code for a factor of the client's; null when it was right, and the session is then AAL2. Wrong codes count
- * against the limits, and a code counts and is good once: hosted auth takes one as often as it comes within its 90
- * seconds.
+ * Verifies a code of a factor of the client's; null when it was right, and the session is then AAL2. Wrong codes count
+ * against the limits. Each code is accepted once: hosted auth would accept it repeatedly within its 90 seconds.
  */
 export async function giveCode(
   client: Client,
@@ -75,12 +74,12 @@ export async function giveCode(
   else log("info", "code accepted", { account });
   if (failed === wrongCode) return failed;
   if (!failed) await guess.release();
-  // The backend never looked at the code: it may come again, and nobody waits for the limits to hear of it.
+  // The backend did not check the code: it may be sent again. The answer does not wait for the release.
   else void Promise.all([guess.release(), use.release()]);
   return failed;
 }
 
-/** Challenges the factor and verifies the code in one go: hosted auth binds both to one address. */
+/** Challenges the factor and verifies the code at once: hosted auth requires one IP address for both. */
 async function verifyCode(backend: Backend, factorId: string, code: string): Promise<CodeFailure | null> {
   const { mfa } = backend.auth;
   const challenged = await mfa.challenge({ factorId });
@@ -109,15 +108,15 @@ export function qrCode(uri: string): string {
   return renderSVG(uri, { border: 4, whiteColor: "white", blackColor: "black" });
 }
 
-/** An `otpauth:` address of our own making, for a form that comes back with a wrong code. */
+/** The `otpauth:` address again, for a form that comes back after a wrong code. */
 export function setupUri(secret: string, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
 /**
- * Staff: takes every second factor off an account, for a client who lost theirs. Returns its id and how many they were;
- * throws when there was none.
+ * Staff: removes all second factors of an account, for a client who lost theirs. Returns its id and the count; throws
+ * when there is no such account or no factor.
  */
 export async function resetSecondFactors(
   company: Backend,

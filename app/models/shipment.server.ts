@@ -7,7 +7,7 @@ import { inOrder } from "./document.ts";
 import { lastStage, pageSize } from "./shipment.ts";
 import { oneLine } from "./text.ts";
 
-/** The create form. `requestId` names the form that was opened: posted twice, it makes one shipment. */
+/** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
 export const CreateShipment = z.object({
   name: oneLine("")
     .max(120, "Use at most 120 characters for the name.")
@@ -18,7 +18,7 @@ export const CreateShipment = z.object({
 
 const Listed = z.object({ id: z.string(), name: z.string(), status: z.string(), stage: z.number() });
 
-/** What public.portal_page answers: 21 shipments at most, so that one more page can be told of. Times are ISO 8601, UTC. */
+/** The answer of public.portal_page. A 21st shipment means that there is a next page. Times are ISO 8601, UTC. */
 const PortalPage = z.object({
   shipments: z.array(Listed),
   shipment: Listed.extend({
@@ -34,7 +34,7 @@ type PortalPage = z.infer<typeof PortalPage>;
 export type ShipmentInList = PortalPage["shipments"][number];
 export type ShipmentPage = { shipments: ShipmentInList[]; page: number; hasOlder: boolean };
 
-/** The calls on their way for each request's client: the list and the open shipment of one page are one call. */
+/** Calls in progress by the request's client: the loaders of the list and of the open shipment share one. */
 const calls = new WeakMap<Client, Map<string, Promise<PortalPage | Refusal>>>();
 
 function portalPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
@@ -48,7 +48,7 @@ function portalPage(client: Client, page: number, opened: string | undefined): P
 
 async function askForPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
   const args = opened ? { page, opened } : { page };
-  // A GET: it changes nothing, and may be asked again when the line broke.
+  // A GET: it changes nothing, so backendFetch may retry it.
   const { data, error, status } = await client.backend.rpc("portal_page", args, { get: true }).retry(false);
   if (error) return refusalOf({ ...error, status });
   const answer = PortalPage.safeParse(data);
@@ -57,7 +57,7 @@ async function askForPage(client: Client, page: number, opened: string | undefin
 
 /**
  * One page of the client's shipments, newest first; pages count from 1. `opened` is the id in the address of the page,
- * if any: what getShipment then answers costs no call of its own.
+ * if any: getShipment then shares this call.
  */
 export async function listShipments(client: Client, page: number, opened?: string): Promise<ShipmentPage | Refusal> {
   const answer = await portalPage(client, page, opened && isUuid(opened) ? opened : undefined);
@@ -67,7 +67,7 @@ export async function listShipments(client: Client, page: number, opened?: strin
 
 /**
  * A shipment of the client's with its documents in their order and its events newest first; `page` is the page of the
- * list beside it. Null for an unknown id, a stranger's, or something that is no id: nobody can tell them apart.
+ * list beside it. Null alike for an unknown id, a stranger's shipment, or something that is no id.
  */
 export async function getShipment(client: Client, id: string, page = 1) {
   if (!isUuid(id)) return null;
@@ -88,7 +88,7 @@ export async function createShipment(
   const { data, error, status } = await client.backend
     .from("shipments")
     .insert({ name, user_id: client.id, request_id: requestId, status: "Client Onboarding", stage: 1 })
-    // Only the id: the embedded backend answers a list when an insert returns nested rows.
+    // Only the id: the embedded backend returns an array when an insert selects nested rows.
     .select("id")
     .single();
   if (!error) return data;
@@ -105,7 +105,7 @@ export async function createShipment(
 
 const columns = "id, user_id, name, status, stage, awb, created_at";
 
-/** Staff: every shipment, newest first. Throws a StaffError's message in `Error` when the backend refuses. */
+/** Staff: every shipment, newest first. Throws when the backend refuses. */
 export async function listAllShipments(company: Backend) {
   const all = [];
   const step = 1000;

@@ -16,7 +16,7 @@ test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
   },
 );
 
-test("every stage says something of its own", () => {
+test("every stage has a text of its own", () => {
   expect(new Set(stages.map(({ text }) => text)).size).toBe(10);
 });
 

@@ -28,7 +28,7 @@ describe.each(unseen)("%s", (_what, sign) => {
   });
 });
 
-test.each(["\n", "\r", "\r\n", "\t"])("%j is refused in one line, and belongs to several", (sign) => {
+test.each(["\n", "\r", "\r\n", "\t"])("%j is refused in one line and taken in several", (sign) => {
   expect(said(name, `Tea${sign}Coffee`)).toMatch(/^This holds a character that cannot be seen/);
   expect(message.parse(`Tea${sign}Coffee`)).toBe(`Tea${sign}Coffee`);
 });

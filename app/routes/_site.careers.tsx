@@ -38,7 +38,7 @@ export function loader() {
   return careers;
 }
 
-/** Judges the application and lets it go: nothing is sent and nothing is stored. */
+/** Validates the application and discards it: nothing is sent or stored. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     if (!(form instanceof FormData)) {
@@ -68,7 +68,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
-  // After a success the form begins anew; after a refusal it goes on with what was typed.
+  // The key changes after a success, emptying the form; a refusal keeps what was typed.
   const { key } = useLocation();
   return <CareersForm key={actionData ? "refused" : key} refused={actionData} intro={loaderData.intro} />;
 }

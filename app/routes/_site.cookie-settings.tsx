@@ -123,8 +123,8 @@ export default function CookieSettingsPage({ loaderData, actionData }: Route.Com
 }
 
 /**
- * Lets the boxes of a form show what is stored: once it was saved, and when local storage tells something else. What
- * was ticked since stays otherwise, and what has the focus keeps it.
+ * Resets the checkboxes of a form to what is stored: after saving, and when localStorage has other settings. Otherwise
+ * unsaved changes stay. A reset keeps the focus, unlike a remount.
  */
 function useStored(loaded: object, settings: CookieSettings, refused: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
@@ -132,7 +132,7 @@ function useStored(loaded: object, settings: CookieSettings, refused: object | u
   const stored = JSON.stringify(settings);
   const shown = useRef(stored);
   useEffect(() => {
-    // It did not arrive: what was ticked is still to be saved.
+    // Saving failed: the changes are still unsaved.
     if (refused) isSaved.current = false;
   }, [refused]);
   useEffect(() => {

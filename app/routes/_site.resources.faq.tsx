@@ -24,7 +24,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
 ];
 
-/** The questions as schema.org has them. A block of data runs nothing, and the content security policy lets it be. */
+/** The questions in the words of schema.org. A data block is never run, so it needs no nonce. */
 function structuredData(categories: typeof faq) {
   return {
     "@context": "https://schema.org",

@@ -29,7 +29,7 @@ import type { Route } from "./+types/_site.services";
 
 export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
 
-/** `?service=<id>` opens another card than the first display does; an id there is none of changes nothing. */
+/** `?service=<id>` opens that card instead of the default one; an unknown id is ignored. */
 export function loader({ url }: Route.LoaderArgs) {
   const asked = url.searchParams.get("service");
   const open = services.services.some(({ id }) => id === asked) ? asked : "clearing";

@@ -1,4 +1,4 @@
-/** Uploads that a script sends and watches: the page's own form posts to the page. */
+/** Uploads sent by script. Without script, the page's own form posts to the page. */
 import { redirect } from "react-router";
 import { failure } from "~/lib/answer.server";
 import { redirectWithFlash } from "~/lib/flash.server";

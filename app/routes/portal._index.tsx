@@ -2,7 +2,7 @@ import { useOutletContext } from "react-router";
 import { Title } from "~/components/title";
 import type { Overview } from "./portal";
 
-/** Nothing selected: the welcome. */
+/** Shown while no shipment is selected. */
 export default function Welcome() {
   const { who, isEmpty } = useOutletContext<Overview>();
   return (

@@ -26,11 +26,11 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: CreateShipment });
   if (submission.status !== "success") {
-    // A form without a good id gets a new one.
+    // A form without a valid requestId gets a new one.
     const result = submission.reply({ hideFields: submission.error?.requestId ? ["requestId"] : [] });
     return refuse(result, failure("Failed to create shipment", firstError(result)));
   }
-  // An empty name changes nothing and says nothing (decisions.md).
+  // An empty name creates nothing and shows no message (decisions.md).
   if (submission.value.name === "") return redirect("/portal", 303);
   const made = "reason" in client ? client : await createShipment(client, submission.value).catch(refusalOfThrown);
   if ("reason" in made)
@@ -50,7 +50,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   const { person } = useOutletContext<Overview>();
   const [form, fields] = useActionForm("create-shipment", actionData, ["name"]);
   useDraft(form.id, person);
-  // The id of this form survives a refusal: a form that did reach us is found again, not made twice.
+  // A refused form keeps its requestId: if the shipment was made after all, a retry finds that one.
   const sent = actionData?.result?.initialValue?.requestId;
   const requestId = typeof sent === "string" ? sent : loaderData.requestId;
   return (

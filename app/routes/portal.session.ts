@@ -1,4 +1,4 @@
-/** Whether the session still lives, for a page that was out of sight: nothing, or the way to the login. */
+/** Session check for useSessionWatch: an empty answer, or the redirect to the login by portalMiddleware. */
 export function loader() {
   return new Response(null, { status: 204 });
 }

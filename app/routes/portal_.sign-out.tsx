@@ -28,17 +28,17 @@ export async function action({ request, context }: Route.ActionArgs) {
         failure("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
       )
     : redirectWithFlash(context, "/login", { title: "You are signed out", variant: "default" });
-  // Back after signing out on a shared computer shows nothing.
+  // On a shared computer, Back must not show cached pages.
   if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache"');
   return response;
 }
 
-/** With script, this tab forgets what it keeps once the session is over, and the login tells the others. */
+/** Clears what this tab keeps once the session is over; the login page then tells the other tabs. */
 export async function clientAction({ serverAction }: Route.ClientActionArgs) {
   try {
     return await serverAction();
   } catch (answer) {
-    // The way to the login; anything else is a broken line, and the session lives.
+    // The redirect to the login. Other errors are a lost connection: the session lives.
     if (answer instanceof Response) signedOut();
     throw answer;
   }
@@ -46,7 +46,7 @@ export async function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** For who came here without pressing the button, as from a bookmark or a browser that asks for the address instead. */
+/** For a GET of this address, as from a bookmark. */
 export default function SignOutPage() {
   return (
     <>

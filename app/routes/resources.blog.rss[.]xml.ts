@@ -2,7 +2,7 @@ import { theCompany } from "~/lib/content.server";
 import { env } from "~/lib/env.server";
 import { type ArticleSummary, writtenArticles } from "~/models/article.server";
 
-/** How many articles a reader's program is told of. */
+/** How many articles the feed has. */
 const newest = 20;
 
 /** The newest written articles as RSS 2.0. */

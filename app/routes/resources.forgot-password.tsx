@@ -11,7 +11,7 @@ export function action({ context }: Route.ActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** For who came here without pressing the button. */
+/** For a GET of this address. */
 export default function ForgotPasswordPage() {
   return (
     <>

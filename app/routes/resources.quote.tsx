@@ -47,7 +47,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** The form is opened over other pages, at their address with `?quote`; here it stands after a refusal. */
+/** The form opens over other pages, at their address with `?quote`; here it is shown again after a refusal. */
 export default function QuotePage({ actionData }: Route.ComponentProps) {
   const services = useSiteData()?.quoteServices ?? [];
   if (actionData && "draft" in actionData) return <QuoteReady {...actionData} />;

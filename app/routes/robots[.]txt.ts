@@ -2,8 +2,8 @@ import { env } from "~/lib/env.server";
 
 /**
  * What crawlers leave alone: the addresses that only take forms. Under /resources the longer rule wins (RFC 9309), so a
- * new form-only route is kept out without a line here. What must not be found, such as the login and the portal, says
- * so itself, and a crawler has to be let in to hear it.
+ * new form-only route is kept out without a line here. The login and the portal send noindex instead, which a crawler
+ * can only see if it may fetch them.
  */
 export function loader() {
   const lines = [

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
-/** Sample values look like samples: one of these marks is in each of them, or `# sample` stands behind it. */
+/** Every sample value matches this pattern, or has a comment that does (`# sample`). */
 const marks = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -29,7 +29,7 @@ function samplesIn(node: unknown, place: unknown[]): string[] {
   return isSample ? [`${place.join(".")}: ${node.value}`] : [];
 }
 
-/** The sender of the mails, which the Supabase CLI wants elsewhere. */
+/** Sample values of supabase/config.toml, where the Supabase CLI reads the sender of the mails. */
 function mailSamples(): string[] {
   const file = "supabase/config.toml";
   return readFileSync(path.join(root, file), "utf8")

@@ -1,4 +1,4 @@
-/** The embedded backend from outside: its keys, its process, and how to reach one that runs. */
+/** The embedded backend as the site sees it: its keys, its process, and how to reach a running one. */
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ function makeKeys(dataDir: string): Keys {
     jwtSecret: random(48),
     sessionSecret: random(48),
   };
-  // Whole or not at all: half a file would stop every later start.
+  // Written atomically: half a file would stop every later start.
   const draft = `${keysFile(dataDir)}.${process.pid}`;
   inWords(dataDir, () => {
     try {
@@ -68,7 +68,7 @@ export function runningAccess(dataDir: string): BackendAccess | null {
 export type Embedded = { access: BackendAccess; sessionSecret: string; stop: () => Promise<void> };
 
 /**
- * Starts the embedded backend as its own process and keeps it running: one that dies is started again.
+ * Starts the embedded backend as its own process, and starts it again whenever it dies.
  * Throws a ConfigurationError when it cannot start: data directory in use, port taken, a migration that fails.
  */
 export async function startEmbedded(settings: Settings): Promise<Embedded> {
@@ -121,9 +121,9 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
 }
 
 function launch(options: MainOptions): Promise<{ child: ChildProcess; url: string }> {
-  // The library first: read after tsx, every file of it passes through tsx too, which takes half of the start.
+  // The library before tsx: imported after it, tsx would transform every file of it, which takes half of the start.
   const imports = ["@supabase/lite/pglite", "tsx"].flatMap((module) => ["--import", module]);
-  // PGlite's code is optimized where it proves hot over minutes: at V8's own threshold that takes 2 s of a start.
+  // V8 optimizes PGlite's WebAssembly only after minutes of use: at its default threshold that costs 2 s of a start.
   const execArgv = ["--wasm-tiering-budget=100000000", ...imports];
   const child = fork(mainFile, { cwd: root, execArgv });
   return new Promise((resolve, reject) => {
@@ -134,7 +134,7 @@ function launch(options: MainOptions): Promise<{ child: ChildProcess; url: strin
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // One that has died already is told of by its exit.
+    // A failure to send is ignored: if the child has died, its `exit` event rejects.
     child.send(options, () => undefined);
   });
 }

@@ -1,19 +1,19 @@
-/** When a program of ours ends: on a signal, and with the npm that runs it; not with those who read what it prints. */
+/** When the site's process ends: on a signal, and with the npm that runs it; not when stdout or stderr is closed. */
 import process from "node:process";
 import { isatty } from "node:tty";
 
 /** How often to look whether the parent is still there, in milliseconds. */
 const lookEvery = 500;
 
-/** Goes on when a pipe or a terminal is closed: what is printed from then on is lost. */
+/** Ignores errors of stdout and stderr, so that a closed pipe or terminal does not end the process. */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
 /**
- * Calls `stop` once and exits with 0: on SIGINT and SIGTERM; when the process `parent` is gone, whose signal did not
- * come; on SIGHUP, which a closed terminal sends, if a terminal is attached. Without one (nohup, a service) nobody
- * meant us, and the parent may have ended by the same signal: Node forgets that nohup told it to ignore it.
+ * Calls `stop` once and exits with 0: on SIGINT and SIGTERM; when the process `parent` is gone; and on SIGHUP, which a
+ * closed terminal sends, if a terminal is attached. Without a terminal (nohup, a service) SIGHUP is ignored, as Node
+ * does not keep nohup's setting, and the parent is watched no longer, as the same signal may have ended it.
  */
 export function endWith(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));

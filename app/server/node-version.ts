@@ -1,4 +1,4 @@
-/** Imported before everything else: what an older Node fails at further on says nothing of its age. */
+/** Imported first: an older Node would fail in a later module, with an error that does not name the version. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** npm run staff: the company's own work, through the backend's API with the secret key. */
+/** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
 import "./node-version.ts";
 import process from "node:process";
 import { Command } from "commander";
@@ -25,7 +25,7 @@ import { clientIdLine, firstLine, logLine, note, oneBlank, print, shipmentLine }
 type Output = { json?: boolean };
 
 outliveReaders();
-// What backup and restore write is for this user alone.
+// Only this user may read the files that backup and restore write.
 process.umask(0o077);
 
 const staff = new Command("npm run --silent staff --")
@@ -214,7 +214,7 @@ staff.parseAsync().catch((error: Error) => {
   process.exit(1);
 });
 
-/** The company's handle on the backend of the environment, or on the embedded one that runs on DATA_DIR. */
+/** The company's handle on the backend of SUPABASE_URL, or on the embedded one that runs on DATA_DIR. */
 function company(): Backend {
   const settings = readSettings();
   const access = settings.backend ?? runningAccess(settings.dataDir);
@@ -229,7 +229,7 @@ function embeddedPlace(): Settings {
   return settings;
 }
 
-/** Writes an act into the log, and tells of it on standard error. */
+/** Prints an act on standard error and writes it into the log. */
 async function done(backend: Backend, act: Act): Promise<void> {
   note(by(), act);
   try {
@@ -239,7 +239,7 @@ async function done(backend: Backend, act: Act): Promise<void> {
   }
 }
 
-/** Writes each deletion into the log. */
+/** A callback that logs each deletion under this act. */
 function deletion(backend: Backend, act: string): Tell {
   return (fields) => done(backend, "files" in fields ? { act, after: fields } : { act, ...fields });
 }

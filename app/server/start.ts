@@ -1,6 +1,6 @@
 /**
- * npm start and npm run dev: from a clone to a running site. Builds when needed, starts the embedded backend when
- * SUPABASE_URL is not set, and says how to get in.
+ * npm start and npm run dev. Builds when needed, starts the embedded backend when SUPABASE_URL is not set, serves the
+ * site, and prints its address and how to sign in.
  */
 import "./node-version.ts";
 import process from "node:process";
@@ -14,7 +14,7 @@ import { listen, refuseAtOnce } from "./start/at-once.ts";
 import { ensureBuild, runFramework, serverBuild } from "./start/build.ts";
 
 const dev = process.argv.includes("--dev");
-// The scripts of package.json say which npm runs them.
+// The scripts of package.json pass the process id of the npm that runs them.
 const parent = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
 
 outliveReaders();
@@ -34,9 +34,9 @@ async function start(): Promise<void> {
   await refuseAtOnce(settings);
   if (!dev) await ensureBuild();
   const backend = settings.backend ? null : startEmbedded(settings);
-  // What the site is made of is read while the backend starts.
+  // The site's modules load while the backend starts.
   const site = dev ? null : prepare();
-  // Its failure is met where it is waited for, if the backend lets it come to that.
+  // `await site` below throws a failure to load; without this it would be unhandled if the backend fails first.
   site?.catch(() => undefined);
   if (backend) {
     embedded = await backend;
@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Reads the code of the server and of the build. Returns what makes a server of them, once there is a backend. */
+/** Imports the server's modules and the build. Returns `createSite`, to be called once there is a backend. */
 async function prepare() {
   const [{ createSite }] = await Promise.all([
     import("./web/server.ts"),
@@ -62,7 +62,7 @@ async function prepare() {
   return createSite;
 }
 
-/** Serves the build. Returns how to stop: no new requests, a while for those in flight, then the rest is cut. */
+/** Serves the build. Returns a function that stops: it drains requests in flight for a while, then cuts the rest. */
 async function serve(
   settings: Settings,
   createSite: Awaited<ReturnType<typeof prepare>>,

@@ -1,4 +1,4 @@
-/** How sure auth is of who asks: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
+/** Assurance levels: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
 import { decodeJwt, SignJWT } from "jose";
 import { failure } from "./auth.ts";
 import type { Database } from "./database.ts";
@@ -21,7 +21,7 @@ type Session = { access_token: string; refresh_token: string; user: User };
 /** `recent` tells whether the session began within the last 24 hours. */
 export type Caller = { user: User; sessionId: string; aal: string; recent: boolean };
 
-/** Who asks, verified by the library itself; or its refusal. */
+/** The caller of a request, whose token the library verifies; or its refusal. */
 export async function identify(rules: Rules, request: Request): Promise<Caller | Response> {
   const headers = new Headers();
   for (const name of ["apikey", "authorization"]) headers.set(name, request.headers.get(name) ?? "");
@@ -37,8 +37,8 @@ export async function identify(rules: Rules, request: Request): Promise<Caller |
 }
 
 /**
- * GoTrue's refusal to change a password or an address: an account with a second factor asks for its code first, and a new
- * password for a login of today. Null where the change may go on.
+ * GoTrue's refusal to change a password or an address: an account with a second factor needs its code first, and a new
+ * password needs a login of the last 24 hours. Null where the change may go on.
  */
 export async function refusedUpdate(rules: Rules, request: Request): Promise<Response | null> {
   const caller = await identify(rules, request);
@@ -60,7 +60,7 @@ export async function refusedUpdate(rules: Rules, request: Request): Promise<Res
   return null;
 }
 
-/** A token answer of the library with its method written down, and the token signed again with GoTrue's claims. */
+/** Records the login method of a token answer of the library, and signs its token again with GoTrue's claims. */
 export async function withAssurance(rules: Rules, response: Response, method: string | null): Promise<Response> {
   const session = (await response.json()) as Session;
   const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
@@ -78,7 +78,7 @@ export async function withAssurance(rules: Rules, response: Response, method: st
   );
 }
 
-/** Writes down how a session showed who it is. */
+/** Records an authentication method of a session. */
 export async function addMethod(db: Database, sessionId: string, method: string): Promise<void> {
   await db.query(
     `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
@@ -87,7 +87,7 @@ export async function addMethod(db: Database, sessionId: string, method: string)
   );
 }
 
-/** An access token of a session; its assurance comes from the methods written down for it, newest first. */
+/** An access token of a session; its `aal` and `amr` come from the methods recorded for it, newest first. */
 export async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
   const { rows } = await rules.db.query<{ method: string; timestamp: number }>(
     `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp

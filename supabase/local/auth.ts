@@ -21,7 +21,7 @@ type Credentials = { email?: unknown; password?: unknown; data?: Record<string, 
 
 // bcryptjs is another name here for @node-rs/bcrypt, the library's own import included (package.json, overrides): native,
 // and off this thread.
-/** A hash nobody's password has, of the cost the library uses: comparing with it takes as long as with a real one. */
+/** A hash of a random password, of the cost the library uses: comparing with it takes as long as with a real one. */
 const nobodysHash = bcrypt.hashSync(randomUUID(), 10);
 
 /** Wraps the library's handler. Answers and error codes are those of GoTrue. */

@@ -11,7 +11,7 @@ const keys = { publishableKey: "sb_publishable_for_tests_only", secretKey: "sb_s
 const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** The demo, for what is only read. */
+/** A backend with the demo, for tests that only read. */
 let shared: Backend;
 const running = new Set<Backend>();
 
@@ -104,7 +104,7 @@ test("times come in ISO 8601 with their offset", async () => {
   }
 });
 
-test("requests that come at once are answered each as who sent it", async () => {
+test("requests at the same time are each answered for their own sender", async () => {
   const { handle } = await signedIn(shared);
   const visitor = client(shared);
   const company = client(shared, keys.secretKey);

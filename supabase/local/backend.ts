@@ -19,7 +19,7 @@ export type BackendOptions = {
   dataDir: string | null;
   /** A PostgreSQL server's database instead; the files stay where they are. */
   databaseUrl: string | null;
-  /** How many milliseconds another start on that database may take to end. */
+  /** How many milliseconds to wait for another start on that database to end. */
   patience?: number;
   /** Folder of the stored files when there is no dataDir. */
   objectsDir: string;
@@ -35,7 +35,7 @@ export type BackendOptions = {
 };
 
 export type Backend = {
-  /** Answers one request; requests are worked through one after another. */
+  /** Answers one request; requests are handled one at a time. */
   fetch: (request: Request) => Promise<Response>;
   /** The database itself, as superuser: for tests and maintenance, never for requests. */
   db: Database;
@@ -83,7 +83,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   }
 }
 
-/** Brings a database to the newest migration and puts the API before it. */
+/** Brings a database to the newest migration and returns the API on it. */
 async function backendOn(database: OpenDatabase, options: BackendOptions): Promise<Backend> {
   const config = parse(
     readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
@@ -184,7 +184,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
   };
 }
 
-/** The answer of `job`, or a 503 when there is no database before it or, for a refusal, none after it. */
+/** The answer of `job`; a 503 when the database cannot be reached, or was lost during a job that failed. */
 async function whileThere(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
   const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
   try {
@@ -199,8 +199,8 @@ async function whileThere(database: OpenDatabase, job: () => Promise<Response>):
 }
 
 /**
- * Marks a database as unfinished until its first start is done; nobody has written to it before. One whose first start
- * was cut off is removed, as PostgreSQL cannot open half a directory. Returns what takes the mark away.
+ * Marks a new database as unfinished until its first start is done. One whose first start was cut off is removed, as
+ * PostgreSQL cannot open half a directory; it holds no data yet. Returns a function that removes the mark.
  */
 function beginFirstStart(dataDir: string): () => void {
   const database = path.join(dataDir, "database");

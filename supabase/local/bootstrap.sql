@@ -8,8 +8,8 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
--- GoTrue's tables of second factors; the last three columns of mfa_factors are ours: wrong codes in a row since when,
--- and the time step of the last code that was accepted.
+-- GoTrue's tables of second factors. Not GoTrue's are the last three columns of mfa_factors: how many wrong codes in a
+-- row, since when, and the time step of the last accepted code.
 create table if not exists auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,

@@ -6,7 +6,7 @@ type Rules = { next: Handler; connection: App["connection"] };
 /** As both drivers throw it. */
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/** The status of an SQLSTATE by its longest beginning in this list, which is PostgREST's ("HTTP Status Codes"); else 400. */
+/** PostgREST's list ("HTTP Status Codes"): status by SQLSTATE or by its first two characters; else 400. */
 const statuses: Readonly<Record<string, number>> = {
   "08": 503,
   "09": 500,
@@ -40,12 +40,12 @@ const statuses: Readonly<Record<string, number>> = {
   XX: 500,
 };
 
-/** The library answers these as PostgREST does: by who asks, or by what the code itself says. */
+/** The library answers these as PostgREST does: by the caller's role, or by the status in the code itself. */
 const known = /^(42501|PT\d{3}|PGRST)$/;
 
 /**
- * Wraps the handler: an error of the database under /rest/v1/ gets PostgREST's status and body. Requests have to come one
- * after another: the error that the library met last is the one that it answers.
+ * Wraps the handler: an error of the database under /rest/v1/ gets PostgREST's status and body. Requests must not
+ * overlap: the error that the library met last is taken for that of the request.
  */
 export function withPostgrestErrors({ next, connection }: Rules): Handler {
   let met: DatabaseError | null = null;
@@ -66,7 +66,7 @@ function asPostgrest(error: DatabaseError | null, response: Response): Response 
   const code = error?.code;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || known.test(code)) return response;
   const status = statuses[code] ?? statuses[code.slice(0, 2)] ?? 400;
-  // Below 500 the library's words are PostgREST's; above it leaves the code out.
+  // Below 500 the library's body is PostgREST's; from 500 on it lacks the code.
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });

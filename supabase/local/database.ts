@@ -32,14 +32,14 @@ export function isoTimestamp(text: string): string {
 }
 
 /**
- * Left to itself, the library grants everything on every table with policies to anon and authenticated at the first
- * request. Our migrations grant; this state makes it only set the role.
+ * By default the library grants everything on every table with policies to anon and authenticated at the first
+ * request. Here migrations grant; this state makes the library only set the role.
  */
 export function grantNothing(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
-/** Makes the roles in which requests are worked on. Throws a line that says who has to, when this user may not. */
+/** Makes the database roles of requests. When this user may not, throws an error that says who has to. */
 export async function makeRoles(db: Database): Promise<void> {
   try {
     await db.exec(readFileSync(path.join(import.meta.dirname, "roles.sql"), "utf8"));

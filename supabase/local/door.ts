@@ -1,12 +1,11 @@
 /** Which addresses the embedded backend answers: those that the product uses, each written in one way. */
 
 /**
- * Without encoded letters, empty segments, a slash at the end and the like, so that the rules here and the library behind
- * them read the same path.
+ * No escapes, empty segments, or slash at the end: the rules here and the library behind them must read the same path.
  */
 const plain = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** No magic links, recovery, invitations, other providers or changes of address by mail: nothing here leads to them. */
+/** The product does not use magic links, recovery, invitations, other providers or changes of address by mail. */
 const auth = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
@@ -15,7 +14,7 @@ const auth = [
   /^\w+ \/auth\/v1\/admin\/users\/[\w-]+(\/factors(\/[\w-]+)?)?$/,
 ];
 
-/** Whether there is anything at the address of a request. `path` has no query. */
+/** Whether the backend answers this request. `path` has no query. */
 export function isOpen(method: string, path: string): boolean {
   if (!plain.test(path)) return false;
   return !path.startsWith("/auth/") || auth.some((route) => route.test(`${method} ${path}`));

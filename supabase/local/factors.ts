@@ -29,7 +29,7 @@ type Factor = {
   paused: boolean;
   accepted_step: number;
 };
-/** Seconds until a challenge, and a factor that nobody verified, is gone. */
+/** Seconds until a challenge expires, and until an unverified factor does. */
 const challengeLife = 300;
 const factorLife = 300;
 const maxFactors = 10;
@@ -124,7 +124,7 @@ async function enroll(rules: Rules, request: Request, caller: Caller): Promise<R
     id,
     type: "totp",
     friendly_name: name,
-    // supabase-js puts this behind "data:image/svg+xml;utf-8," as it is: a number sign would end it.
+    // supabase-js puts the SVG unescaped behind "data:image/svg+xml;utf-8,": a number sign would end the data.
     totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
   });
 }

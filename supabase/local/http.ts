@@ -1,12 +1,12 @@
 /** A fetch handler behind node:http, for the embedded backend. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** Above any document (10 MiB) with its multipart frame. */
+/** In bytes: more than the largest document (10 MiB) with its multipart frame. */
 const bodyLimit = 12 * 1024 * 1024;
 
 /**
  * A server that answers with `handler`. A body is read whole before the handler sees the request, so that a slow
- * sender holds nobody up; a request whose sender has left is not worked on. Bodies over 12 MiB are 413.
+ * sender delays nobody; a request whose sender has disconnected by then is dropped. Bodies over 12 MiB are 413.
  */
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {

@@ -69,7 +69,7 @@ test("the lock of a backend that was killed is taken over", async () => {
   expect(holder()).toEqual({ pid: process.pid, url: null });
 });
 
-test("a folder that a staff command copies is not taken under it", () => {
+test("a folder that a staff command is copying is not taken", () => {
   const child = standIn("app/server/staff.ts");
   writeLock({ pid: child.pid, url: null });
   expect(() => lock(dataDir)).toThrow(`in use by process ${child.pid}`);
@@ -91,7 +91,7 @@ test.each(["", "{", "null", '{"pid":"x"}', "12"])("a lock that holds only %j is 
   expect(holder().pid).toBe(process.pid);
 });
 
-test("a claim on a dead lock that its process died with stops nobody, and is removed", async () => {
+test("a claim on a dead lock, left by a process that died, blocks nobody and is removed", async () => {
   const child = standIn();
   await end(child, "SIGKILL");
   writeLock({ pid: child.pid, url: null });
@@ -147,7 +147,7 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
   return { child, report: once(child, "message").then(([report]) => report as MainReport) };
 }
 
-/** A process that lives and is called like a backend, or like another of ours. */
+/** A running process with the path of the backend, or of another program, in its command line. */
 function standIn(program = path.join("supabase", "local", "main.ts")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);

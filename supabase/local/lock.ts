@@ -5,7 +5,7 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, inWords, openDataDir } from "./data-dir.ts";
 
-/** Who holds a data directory; `site` is the process that the backend ends with. */
+/** The process that holds a data directory; `site` is the process with which the backend ends. */
 export type RunningBackend = { pid: number; url: string | null; site?: number };
 
 const fileIn = (dataDir: string) => path.join(dataDir, "backend.lock");
@@ -21,8 +21,8 @@ export function runningBackend(dataDir: string): RunningBackend | null {
 }
 
 /**
- * Throws when a backend has the data directory and keeps it. One whose site has died is just ending: then, and only then,
- * true is returned.
+ * Throws when a backend still holds the data directory after 500 ms. Returns true when its site has died, so that it
+ * will end soon; false when no backend holds the directory.
  */
 export async function refuseHeld(dataDir: string): Promise<boolean> {
   const patience = Date.now() + 500;
@@ -30,7 +30,7 @@ export async function refuseHeld(dataDir: string): Promise<boolean> {
     const holder = runningBackend(dataDir);
     if (!holder) return false;
     if (holder.site && !isAlive(holder.site)) return true;
-    // A site that is ending by itself has a moment to do so.
+    // A site that is shutting down has until then to finish.
     if (Date.now() > patience) throw inUse(dataDir, holder.pid);
     await setTimeout(50);
   }
@@ -89,7 +89,7 @@ export async function lockWithin(milliseconds: number, dataDir: string, site: nu
 /** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
 function take(dataDir: string, draft: string): void {
   if (link(draft, fileIn(dataDir))) return;
-  // Who wants to remove it first writes a claim and then reads the others' claims: of two at once, at least one sees both.
+  // Each process writes its claim before it reads the others': of two at once, at least one sees the other's claim.
   const claim = `${fileIn(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
@@ -103,7 +103,7 @@ function take(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for others to look at a dead lock, in milliseconds; a look takes one or two. */
+/** How long to wait for the claims of others to go, in milliseconds; a process holds a claim for one or two. */
 const turnPatience = 1000;
 
 /** Returns once no other living process claims the lock. The one with the lowest number waits; the others give way. */
@@ -139,10 +139,10 @@ function inUse(dataDir: string, pid: number): Error {
   return new DataDirError(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
-/** What takes data directories: the backend, and the staff commands that copy them. */
+/** The programs that lock data directories: the backend, and the staff commands that copy them. */
 const holders = [path.join("supabase", "local", "main"), path.join("app", "server", "staff")];
 
-/** Whether a process is alive and, where /proc tells, is one of ours and not a stranger with a used number. */
+/** Whether a process is alive and, where /proc can tell, runs one of `holders`: process ids are used again. */
 function isBackend(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

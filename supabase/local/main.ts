@@ -1,5 +1,5 @@
 /**
- * The embedded backend as a process of its own, forked by app/server/start.ts, which sends its options as the first
+ * The embedded backend as a process of its own, forked by app/server/embedded.ts, which sends the options as the first
  * message. Answers with {ready: url} or {failed: reason}; ends on SIGTERM or when the parent is gone.
  */
 import type { AddressInfo } from "node:net";
@@ -24,14 +24,14 @@ export type MainOptions = {
   secretKey: string;
   jwtSecret: string;
 };
-/** How long a backend whose site was killed may take to end, before the next one says that it is in the way. */
+/** In milliseconds: how long to wait for a backend whose site was killed, before the start fails. */
 const lockPatience = 3000;
-/** How long the database may take to close; a killed one loses nothing either. */
+/** In milliseconds: how long the database may take to close; a process killed then loses no data. */
 const closeTime = 1500;
 
 export type MainReport = { ready: string } | { failed: string };
 
-/** What to do when the parent is gone; a start that it does not see the end of is left where it is. */
+/** Called when the parent is gone; before the start is finished it just exits. */
 let close = async (): Promise<void> => process.exit(0);
 
 process.umask(0o077);
@@ -39,7 +39,7 @@ quietConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => close());
 if (!process.connected) process.exit(0);
-// They reach the whole group: the parent, which drains its own requests first, says when to end.
+// A terminal sends these to the whole process group: the parent drains its requests first, then ends this process.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: MainOptions) => {
   main(options).catch((error: Error) => {
@@ -58,7 +58,7 @@ async function main(options: MainOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: options.smtpUrl ? smtp(options.smtpUrl) : outbox(path.join(options.dataDir, "outbox")),
-    // The demo's password is public: it has no place in a database that somebody set up for their own data.
+    // No demo on a PostgreSQL server, which holds real data: the demo's password is public.
     seed: !options.databaseUrl,
     patience: lockPatience,
   });

@@ -12,7 +12,7 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-/** The address of something that is no PostgreSQL server, and does this with whoever connects. */
+/** The database URL of a TCP server that calls `meet` with each connection. */
 async function standIn(meet: (socket: Socket) => void): Promise<string> {
   connections = 0;
   server = createServer((socket) => {

@@ -7,10 +7,10 @@ import { Kysely, PostgresDialect } from "kysely";
 import { type Database, DatabaseUnavailable, grantNothing, type OpenDatabase } from "./database.ts";
 import { typesOfPglite } from "./postgres-types.ts";
 
-/** How long a server may take to let us in, and to answer a statement of a request, in milliseconds. */
+/** How long a server may take to accept a session, and to answer a statement of a request, in milliseconds. */
 const connectTime = 4000;
 const statementTime = 30_000;
-/** Any number, the same for every start of this project. */
+/** The key of the advisory lock: any number, the same for every start of this project. */
 const lockKey = 7_301_925_548;
 
 type Session = { driver: PostgresConnection["driver"]; socket: Socket };
@@ -35,7 +35,7 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
     try {
       return await driver.unsafe(text, values as never[]);
     } catch (error) {
-      // The server's last word in a session comes a moment before the connection ends.
+      // After a FATAL error the server closes the connection, but the socket notices only later.
       if ((error as { severity?: string }).severity === "FATAL") socket.destroy();
       throw error;
     } finally {
@@ -93,7 +93,7 @@ async function begin(url: string): Promise<Session> {
     (await socket).destroy();
   }, connectTime);
   try {
-    // The driver goes on trying for as long as connections are closed before they begin.
+    // The driver itself retries for as long as the server closes its connections.
     const closed = socket
       .then((open) => once(open, "close"))
       .then(() => Promise.reject(new Error("the connection was closed")));
@@ -112,8 +112,8 @@ async function begin(url: string): Promise<Session> {
 }
 
 /**
- * A driver that connects once, at its first statement: a connection that ends takes its transaction with it, and the
- * driver would go on in a new one.
+ * A driver that connects once, at its first statement: by itself it would reconnect, and continue outside the
+ * transaction that was lost with the connection.
  */
 function newDriver(url: string): { driver: PostgresConnection["driver"]; socket: Promise<Socket> } {
   let connects: (socket: Socket) => void = () => undefined;
@@ -126,17 +126,17 @@ function newDriver(url: string): { driver: PostgresConnection["driver"]; socket:
     postgresOptions: {
       max: 1,
       max_lifetime: null,
-      // Nobody catches the error of a connection that is lost during this.
+      // The driver does not catch the error of a connection that is lost while it fetches types.
       fetch_types: false,
       types: typesOfPglite,
       transform: { undefined: null },
       onnotice: () => undefined,
-      // A server learns within a minute that we are gone, and gives the lock back.
+      // Within a minute the server notices that this process is gone, and releases the lock.
       connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
       socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
         if (attempted) return new Promise(() => undefined);
         attempted = true;
-        // The driver looks here for the name that a certificate has to be made out to.
+        // The driver reads `host` to check the server's certificate.
         const open = Object.assign(path ? connect(path) : connect(port[0] ?? 5432, host[0]), { host: host[0] });
         connects(open);
         await once(open, "connect");

@@ -1,5 +1,5 @@
 -- The roles of a Supabase project. They belong to the whole server: another database on it may have made them, or may be
--- making them right now. Making service_role takes a superuser; a server's owner may do it beforehand.
+-- making them right now. Only a superuser can make service_role; one may run this file beforehand.
 
 do $$
 declare
@@ -15,7 +15,7 @@ begin
     exception when duplicate_object or unique_violation then
       null;
     end;
-    -- Requests are worked on in one of these roles.
+    -- The backend switches to one of these roles for each request.
     if not pg_has_role(current_user, wanted.name, 'member') then
       execute format('grant %I to current_user', wanted.name);
     end if;

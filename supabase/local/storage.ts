@@ -14,7 +14,7 @@ export function fileStorage(folder: string): StorageAdapter {
     return path.join(folder, hash.slice(0, 2), hash);
   };
 
-  /** Each file begins with one line of JSON about it, so that a content and its type cannot come apart. */
+  /** Each file begins with one line of JSON metadata, so that content and type are replaced together. */
   async function read(bucket: string, key: string) {
     const file = fileOf(bucket, key);
     const [bytes, { mtime }] = await Promise.all([readFile(file), stat(file)]);

@@ -17,8 +17,7 @@ export type Mode = "script" | "no script" | "lite";
 const phone = { width: 390, height: 844 };
 
 /**
- * The certificate is accepted by a switch of the browser: accepted by Playwright's option, each first connection would
- * be made twice.
+ * A switch of the browser accepts the certificate: with Playwright's option each first connection would be made twice.
  */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -54,7 +53,7 @@ async function measureIn(context: BrowserContext, address: string, mode: Mode): 
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: false });
-  // Paint is read by script, so script cannot be switched off: what the page names of it is kept away instead.
+  // Script stays on, as it reads the paint times; the page's own script files are blocked instead.
   if (mode === "no script") {
     await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
   }
@@ -62,7 +61,7 @@ async function measureIn(context: BrowserContext, address: string, mode: Mode): 
   const bytes = { document: 0, script: 0, style: 0, image: 0, other: 0 };
   let requests = 0;
   session.on("Network.responseReceived", ({ requestId, type, response }) =>
-    // Parts of a drawing that a page refers to have no kind of their own.
+    // The browser reports SVG files behind <use> as another type.
     kinds.set(requestId, response.mimeType.startsWith("image/") ? "Image" : type),
   );
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {

@@ -21,7 +21,7 @@ const only = process.argv[process.argv.indexOf("--only") + 1];
 const wants = (part: string) => !process.argv.includes("--only") || only === part;
 const asJson = process.argv.includes("--json");
 
-/** The last of the public ones is no page. */
+/** Without the last public page, which is a 404. */
 const measured = [...publicPages.slice(0, -1), ...doors];
 
 type Paint = PageCost & { page: string; line: string; mode: Mode };

@@ -68,7 +68,7 @@ function pass(from: net.Socket, to: net.Socket, wire: Wire, roundTrip: number): 
   let window = firstWindow;
   let inFlight = 0;
   const waiting: Buffer[] = [];
-  /** In the order they were sent: timers of the same millisecond keep none. */
+  /** Kept in the order of sending: timers due in the same millisecond may run in another. */
   const arriving: Buffer[] = [];
   from.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; at += segment) waiting.push(chunk.subarray(at, at + segment));
@@ -91,7 +91,7 @@ function pass(from: net.Socket, to: net.Socket, wire: Wire, roundTrip: number): 
         const next = arriving.shift();
         if (next && to.writable) to.write(next);
       }, arrives - performance.now());
-      // Its acknowledgement comes back half a round trip later, and lets two more go.
+      // The acknowledgement comes half a round trip later and makes room for two more segments.
       setTimeout(
         () => {
           inFlight -= piece.length;

@@ -2,12 +2,12 @@ import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memoryBackend } from "../support/memory-backend.ts";
 
-/** A handle that knows nothing of our tables, as an attacker's has it: any column and value can be sent. */
+/** A handle without the types of our tables: it can send any column and value, as an attacker can. */
 type Raw = SupabaseClient;
 type Who = "a visitor" | "the owner" | "a stranger";
 type Table = "client_ids" | "shipments" | "documents" | "tracking_events";
 type Verb = "select" | "insert" | "update" | "delete";
-/** Refused with an error; or answered, and then touching nothing or exactly the owner's row. */
+/** Refused with an error; or answered, and then without effect or on exactly the owner's row. */
 type Outcome = "refused" | "touches nothing" | "allowed";
 
 const tables: Table[] = ["client_ids", "shipments", "documents", "tracking_events"];
@@ -44,7 +44,7 @@ let rowOf: Record<Table, { key: string; id: string; insert: object; update: obje
 
 beforeAll(async () => {
   world = await memoryBackend();
-  // Before the first request, which looks up what there is.
+  // Before the first request, at which the library reads the schema.
   await world.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'words', detail = 'more', hint = 'help'; end
@@ -238,7 +238,7 @@ test("errors of the database have the status that PostgREST gives them, and say 
   expect(answered).toEqual(statuses);
 });
 
-test("an error comes with PostgREST's four fields, and is not told again to the next who asks", async () => {
+test("an error comes with PostgREST's four fields, and not again in the answer to the next request", async () => {
   const raised = await (world.company as Raw).rpc("raise_state", { state: "23514" });
   expect({ ...raised.error }).toMatchObject({ code: "23514", message: "words", details: "more", hint: "help" });
   const unknown = await (world.company as Raw).from("nothing").select("*");

@@ -14,7 +14,7 @@ afterAll(() => world.close());
 
 const shipment = "5a000000-0000-4000-8000-000000000001";
 
-// Nothing but the table's own rule is left out for this: no user of the API or the database may do it.
+// Only with its trigger disabled can the table be emptied: no user of the API or the database may do that.
 beforeEach(async () => {
   await world.backend.db.exec(
     "alter table public.acts disable trigger user; delete from public.acts; alter table public.acts enable trigger user;",

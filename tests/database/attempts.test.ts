@@ -22,13 +22,13 @@ async function kept(): Promise<number> {
   return rows[0]?.kept ?? -1;
 }
 
-/** Lets so many seconds pass for what has been counted. */
+/** Moves all counted attempts this many seconds into the past. */
 const pass = (seconds: number) =>
   world.backend.db.query("update private.attempts set counts_until = counts_until - make_interval(secs => $1)", [
     seconds,
   ]);
 
-/** From a moment on: refusals whose wait is so many seconds, rounded up, less what has passed since that moment. */
+/** Expects refusals whose wait is `seconds`, less at most the time since this call. */
 function refusalsFromNow() {
   const began = performance.now();
   return {
@@ -62,7 +62,7 @@ test("an attempt counts for its time, counted from itself, and no longer", async
   refusals.expect(await take(limit), "sliding", 40);
 });
 
-test("of two limits the one that is reached counts none of the other, and names the longer wait", async () => {
+test("of two limits, one that is reached keeps the other from counting; the longer wait is named", async () => {
   const short = { key: "short", most: 1, seconds: 30 };
   const long = { key: "long", most: 2, seconds: 90 };
   const refusals = refusalsFromNow();

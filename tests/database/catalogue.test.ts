@@ -4,7 +4,7 @@ import { memoryBackend } from "../support/memory-backend.ts";
 
 let world: Awaited<ReturnType<typeof memoryBackend>>;
 
-// The library grants everything to clients at its first requests unless it is kept from it, so these come first.
+// These requests come first: at its first requests the library grants everything to clients unless told not to.
 beforeAll(async () => {
   world = await memoryBackend();
   const client = await world.newClient("client@client.example");
@@ -62,7 +62,7 @@ test("visitors cannot look into the schema private", async () => {
   expect(row?.may).toBe(false);
 });
 
-test("clients may execute only their page, the question before an upload, and what both and the policies call", async () => {
+test("clients may execute only portal_page, require_awaited_file, and what these and the policies call", async () => {
   expect(await executableBy("authenticated")).toEqual([
     "portal_page(integer,uuid)",
     "private.assurance_suffices()",

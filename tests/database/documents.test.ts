@@ -30,7 +30,7 @@ const sha256 = createHash("sha256").update(original).digest("hex");
 const record = { sha256, file_name: "Liste août.pdf", file_size: original.length, media_type: "application/pdf" };
 const awaited = { uploaded: false, verified: false, storage_path: null, sha256: null };
 
-/** Handles that know nothing of our tables: any column and value can be sent. */
+/** The handle without the types of our tables: any column and value can be sent. */
 const raw = (handle: Person["handle"]) => handle as SupabaseClient;
 
 beforeAll(async () => {
@@ -226,9 +226,9 @@ test.each<[string, object]>([
 
 describe("the company verifies", () => {
   const verify = (name = "Packing List") => verifyDocument(world.company, shipmentId, name);
-  /** As a line that the model does not write: past the hash, as fast as can be. */
+  /** Sets the mark directly, without the model's comparison of hashes. */
   const verifyUnseen = () => update("Packing List", { verified: true });
-  /** Exchanges a stored file, as nobody can but who holds the secret key. */
+  /** Exchanges a stored file, which takes the secret key. */
   const exchange = async (path: string, content = "%PDF-1.7 the forgery!") => {
     const { error } = await world.company.storage
       .from("documents")
@@ -245,7 +245,7 @@ describe("the company verifies", () => {
     expect(await document("Packing List")).toMatchObject({ uploaded: true, verified: true });
   });
 
-  test("it once: a second time says so and changes nothing", async () => {
+  test("a document once: a second time says so and changes nothing", async () => {
     await mark(await store());
     await verify();
     const before = await documents();
@@ -260,7 +260,7 @@ describe("the company verifies", () => {
     await expect(verify()).rejects.toThrow("The stored file is not the one that was uploaded.");
     expect((await verifyUnseen()).error?.code).toBe("PT409");
     const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
-    // Nobody but who read the bytes may say of which version they are.
+    // The version changes only in the update that verifies the document.
     expect((await update("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
     expect(await document("Packing List")).toMatchObject({ verified: false });
   });
@@ -353,7 +353,7 @@ test("a shipment without documents is not made: when they cannot be added, there
   }
 });
 
-// The last: it takes the database back to what it was and forward again.
+// The last test: it takes the database back to an earlier migration and forward again.
 test("documents from before files were recorded keep their state, and what was exchanged since is found", async () => {
   const deep = `${folder}/insurance-certificate-x/deep/y.pdf`;
   const paths = [await store(), await store("Bill of Lading"), deep];

@@ -44,7 +44,7 @@ async function aShipment(client: Person, until?: string) {
   return { id, files };
 }
 
-/** Lets so many years pass for an account. */
+/** Moves the creation and the last use of an account this many years into the past. */
 const lastSeen = (client: Person, years: number) =>
   world.backend.db.query(
     `with seen as (select now() - make_interval(years => $2) as at),
@@ -70,7 +70,7 @@ async function leftOf({ id, files }: { id: string; files: string[] }) {
 const whole = { shipments: 1, documents: 4, files: 2 };
 const gone = { shipments: 0, documents: 0, files: 0 };
 
-/** Deletes what is past its time; what was told. */
+/** Deletes what is past its time. Returns what was reported as deleted. */
 async function deleted(company = world.company) {
   const told: object[] = [];
   await deletePastRetention(company, (fields) => told.push(fields));
@@ -93,7 +93,7 @@ test("a shipment is kept for seven years from the last step it made, and never s
   expect(await retainUntil(id)).toBe(inYears(20));
 });
 
-test("shipments from before the rule are kept for seven years from the last that is known of them", async () => {
+test("shipments from before the rule are kept for seven years from their last known date", async () => {
   const old = await memoryBackend();
   try {
     const { db } = old.backend;
@@ -247,13 +247,13 @@ test("an account whose shipments have to be kept is not erased, and the words sa
   expect(await leftOf(kept)).toEqual(whole);
 });
 
-test("an account whose owner asks for it goes with what need not be kept, and nobody else's", async () => {
+test("erasing an account deletes it with the data that need not be kept, and nobody else's", async () => {
   const client = await someone();
   const stranger = await someone();
   const past = await aShipment(client, inYears(-1));
   const theirs = await aShipment(stranger, inYears(-1));
   const told: object[] = [];
-  // An ID that was sent with the address of an account makes none, and is spent with the address's mark on it.
+  // A client ID sent with the e-mail of an existing account makes no account, and is spent with a hash of the e-mail.
   const issued = (await world.company.rpc("issue_client_ids", {})).data?.[0]?.client_id ?? "";
   await world.company.rpc("spend_client_id", { client_id: issued, email: client.email });
   const marked = () => world.company.from("client_ids").select("used_with").eq("client_id", issued).single();

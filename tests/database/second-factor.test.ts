@@ -13,7 +13,7 @@ afterAll(() => world.close());
 const password = "a good password";
 let count = 0;
 
-/** A new client; with a shipment, a stored file and, unless told otherwise, a verified factor. */
+/** A new client with a shipment, a stored file and a verified factor. */
 async function protectedClient() {
   count += 1;
   const client = await world.newClient(`factor-${count}@client.example`, password);

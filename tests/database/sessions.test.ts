@@ -39,12 +39,12 @@ beforeAll(async () => {
   );
 });
 afterAll(() => world.close());
-// A test that finds a door open may have taken the file: it must not make others fail.
+// A test that fails may have deleted the file: restored, so that the others do not fail too.
 afterEach(async () => {
   if ((await stateOf())?.files === 0) await storeFile();
 });
 
-/** What a good token of the owner's opens, at auth, data and storage. */
+/** Requests to auth, data and storage that a valid token of the owner's may make. */
 const doors = {
   "who am I": () => ({ method: "GET", at: "/auth/v1/user" }),
   "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
@@ -285,7 +285,7 @@ async function storeFile(): Promise<void> {
   if (error) throw error;
 }
 
-/** Uses a token at a door and looks that it told nothing and that nothing was done. */
+/** Makes a request with a token, and expects an answer without the owner's data and no change. */
 async function expectClosed(door: Door, token: string): Promise<void> {
   const before = await stateOf();
   const answer = await open(door, token);
@@ -301,7 +301,7 @@ function open(door: Door, token: string): Promise<Response> {
   return call(method, at, withToken(token), body);
 }
 
-/** Whether an answer holds something of the owner's. */
+/** Whether an answer contains data of the owner's. */
 function tells(said: string): boolean {
   return (
     said.includes("Tea for the owner") ||
@@ -379,7 +379,7 @@ function unsigned(payload: object, alg: string): string {
   return `${encoded({ alg, typ: "JWT" })}.${encoded(payload)}.`;
 }
 
-/** A token with other claims under its old signature. */
+/** A token with changed claims and its old signature. */
 function retold(token: string, change: object): string {
   const [header, , signature] = token.split(".");
   return `${header}.${encoded({ ...payloadOf(token), ...change })}.${signature}`;

@@ -14,7 +14,7 @@ let stranger: Person;
 /** A fresh shipment of the owner's for each test. */
 let shipment: Shipment;
 
-/** Handles that know nothing of our tables: any column and value can be sent. */
+/** The handle without the types of our tables: any column and value can be sent. */
 const raw = (handle: Person["handle"]) => handle as SupabaseClient;
 
 beforeAll(async () => {
@@ -110,7 +110,7 @@ test("a name in any script is kept as it is", async () => {
   }
 });
 
-test("names from before the rule of one line are mended when it comes", async () => {
+test("the migration to one-line names mends the names from before it", async () => {
   await query("alter table public.shipments drop constraint shipments_name_is_one_line");
   await query("drop function private.check_full_name cascade");
   const names = ["Tea\r\n5a000000  Gold", "\u202e\u001b", "Coffee", "\u009bSugar"];

@@ -102,7 +102,7 @@ for (const who of outsiders) {
   });
 }
 
-/** What a token asks of the document store, with what it sends, and where it could lead. */
+/** A request to the storage API. */
 type Attack = { method: string; at: string; headers?: Record<string, string>; body?: object | Uint8Array<ArrayBuffer> };
 
 const forged = text("%PDF-1.7 forged");

@@ -3,7 +3,7 @@ import { demo } from "../../app/server/start/demo.ts";
 import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
 import { doors, publicPages } from "../support/pages.ts";
 
-/** The letters that somebody has set in the browser: 16 px unless they did. */
+/** Returns a function that sets the browser's default font size, 16 px unless changed. */
 async function letters(page: Page): Promise<(size: number) => Promise<void>> {
   const session = await page.context().newCDPSession(page);
   return async (standard) => {
@@ -11,7 +11,7 @@ async function letters(page: Page): Promise<(size: number) => Promise<void>> {
   };
 }
 
-/** How far the page reaches beyond the window, and what of the bar lies over another part or outside. */
+/** Whether the page is wider than the window, and parts of the bar that overlap or lie outside the window. */
 const spilt = (page: Page) =>
   page.evaluate(() => {
     const found: string[] = [];
@@ -134,7 +134,7 @@ test.describe("without script", () => {
   });
 });
 
-/** What the script of the site needs, each taken away as from a browser that never had it. */
+/** Features that the site's script needs; each function removes one, as in a browser that lacks it. */
 const missing = {
   "a newer language": () => Reflect.deleteProperty(Array.prototype, "toSorted"),
   dialogs: () => Reflect.deleteProperty(window, "HTMLDialogElement"),

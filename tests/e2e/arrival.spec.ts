@@ -79,7 +79,7 @@ test.describe("on a line that breaks", () => {
     await page.getByRole("button", { name: "Save My Preferences" }).click();
     await expect(toast(page, "No answer")).toBeVisible();
     await page.unroute("**/*.data*");
-    // The page is asked for again.
+    // Changing the theme makes the page load its data again.
     const read = page.waitForResponse((answer) => /\.data/.test(answer.url()) && answer.request().method() === "GET");
     await page.getByRole("button", { name: "Use the light theme" }).click();
     expect((await read).ok()).toBe(true);
@@ -91,7 +91,7 @@ test.describe("on a line that breaks", () => {
   });
 });
 
-test("what is only announced is answered without asking the server", async ({ page, signedIn }) => {
+test("buttons that only show a toast do not ask the server", async ({ page, signedIn }) => {
   expect(signedIn.email).toContain("@");
   const asked: string[] = [];
   const press = async (button: string, words: string) => {
@@ -144,7 +144,7 @@ for (const { motion, runs } of [
 }
 
 test("leaving a page that is still on its way is no error", async ({ page }) => {
-  // The end of an answer comes late, and so does the page that it is for.
+  // Keeps the answer's body and the page's module from completing.
   await page.addInitScript(() => {
     const real = window.fetch;
     window.fetch = async (input, init) => {

@@ -176,7 +176,7 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     await manage.getByRole("button", { name: "Enable 2FA" }).click();
     await expect(toast(page, "2FA Enabled!")).toBeVisible();
     await expect(manage).toHaveCount(0);
-    // While it is there, Escape is the toast's.
+    // While the toast is there, Escape closes it and not the dialog.
     await toast(page).getByRole("button", { name: "Close" }).click();
     await expect(toast(page)).toHaveCount(0);
   });

@@ -4,7 +4,7 @@ import { createShipment, enter, expect, scriptReady, test } from "../support/fix
 import { catchViolations } from "../support/page-watch.ts";
 import { doors, publicPages } from "../support/pages.ts";
 
-/** The last of them is no page. */
+/** The last is a 404. */
 const visited = ["/?quote", "/resources/quote", ...publicPages];
 const portal = ["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"];
 
@@ -28,10 +28,10 @@ async function scriptBytes(page: Page): Promise<number> {
   });
 }
 
-/** Comes alive without a word, with as much script as a page may have. */
+/** Expects a page to hydrate without console output or CSP violations, with 80 to 135 KB of script. */
 async function expectAlive(page: Page, path: string, words: string[]): Promise<void> {
   await scriptReady(page);
-  // The last of what script adds to every page.
+  // The last thing that script adds to every page.
   await expect(page.locator("button", { hasText: "Pause all motion" })).toBeVisible({ timeout: 15_000 });
   expect(await page.evaluate(() => window.violations), path).toEqual([]);
   if (path !== "/no-such-page") expect(words, path).toEqual([]);
@@ -42,7 +42,7 @@ async function expectAlive(page: Page, path: string, words: string[]): Promise<v
 
 /** The rules of WCAG 2.2 AA that the page breaks, in both themes. */
 async function brokenRules(page: Page): Promise<string[]> {
-  // Without frames the rules need no second page, and only what is broken is looked at closely.
+  // Legacy mode opens no second page, as there are no frames; only violations are reported in detail.
   const axe = () => new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const all = axe().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]);
   const { violations: inDark } = await all.analyze();
@@ -62,13 +62,13 @@ async function brokenRules(page: Page): Promise<string[]> {
   ].flatMap(({ id, theme, nodes }) => nodes.map(({ html }) => `${id}, ${theme}: ${html}`));
 }
 
-/** Fits the narrowest phones, and with its text at twice its size a window of 640 px; a thumb finds every target. */
+/** Expects no sideways scrolling from 320 px on, nor at 640 px with 200 % text, and targets of at least 44 px. */
 async function expectRoom(page: Page, path: string): Promise<void> {
   const widthOf = () => page.locator("html").evaluate((html) => html.scrollWidth);
   for (const width of [390, 375, 320]) {
     await page.setViewportSize({ width, height: 700 });
     expect(await widthOf(), `${path} at ${width}`).toBeLessThanOrEqual(width);
-    // On the way through the portal a link in a sentence is as high as its line.
+    // In the portal, links within a sentence may be as low as their line.
     const links = path.startsWith("/portal") ? "a:not(p a)" : "a";
     const targets = `header :is(a, summary, button), main :is(${links}, summary, button, select)`;
     const small = await page.locator(targets).evaluateAll((all) =>
@@ -85,7 +85,7 @@ async function expectRoom(page: Page, path: string): Promise<void> {
     const bar = await page.locator("header").first().boundingBox();
     expect(bar?.height, `the bar on ${path} at ${width}`).toBeLessThan(80);
   }
-  // 200% text on a window of 640 px; a stylesheet of a person's own does the same.
+  // A text size of 200 % at 640 px, as a user stylesheet would set it.
   await page.setViewportSize({ width: 640, height: 800 });
   await page.locator("html").evaluate((html) => {
     html.style.fontSize = "200%";

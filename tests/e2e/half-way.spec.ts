@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { createShipment, expect, logIn, scriptReady, test, toast } from "../support/fixtures.ts";
 import { holdScripts } from "../support/page-watch.ts";
 
-// Whatever becomes of the scripts and of the line, a form is finished and nothing that was typed is lost.
+// When scripts or the connection fail, forms can still be sent and keep what was typed.
 test.use({ lineBreaks: true, expectedErrors: /status of 502/ });
 
 const contact = {
@@ -57,7 +57,7 @@ test.describe("scripts that never arrive", () => {
     });
   });
 
-  test("stop nobody from an account and a shipment", async ({ page, client }) => {
+  test("stop nobody from logging in and creating a shipment", async ({ page, client }) => {
     await logIn(page, client);
     await page.getByRole("link", { name: "Create Shipment" }).click();
     await page.getByLabel("Name of the shipment").fill("Coffee machines");

@@ -102,7 +102,7 @@ test("a quote request is refused until it is complete, keeps the answers, and be
     await page.getByLabel("Email").fill("zawadi at client");
     await page.getByLabel("Message").fill(message);
     await page.getByRole("button", { name: "Prepare the mail" }).click();
-    // With script the form is answered where it stands, over the page, which keeps its title.
+    // With script the answer is shown in the dialog, and the page below keeps its title.
     if (!javaScriptEnabled) await expect(page).toHaveTitle(/^Error: /);
     for (const problem of [
       "Enter an e-mail address in the form name@example.com.",
@@ -129,7 +129,7 @@ test("a quote request is refused until it is complete, keeps the answers, and be
     );
     await expect(page).not.toHaveTitle(/^Error: /);
     if (javaScriptEnabled) {
-      // The mail opens by itself and the form makes way.
+      // The mail opens by itself and the dialog closes.
       await expect(page.getByRole("dialog")).toHaveCount(0);
       await expect(page).toHaveURL(/\/$/);
       await page.getByRole("main").getByRole("link", { name: "Get a Quote" }).click();

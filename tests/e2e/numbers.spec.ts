@@ -6,7 +6,7 @@ test.beforeEach(() => test.slow());
 
 test.describe("the numbers", () => {
   test.use(moving);
-  /** Notes whether any other number than the final one was ever in the page. */
+  /** Watches the page. Returns a function that says whether it ever showed a counting number. */
   async function watchNumbers(page: Page) {
     await page.addInitScript(() => {
       new MutationObserver(() => {

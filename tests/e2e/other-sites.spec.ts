@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
 import { createShipment, expect, test } from "../support/fixtures.ts";
 
-/** A server of somebody else's with one page, reached under a name and port that are not the site's. */
+/** A server with one page, on a port other than the site's. */
 async function anotherSite(html: string) {
   const server = createServer((_, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(html));
   await new Promise<void>((resolve) => server.listen(0, resolve));
@@ -15,7 +15,7 @@ test.use({ expectedErrors: /403 \(Forbidden\)|frame-ancestors 'none'|createHTML/
 
 const field = (name: string, value: string) => `<input type="hidden" name="${name}" value="${value}">`;
 
-/** Opens the page of the other site and presses its button. Returns the status of where it leads. */
+/** Opens the other site's page and presses its button. Returns the status of the POST it causes. */
 async function press(page: Page, address: string, form: string): Promise<number | undefined> {
   const other = await anotherSite(`<!doctype html><title>Win a prize</title>${form}`);
   await page.goto(address.replace("PORT", String(other.port)));

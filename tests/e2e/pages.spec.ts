@@ -19,7 +19,7 @@ test("a service opens by a click or a key, closes the one that was open, and clo
   await expect(opened(page)).toHaveCount(0);
   await expect(page.getByText("We visit or view your home by video")).toBeHidden();
 
-  // What is closed is not on the way.
+  // The Tab key skips what is closed.
   await summary(page, "Sea & Air Freight").focus();
   await page.keyboard.press("Enter");
   await expect(opened(page)).toHaveText(["Sea & Air Freight"]);

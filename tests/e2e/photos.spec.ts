@@ -10,7 +10,7 @@ test.beforeEach(async ({ page, signedIn }) => {
   await scriptReady(page);
 });
 
-/** A photo of so many pixels: three bytes for each, and much less once it is compressed. */
+/** An uncompressed PNG, 3 bytes per pixel, that compresses well. */
 function photo(name: string, width: number, height: number) {
   const picture = new PNG({ width, height, colorType: 2 });
   for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);
@@ -38,7 +38,7 @@ test("a photo over 2 MB is made smaller before it is sent, and says by how much;
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await field(page, "Packing List").setInputFiles(pdf("list.pdf", 3_000_000));
-  // Whatever the choice asks for is asked for by the next picture of the page.
+  // Two frames later, every request that choosing a file causes has been made.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = photo("IMG 2041.PNG", 2600, 500);
   expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { createShipment, expect, test } from "../support/fixtures.ts";
 import { doors, publicPages } from "../support/pages.ts";
 
-// What is printed is the page as it was sent; script adds nothing to paper.
+// Printed pages are the HTML as sent: script adds nothing to them.
 test.use({ javaScriptEnabled: false });
 
 /** How many sheets of A4 a page takes. */
@@ -11,7 +11,7 @@ async function sheets(page: Page): Promise<number> {
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
-/** What of a page is on paper although it asks for a press or says nothing of the page. */
+/** Elements that are printed although they are controls or no content of the page. */
 const needless = (page: Page) =>
   page.evaluate(() =>
     [
@@ -23,7 +23,7 @@ const needless = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-/** Letters that are not black, on what is not white. */
+/** Text that is not black, or not on white. */
 const pale = (page: Page) =>
   page.evaluate(() => {
     const found = new Set<string>();
@@ -53,7 +53,7 @@ test("a shipment is printed on two sheets at most: its stages and documents, and
   }
 });
 
-/** Opens each page for paper, in either theme by turns: paper takes the colours of both. Returns what is amiss. */
+/** Opens each page in print media, in the dark and the light theme by turns. Returns what is wrong. */
 async function onPaper(page: Page, paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   await page.emulateMedia({ media: "print" });

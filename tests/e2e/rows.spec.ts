@@ -71,7 +71,7 @@ test.describe("the row of industries", () => {
   });
 });
 
-/** A finger on the screen, to the left for less than 0. */
+/** A touch swipe by `xDistance` CSS pixels; negative is to the left. */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();
@@ -88,7 +88,7 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
 
 test.describe("the story in five scenes", () => {
   test.use(moving);
-  // Without streaks, which would take the browser's time.
+  // Saves data, so that the animated streaks are not drawn: they slow the browser down.
   test.beforeEach(({ page }) => page.addInitScript(saveData));
 
   const story = (page: Page) => page.getByRole("region", { name: "Scenes of our story" });
@@ -99,7 +99,7 @@ test.describe("the story in five scenes", () => {
       await expect(story(page).locator("[aria-current]")).toHaveText(`Show scene ${scene}`);
     }).toPass({ timeout: 15_000 });
 
-  /** Comes to rest at a scene where the clock is stopped: the row scrolls by the browser's own time, and rests by the page's. */
+  /** Waits for a scene with the clock stopped: scrolling runs in real time, but its end depends on the page's clock. */
   async function settled(page: Page, scene: number): Promise<void> {
     await expect(async () => {
       await page.clock.runFor(50);
@@ -129,7 +129,7 @@ test.describe("the story in five scenes", () => {
     await open(page, "/about");
     await story(page).scrollIntoViewIfNeeded();
     await stopClock(page);
-    // From here the time is known: it begins when the pointer goes.
+    // The 8000 ms begin when the pointer leaves.
     await story(page).hover();
     await story(page).getByRole("button", { name: "Show scene 4" }).click();
     await settled(page, 4);
@@ -181,7 +181,7 @@ test.describe("the story in five scenes", () => {
     const page = await browser.newPage({ hasTouch: true, viewport: { width: 390, height: 800 } });
     await open(page, "/about");
     await story(page).scrollIntoViewIfNeeded();
-    // With the focus in it nothing turns by itself.
+    // With the focus in it the carousel does not advance by itself.
     await story(page).locator("ol").focus();
     await swipe(page, story(page), -250);
     await stands(page, 2);

@@ -122,7 +122,7 @@ test.describe("the streaks", () => {
       ),
     ]);
     expect(properties.sort()).toEqual(["composite", "computedOffset", "easing", "offset", "transform"]);
-    // Whatever is pressed, no streak is: at every point of the page something else lies on top.
+    // No streak takes a click: at every point another element lies on top.
     const onTop = await page.evaluate(() =>
       Array.from({ length: 400 }, (_, index) =>
         document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),

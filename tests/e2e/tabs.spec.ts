@@ -8,7 +8,7 @@ async function fillLogin(page: Page, client: Pick<Client, "email" | "password">)
   await page.getByRole("button", { name: "Log in", exact: true }).click();
 }
 
-/** Says to a page that it is in sight again. */
+/** Tells a page that its tab is visible again. */
 const seen = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
 
 /** What a page keeps in its tab. */
@@ -23,7 +23,7 @@ async function open(page: Page, address: string): Promise<void> {
 const nameField = (page: Page) => page.getByLabel("Name of the shipment");
 const signOut = (page: Page) => page.getByRole("button", { name: "Sign out" });
 
-/** The requests of a page for its session. */
+/** Collects the URLs of a page's requests for the state of its session. */
 function asksOf(page: Page): string[] {
   const asks: string[] = [];
   page.on("request", (request) => request.url().endsWith("/portal/session") && asks.push(request.url()));

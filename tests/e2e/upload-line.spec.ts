@@ -93,7 +93,7 @@ test("a session that ended keeps the file: after the login it is still in its ro
   expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("a file chosen before the script arrived is known to it", async ({ page }) => {
+test("a file chosen before the script arrived is checked too", async ({ page }) => {
   const release = await holdScripts(page);
   await page.goto(`/portal/${shipment}`, { waitUntil: "commit" });
   await field(page, "Packing List").setInputFiles(pdf("empty.pdf", 0));

@@ -135,7 +135,7 @@ test("a file that is too large, of a kind we do not take or empty is told before
   expect(posts).toEqual([]);
 });
 
-/** Files as they come from elsewhere on the screen. */
+/** The files of a drag from outside the browser. */
 const carried = (page: Page, names: string[]) =>
   page.evaluateHandle(
     ({ names, content }) => {

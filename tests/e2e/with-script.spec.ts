@@ -26,7 +26,7 @@ for (const path of ["/services", "/resources/faq"]) {
       await expect(page.locator("main details[open]")).toHaveCount(1);
       await expect(page.locator("main details").nth(at)).toHaveAttribute("open");
       await expect.poll(async () => Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
-      // Once it has grown.
+      // And after its opening animation.
       await page
         .locator("main details")
         .nth(at)

@@ -43,7 +43,7 @@ async function anEmptyPlace(on: string): Promise<Place> {
   return place;
 }
 
-/** The sizes of the files that the documents of a client's shipment count. */
+/** The sizes of the files of a shipment's uploaded documents. */
 async function filesOf(place: Place, address: string): Promise<number[]> {
   const { data } = await companyOf(place.dataDir)
     .from("documents")
@@ -151,7 +151,7 @@ describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
     const { code, told } = await empty.staff(["restore", wrong]);
     expect(told.trim()).toBe(words);
     expect(code).toBe(1);
-    // The database was not touched either: the whole file goes in.
+    // The database was not changed either: the complete backup can still be restored into it.
     expect((await empty.staff(["restore", file])).code).toBe(0);
   });
 });

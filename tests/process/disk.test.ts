@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.leave());
 
-/** A file system of so many MiB over a folder, with what was in the folder; null where this user may not mount one. */
+/** Mounts `size` MiB over a folder and keeps its files. Returns how to unmount; null if this user may not mount. */
 function smallDisk(folder: string, size: number): (() => void) | null {
   const away = `${folder}.away`;
   mkdirSync(folder, { recursive: true });
@@ -33,7 +33,7 @@ function smallDisk(folder: string, size: number): (() => void) | null {
   };
 }
 
-/** Takes all the space of a disk but so many bytes. Returns what gives it back. */
+/** Fills a disk up to `but` free bytes. Returns a function that frees the space. */
 function fill(folder: string, but: number): () => void {
   const { bavail, bsize } = statfsSync(folder);
   const file = path.join(folder, "filler");
@@ -41,7 +41,7 @@ function fill(folder: string, but: number): () => void {
   return () => rmSync(file);
 }
 
-/** Makes the folder of the files take no more; without a disk of its own a file in its place does that too. */
+/** Makes writes to the folder of stored files fail: on a full disk or, without the right to mount, as a file. */
 function fullFor(objects: string): () => void {
   const unmount = smallDisk(objects, 1);
   if (unmount) {
@@ -84,7 +84,7 @@ test("a disk without room for a file refuses it with its toast, keeps what is th
   expect((await site.end("SIGTERM")).code).toBe(0);
 });
 
-// Nothing stands in for a full disk under a database: where this user may not mount one, there is no such test.
+// A full disk under a database cannot be simulated: without the right to mount, this test is left out.
 const probe = smallDisk(path.join(tmpdir(), `probe-${process.pid}`), 1);
 probe?.();
 if (probe) {
@@ -98,7 +98,7 @@ if (probe) {
       const answer = await create(`Crate ${next}, ${"x".repeat(100)}`);
       if (answer.status === 303) acknowledged.push(answer.headers.get("Location") ?? "");
       else refused = await read(answer);
-      // What the database has set aside for its log is used up sooner so.
+      // Uses up sooner the space that the database has reserved for its write-ahead log.
       await companyOf(place.dataDir).rpc("issue_client_ids", { how_many: 1000 });
     }
     expect([502, 503]).toContain(refused?.status);

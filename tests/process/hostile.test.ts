@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.leave());
 
-/** Headers that every answer carries, whoever gives it. */
+/** Headers of every answer, whether from the app or from the server itself. */
 const promised = [
   "x-content-type-options: nosniff",
   "x-frame-options: deny",
@@ -26,7 +26,7 @@ const promised = [
 ];
 const insides = ["node_modules", "at async", "/app/", "TypeError:", "x-powered-by", "\nserver:", process.cwd()];
 
-/** The statuses of the answers over one connection; each has the headers, and none says anything of the inside. */
+/** The statuses of the answers over one connection. Expects the headers on each, and no internal detail in any. */
 function statuses(answers: string): number[] {
   const heads = answers.split(/(?=^HTTP\/1\.1 \d{3})/m).filter((one) => one.startsWith("HTTP/1.1"));
   for (const one of heads) {
@@ -185,7 +185,7 @@ test("an upload of 300 MB is 413 or cut, and the process grows by less than 50 M
   expect(resident() - before).toBeLessThan(50);
 });
 
-test("a forged address counts for nothing: twenty wrong logins are twenty, whatever they say of themselves", async () => {
+test("forged address headers are ignored: twenty wrong logins count as twenty of one address", async () => {
   const names = ["X-Forwarded-For", "X-Real-IP", "X-Client-Address", "Forwarded", "CF-Connecting-IP", "True-Client-IP"];
   const statuses = [];
   for (let tried = 0; tried < 21; tried += 1) {
@@ -196,7 +196,7 @@ test("a forged address counts for nothing: twenty wrong logins are twenty, whate
   expect(statuses).toEqual([...Array(20).fill(400), 429]);
 });
 
-test("a request says nothing of itself that its log line repeats as true", async () => {
+test("a request cannot forge its id or its address in the log", async () => {
   const answer = await place.browser().get("/login", { "X-Request-Id": "forged", "X-Client-Address": "192.0.2.99" });
   const id = answer.headers.get("X-Request-Id") ?? "";
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -236,7 +236,7 @@ test("a person whose form is refused at a form-only address sees a page, not JSO
 
 test("after all of that the server is the same process and works", async () => {
   expect(site.ended).toBe(false);
-  // The wrong logins above used up this address; the page itself is there.
+  // Logins from this address are blocked by the test above; the page still opens.
   expect((await place.browser().get("/login")).status).toBe(200);
   expect(site.lines.filter(({ event }) => event === "no answer")).toEqual([]);
 });

@@ -14,7 +14,7 @@ const lines = readFileSync(path.join(root, "Dockerfile"), "utf8").replaceAll("\\
 const ignored = readFileSync(path.join(root, ".dockerignore"), "utf8").split("\n");
 const lastStage = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")));
 
-/** What follows a word at the beginning of a line of the last stage. */
+/** The arguments of an instruction in the last stage. */
 const said = (word: string) =>
   lastStage.filter((line) => line.trim().startsWith(`${word} `)).map((line) => line.trim().slice(word.length + 1));
 const command = (text = ""): string[] => JSON.parse(text.slice(text.indexOf("[")));

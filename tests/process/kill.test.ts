@@ -5,7 +5,7 @@ import { aPlace, demo } from "../support/place.ts";
 import { type Browser, pdf } from "../support/routes.ts";
 import { kill, type SiteProcess } from "../support/site-process.ts";
 
-/** `npm run test:long` asks for more. */
+/** More rounds with `npm run test:long`. */
 const long = import.meta.env.MODE === "long";
 const rounds = long ? 20 : 5;
 
@@ -43,7 +43,7 @@ async function write(browser: Browser, path: string, round: number): Promise<voi
   ]);
 }
 
-/** Every shipment with its documents, in pages of as many as the backend gives at once. */
+/** Every shipment with its documents, read in pages of 1000, the most the backend returns at once. */
 async function shipmentsWithDocuments() {
   const page = 1000;
   const all = [];
@@ -69,12 +69,12 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
     const before = acknowledged.uploads.size;
     const writing = write(browser, made.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
-    // However busy the machine is, some rounds end after a file was taken.
+    // Some rounds end only after a file was accepted, even on a busy machine.
     if (round % 4 === 0) {
       await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
     }
 
-    // By turns: both at once, the site alone, whose backend then ends by itself, and the backend before the site.
+    // By turns: the backend and the site; the site alone, whose backend then ends by itself.
     const backend = place.backendPid() ?? 0;
     if (round % 3 !== 1) kill(backend);
     await site.end("SIGKILL");

@@ -24,7 +24,7 @@ afterEach(async () => {
 /** npm itself, as a supervisor starts it, with one of the scripts of package.json. */
 const npm = (script: string) => ({ cwd: root, args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script] });
 
-/** Whether a process runs; one that nobody has asked for its end yet has no command any more. */
+/** Whether a process runs; a zombie, not yet waited for by its parent, has an empty command line. */
 const isAlive = (pid: number | undefined) =>
   existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 const listens = (place: Place) =>
@@ -53,7 +53,7 @@ test("npm start that gets SIGTERM alone ends with 0 when the site and its backen
 
 test("a site whose npm was killed ends by itself", async () => {
   const place = await another("new");
-  // Any parent but the real one is gone.
+  // With a --parent that is not its parent, the site takes its parent to be gone.
   const site = place.start({}, { cwd: root, args: ["--import", "tsx", "app/server/start.ts", "--parent=1"] });
   expect(await site.exit()).toBe(0);
   await expect.poll(place.backendPid).toBeNull();

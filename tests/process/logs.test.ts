@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.leave());
 
-/** Everything that may stand in no log line, by what it is. */
+/** Values that must not appear in any log line, by name. */
 const secrets = new Map<string, string>();
 const marked = (what: string, value: string) => {
   secrets.set(what, value);

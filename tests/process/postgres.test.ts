@@ -14,7 +14,7 @@ import { startPostgres } from "../support/postgres-server.ts";
 import { read } from "../support/routes.ts";
 import type { SiteProcess } from "../support/site-process.ts";
 
-/** A backend in this process, of the library's own. */
+/** Options of a backend in this process. */
 const options = {
   dataDir: null,
   objectsDir: path.join(tmpdir(), "no-objects"),
@@ -29,7 +29,7 @@ const options = {
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
 let place: Awaited<ReturnType<typeof aPlace>>;
-/** The site that the tests one after another find running. */
+/** The running site, passed on from test to test. */
 let site: SiteProcess;
 beforeAll(async () => {
   server = await startPostgres();
@@ -96,7 +96,7 @@ test("a limit holds for those who ask at the same moment, each in a session of t
       second = take(sql).finally(() => {
         answered = true;
       });
-      // It waits for the first to have ended.
+      // The second waits for the first transaction to end.
       await expect
         .poll(async () => {
           const waiting = await sql`select from pg_locks where locktype = 'advisory' and not granted`;
@@ -149,7 +149,7 @@ test("of two starts on one database the second says so and ends, from whichever 
     "The database of DATABASE_URL is in use by another start of this site: end that one first.",
   );
   await elsewhere.leave();
-  // A killed one gives it back.
+  // A killed site releases the database.
   await site.end("SIGKILL");
   site = place.start();
   await site.answers();
@@ -184,7 +184,7 @@ test("sessions that a server cuts while clients work lose nothing that was answe
       else refused.push(answer.status);
     }
   })();
-  // At any moment of a request, however fast this machine is today.
+  // Cuts at a random moment of a request: within three times its measured duration.
   const begun = performance.now();
   await expect.poll(() => opened.size, { timeout: 60_000 }).toBeGreaterThan(2);
   const oneTakes = (performance.now() - begun) / opened.size;

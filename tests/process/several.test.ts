@@ -38,7 +38,7 @@ test("what one process writes into a browser, the others read: session, toast, t
   expect(site.given.map((count, at) => count - (before[at] ?? 0)).every((count) => count >= 2)).toBe(true);
 });
 
-test("all have the same pages for everybody, under the same marks", async () => {
+test("all have the same public pages, with the same ETags", async () => {
   const services = (...headers: string[]) =>
     place.raw(["GET /services HTTP/1.1", "Host: x", "Connection: close", ...headers, "\r\n"].join("\r\n"));
   const marks = [];

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => site.end("SIGKILL"));
 afterAll(() => place.leave());
 
-/** Sends a signal twice. Returns the end that follows. */
+/** Sends a signal twice and waits for the end of the site. */
 function stop(signal: NodeJS.Signals) {
   site.child.kill(signal);
   return site.end(signal);
@@ -28,7 +28,7 @@ function stop(signal: NodeJS.Signals) {
 
 test("after SIGTERM, however often, requests in flight are answered, and the process ends by itself with 0", async () => {
   const logins = Array.from({ length: 3 }, () => place.browser().post("/login", demo));
-  // The backend works through logins one after another: when the first is done, the others are on their way.
+  // The backend handles logins one at a time: when the first is done, the others are in flight.
   await expect.poll(() => site.output).toContain('"sign-in"');
   const ended = stop("SIGTERM");
   const statuses = (await Promise.all(logins)).map(({ status }) => status);

@@ -17,7 +17,7 @@ async function failed(environment: Record<string, string>) {
   return { code, printed: site.output.trim().split("\n") };
 }
 
-// Each variable and what it may not be is a test of app/lib/env.server.ts.
+// The tests of app/lib/env.server.ts cover the invalid values of each variable.
 test("a wrong configuration is one line that names the variable, exit code 1, and prints no secret", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, printed } = await failed({ SMTP_URL: `http://user:${secret}@mail.example` });
@@ -67,7 +67,7 @@ test("of two starts on one folder the second says who has it, and the first goes
 });
 
 test("with the backend dead every public page is there, /healthz too, and /readyz and the login say so", async () => {
-  // A backend elsewhere, at an address where nobody answers: nothing starts it again.
+  // A hosted backend, at an address where nothing listens: the site does not start it.
   const site = place.start({
     SUPABASE_URL: `http://127.0.0.1:${place.backendPort}`,
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",

@@ -487,7 +487,7 @@ function numbersOf(page: Page): number[] {
   return page.all(".prose h2").map((section) => Number(/^(\d+)\. \S/.exec(words(section))?.[1]));
 }
 
-/** A file for programs: there, of this type, the same for everybody and kept for an hour. */
+/** The text of a public file. Expects this media type, no cookie, and a cache lifetime of an hour. */
 async function textOf(address: string, type: string): Promise<string> {
   const response = await visitor.get(address);
   expect(response.status).toBe(200);

@@ -6,7 +6,7 @@ import { clientBuild } from "../../app/server/start/build.ts";
 import { doors, publicPages } from "../support/pages.ts";
 import { theApp, theSite } from "../support/routes.ts";
 
-/** What fits the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
+/** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
 const firstFlight = 14_300;
 /** Script before a page is idle, brotli, in bytes. */
 const scriptBeforeIdle = 115_000;
@@ -34,7 +34,8 @@ afterAll(async () => {
 type Answer = {
   status: number;
   headers: http.IncomingHttpHeaders;
-  body: Buffer /** All bytes that came. */;
+  body: Buffer;
+  /** All bytes received on the connection. */
   bytes: number;
 };
 
@@ -157,7 +158,7 @@ test("a second page leaves out the styles the browser has", async () => {
 });
 
 describe("a page that is the same for everybody", () => {
-  test("is not sent again to who has it", async () => {
+  test("is not sent again to a browser that has it", async () => {
     const first = await ask("/about");
     const again = await ask("/about", { "If-None-Match": first.headers.etag ?? "" });
     expect(again.status).toBe(304);
@@ -219,7 +220,7 @@ describe("a page that is the same for everybody", () => {
     expect([dark.tag, light.tag]).not.toContain(client.tag);
   });
 
-  test("knows of who is signed in only that somebody is", async () => {
+  test("depends on whether a client is signed in, not on which", async () => {
     const theirs = await html("/about", { Cookie: cookie });
     expect(theirs).toContain("Sign out");
     expect(await html("/about", { Cookie: "session=forged" })).toBe(theirs);
@@ -232,7 +233,7 @@ describe("a page that is the same for everybody", () => {
     expect(headers["set-cookie"]?.join()).toMatch(/^flash=;.*Max-Age=0/);
   });
 
-  test("is kept only when it is one: an error is not", async () => {
+  test("is kept only if it is no error", async () => {
     await ask("/faq-not-there", { Cookie: cookie });
     const refused = await ask("/faq-not-there");
     expect(refused.status).toBe(404);
@@ -258,7 +259,7 @@ describe("a page of the portal costs the backend", () => {
 
   test("nothing for a public page, signed in or not", async () => {
     app.proxy.calls.length = 0;
-    // The login and the sign-up send who is signed in on.
+    // The login and the sign-up redirect clients who are signed in.
     for (const page of pages.filter((page) => page !== "/login" && page !== "/signup"))
       await ask(page, { Cookie: cookie });
     expect(app.proxy.calls).toEqual([]);

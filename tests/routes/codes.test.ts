@@ -10,7 +10,7 @@ afterAll(() => app.proxy.close());
 
 const wrong = "The code is incorrect. Please try again.";
 
-/** That the field for the code is marked, says why, and is where the summary leads. */
+/** Expects the code field to be marked as invalid, described by the error, and linked from the summary. */
 function expectMarked(page: Page): void {
   const [field] = page.all("main input[name=code]");
   expect(field?.getAttribute("aria-invalid")).toBe("true");

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => app.proxy.fail("none"));
 afterAll(() => app.proxy.close());
 
-/** That a page is the shell with this toast: 502 or 503, navigation, footer, a way out, the session kept. */
+/** Expects a 502 or 503 with this toast, navigation, footer and 'Sign out', and the session kept. */
 function expectFailure(page: Page, title: string) {
   expect([502, 503]).toContain(page.status);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
@@ -44,7 +44,7 @@ const readings = [
 ];
 const each = <Step>(steps: Step[]) => steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
 
-/** What only the call for the page can answer. */
+/** Valid JSON of another shape: a fault for the call of the page only. */
 const otherAnswer = { step: "the page is read", of: /portal_page/, fault: "other json" } as const;
 const anything = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
 

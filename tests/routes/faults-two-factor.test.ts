@@ -20,7 +20,7 @@ afterAll(() => app.proxy.close());
 
 const all: Fault[] = [...faults, ...meaningless];
 
-/** That a page is the shell with one of these toasts of the catalogue, and the person still signed in. */
+/** Expects a failure page with one of these toasts, and the person still signed in. */
 function expectFailure(page: Page, browser: Browser, titles: string[]) {
   expect([502, 503]).toContain(page.status);
   expect(titles).toContain(page.toasts.at(-1)?.title);

@@ -34,7 +34,7 @@ beforeEach(() => {
   visitor = app.browser();
 });
 afterEach(() => {
-  // None of these forms has business with the backend.
+  // None of these forms may call the backend.
   expect(app.proxy.calls.splice(0)).toEqual([]);
 });
 afterAll(async () => {
@@ -47,7 +47,7 @@ async function send(at: string, button: string, typed: Form): Promise<Page> {
   return read(await visitor.press(await visitor.open(at), button, typed));
 }
 
-/** What stands in a field of several lines. */
+/** The text in a textarea. */
 const written = (page: Page, name: string) => page.all(`main textarea[name=${name}]`)[0]?.text;
 /** The option that is chosen. */
 const chosen = (page: Page, name: string) =>
@@ -377,7 +377,7 @@ describe("the careers form", () => {
   const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, ...Array(40).fill(1)]);
   const ole = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
 
-  /** The files of the whole data directory, database included, in which these words stand. */
+  /** The files in the data directory that contain this text; the database is on a server, outside it. */
   function filesWith(text: string): string[] {
     const folder = process.env.DATA_DIR ?? "";
     return readdirSync(folder, { recursive: true, withFileTypes: true })

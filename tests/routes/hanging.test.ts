@@ -27,10 +27,10 @@ beforeAll(async () => {
 afterEach(() => app.proxy.fail("none"));
 afterAll(() => app.proxy.close());
 
-/** In milliseconds: less than two deadlines after another would take. */
+/** In milliseconds: less than two deadlines in a row. */
 const twice = 6000;
 
-/** The page that a person gets while the backend hangs, and after how many milliseconds. */
+/** The page that a request gets while the backend hangs, and after how many milliseconds. */
 async function whileItHangs(of: RegExp, act: () => Promise<Response>) {
   app.proxy.fail("hang", of);
   const begun = performance.now();

@@ -8,7 +8,7 @@ let app: Awaited<ReturnType<typeof theApp>>;
 let email: string;
 beforeAll(async () => {
   process.env.WRITES_PER_MINUTE = "6";
-  // As many as can be tried here; that it is 100 unless set is a test of the settings.
+  // Few enough to try here; the tests of the settings cover the default of 100.
   process.env.LOGINS_PER_ACCOUNT = "12";
   app = await theApp();
   email = await app.browser().signUpAndIn("Limited");
@@ -23,12 +23,12 @@ const logIn = (browser: Browser, email: string, typed = wrong) => browser.post("
 const status = async (answer: Promise<Response>) => (await answer).status;
 const checksOf = (calls: string[]) => calls.filter((call) => call.includes("grant_type=password"));
 
-/** That a page is the same form again: 429, when to come back in seconds, its toast, and nobody keeps it. */
+/** Expects a form's page with 429, this toast, no caching, and a Retry-After of about `most` seconds. */
 function expectLimit(page: Page, title: string, words: RegExp, most: number) {
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const wait = Number(page.headers.get("Retry-After"));
-  // Some seconds of it have gone by while the attempts were made.
+  // Part of the wait has passed while the attempts were made.
   expect(wait).toBeGreaterThan(Math.max(most * 0.8, most - 45));
   expect(wait).toBeLessThanOrEqual(most);
   expect(page.toasts.at(-1)).toEqual({ title, description: expect.stringMatching(words), variant: "destructive" });
@@ -109,7 +109,7 @@ describe("logins that fail", () => {
 });
 
 describe("a browser that has opened the account", () => {
-  /** As many failures from elsewhere as lock everybody else out of an account. */
+  /** Fails so often from other addresses that the account is locked for unknown browsers. */
   async function lockOut(person: string) {
     for (let failed = 0; failed < 12; failed += 1) await logIn(app.browser(), person);
     expect(await status(logIn(app.browser(), person, password))).toBe(429);
@@ -148,7 +148,7 @@ describe("a browser that has opened the account", () => {
     }
   });
 
-  test("is not one where the login only began, failed, or was on a shared computer", async () => {
+  test("does not count as one if the login only began, failed, or was on a shared computer", async () => {
     const person = await app.browser().signUpAndIn("Cautious");
     const shared = app.browser();
     await shared.post("/login", { email: person, password, shared: "on" });
@@ -158,7 +158,7 @@ describe("a browser that has opened the account", () => {
     for (const browser of [shared, failed, half]) expect(browser.cookies.has("known")).toBe(false);
   });
 
-  test("is one after the code of a second factor", async () => {
+  test("counts as one after the code of a second factor", async () => {
     const { half, email, authenticator } = await halfWay("Whole Way");
     expect((await half.post("/login/verify", { code: await authenticator.freshCode() })).status).toBe(303);
     await lockOut(email);
@@ -276,7 +276,7 @@ describe("codes of a second factor", () => {
       expect(flashes.filter((cookie) => cookie.startsWith("flash="))).toHaveLength(1);
     });
     expect(verifications(calls)).toHaveLength(1);
-    // Hosted auth takes a code as often as it comes: it is remembered for as long as it could, 90 seconds.
+    // Hosted auth accepts a code repeatedly while it is valid, 90 s: so the site remembers used codes that long.
     const remembered = app.proxy.bodies.map((body) => /"most":1,"seconds":(\d+)/.exec(body)?.[1]).filter(Boolean);
     expect(remembered.length).toBeGreaterThanOrEqual(1);
     for (const seconds of remembered) expect(Number(seconds)).toBeGreaterThanOrEqual(90);
@@ -290,7 +290,7 @@ describe("codes of a second factor", () => {
       app.proxy.fail(500, /\/verify$/);
       expect(await status(give(half, code))).toBe(503);
       app.proxy.fail("none");
-      // The guess and the one use of the code.
+      // Two attempts are given back: of the limit of guesses, and of the one use of a code.
       await expect.poll(app.proxy.attemptsGivenBack).toBe(before + 2);
     }
     expect(await status(give(half, code))).toBe(303);

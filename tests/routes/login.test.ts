@@ -318,7 +318,7 @@ describe("a browser that keeps no cookies", () => {
     const browser = app.browser();
     await browser.logIn(email);
     await browser.follow(await browser.post("/portal/sign-out", {}));
-    // Back and reload name the login, from which the page was reached.
+    // After Back or a reload, the Referer is still the login.
     let answer = await browser.get("/portal", login);
     while (answer.status === 303) answer = await browser.get(answer.headers.get("Location") ?? "");
     const page = await read(answer);

@@ -1,4 +1,4 @@
-/** What browsers get that know less than ours: no newer CSS, no rules at all, no pictures, text alone. */
+/** What limited browsers get: without newer CSS, without any CSS, without pictures, or with text alone. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
@@ -43,14 +43,14 @@ describe("the styles, in every page and in the files they name,", () => {
       .map((name) => readFileSync(path.join(clientBuild, "assets", name), "utf8")),
   ];
 
-  /** What of the rules in here a browser of that age would leave out with all that stands in or beside it. */
+  /** The CSS rules that an old browser would drop, together with what they contain. */
   function leftOut(css: Container): string[] {
     const found: string[] = [];
     css.walkAtRules((rule) => {
       const known = ["media", "supports", "keyframes"].includes(rule.name);
-      // The bar stays folded where nothing can ask for its width.
+      // Browsers without container queries show the bar's menu folded.
       if (!known && rule.name !== "container") found.push(`@${rule.name} ${rule.params}`);
-      // No range, and no negation without a medium, except of what is about script: who knows that knows the rest.
+      // No range, and no `not` without a media type, except for `scripting`: browsers that know it know such a `not`.
       if (rule.name === "media" && /[<>]|not \((?!scripting)/.test(rule.params)) found.push(`@media ${rule.params}`);
     });
     css.walkRules((rule) => {
@@ -58,7 +58,7 @@ describe("the styles, in every page and in the files they name,", () => {
         /:(is|where|has|modal|focus-visible|popover-open)\b|::(details-content|view-transition|backdrop|file-selector)|&/.test(
           selector,
         );
-      // An unknown selector takes its whole list along.
+      // An unknown selector makes the whole list invalid.
       if (rule.selectors.length > 1 && rule.selectors.some(isNew)) found.push(rule.selector);
       if (rule.nodes.some(({ type }) => type === "rule")) found.push(`nested in ${rule.selector}`);
     });
@@ -80,14 +80,14 @@ describe("the styles, in every page and in the files they name,", () => {
   test("give each variable that a rule reads a value of its own, without registering it", () => {
     for (const sheet of sheets()) {
       const read = [...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name]) => name);
-      // Those of the colours and of the type scale stand in the first file, and in every page.
+      // The variables of colours and type scale are in the main stylesheet, and inlined in every page.
       const unset = read.filter((name) => !sheet.includes(`${name}:`) && name?.startsWith("--tw-"));
       expect(unset).toEqual([]);
       expect(read.length).toBeGreaterThan(5);
     }
   });
 
-  test("leave what is printed out of the pages, which name the file that has it", () => {
+  test("have their print rules in a linked file and not in the pages", () => {
     for (const [page, html] of pages) {
       expect(html, page).not.toContain("@media print{");
       expect(html, page).toMatch(/<link (media="print"|[^>]*rel="stylesheet")[^>]*>/);
@@ -113,7 +113,7 @@ describe("without any style", () => {
 });
 
 describe("in a browser that shows text alone", () => {
-  test("every form that posts has something to send, or it would be sent as a question", () => {
+  test("every form that posts has a field, or it would be sent as a GET", () => {
     const empty = onEvery((root) =>
       root
         .querySelectorAll("form[method=post]")
@@ -153,7 +153,7 @@ describe("in a browser that shows text alone", () => {
 
 const inline = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
 
-/** Where the text of one element in a line ends with a word and that of the next begins with one. */
+/** Places where the text of one inline element ends with a word and the next begins with one, without a blank. */
 function runTogether(body: HTMLElement | null): string[] {
   const found: string[] = [];
   let before = "";

@@ -57,7 +57,7 @@ const pages = [
 describe.each(pages)("$name", ({ path, status, title, h1 }) => {
   let page: Page;
   beforeAll(async () => {
-    // The login and the sign-up send a client on.
+    // The login and the sign-up redirect clients who are signed in.
     page = await (["/login", "/signup"].includes(path()) ? visitor : client).open(path());
   });
 
@@ -132,7 +132,7 @@ const securityHeaders = {
   "referrer-policy": "strict-origin-when-cross-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // Closed for everybody, the site's own pages included.
+  // Denied to every origin, this site included.
   "permissions-policy": expect.stringMatching(
     /^camera=\(\), geolocation=\(\), microphone=\(\), payment=\(\), usb=\(\)(, [a-z-]+=\(\))*$/,
   ),
@@ -175,7 +175,7 @@ test("a visitor is offered the login, a client the shipments and a way out", asy
 
 test("public pages are all there with the backend dead, and ask it nothing", async () => {
   app.proxy.fail("close");
-  // Only a session is looked at, by the two pages that nobody needs who has one.
+  // Login and sign-up check a session, if there is one; that call is not counted.
   for (const path of ["/login", "/signup"]) expect((await client.get(path)).status).toBe(200);
   const calls = await app.proxy.during(async () => {
     for (const path of ["/", "/login", "/signup", `/auth/confirm?token_hash=${token}`]) {

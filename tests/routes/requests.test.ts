@@ -36,7 +36,7 @@ const targets = [
   { name: "a script's sign-out", path: () => "/portal/sign-out.data" },
 ];
 
-/** What a browser says of a form that another page made it send. */
+/** Headers that browsers send with a form of another site. */
 const foreign: Record<string, string>[] = [
   { Origin: "https://evil.example" },
   { Origin: "http://127.0.0.1.evil.example:3000" },
@@ -107,7 +107,7 @@ describe.each(targets)("$name", ({ path }) => {
 });
 
 test("after all of that the client is signed in and has one shipment", async () => {
-  // The sign-outs with damaged forms were sign-outs all the same.
+  // A damaged form to sign out has signed out nevertheless.
   if (!client.cookies.has("session")) await client.logIn(email);
   const page = await client.open("/portal");
   expect(page.all("main section li")).toHaveLength(1);
@@ -278,7 +278,7 @@ describe("uploads on their way", () => {
     for (const socket of open.splice(0)) socket.destroy();
   });
 
-  /** Begins to send a file of so many bytes: half of it is on its way, `rest` is what is missing. */
+  /** Sends half of a file of `size` bytes; `rest` is what is missing of the request. */
   function begin(path: string, from: string, size = 10_000, cookie = "") {
     const before = '--x\r\nContent-Disposition: form-data; name="cv"; filename="a.pdf"\r\n\r\n';
     const rest = `${"m".repeat(size / 2)}\r\n--x--\r\n`;
@@ -294,7 +294,7 @@ describe("uploads on their way", () => {
     return { socket, rest, answer, status: () => Number(answer.text.slice(9, 12)) };
   }
 
-  /** Sends a whole application from an address: 400, as it lacks a name; or what stands against it. */
+  /** Sends an application from an address, complete but for the name: 400, unless a limit refuses it. */
   async function apply(from: string, size = 1000) {
     const form = new FormData();
     form.append("cv", pdf("cv.pdf", size));
@@ -373,7 +373,7 @@ describe("whatever an address looks like,", () => {
     vi.restoreAllMocks();
   });
 
-  /** Asks for an address as it is written here: fetch would put it in order. */
+  /** Requests a target exactly as written: fetch would normalize it. */
   async function ask(target: string, method = "GET", more = "", body = "") {
     const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
     const head = `Host: x\r\nConnection: close\r\n${more}Content-Length: ${body.length}`;
@@ -410,7 +410,7 @@ describe("whatever an address looks like,", () => {
   ];
   test.each(addresses)("%j is no page: its answer is in the log, and nobody keeps it", async (address) => {
     const { status, headers } = await ask(address);
-    // Below the portal, who is not signed in hears nothing of what is there.
+    // Below /portal/ a visitor is sent to the login whether the page exists or not.
     expect(address.startsWith("/portal/") ? [303] : [404, 400]).toContain(status);
     expect(headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
     const foreign = "Sec-Fetch-Site: cross-site\r\nContent-Type: application/json\r\n";

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(() => app.proxy.fail("none"));
 afterAll(() => app.proxy.close());
 
-/** How often the backend hears a call that fails so while something is done, and how many milliseconds that takes. */
+/** How many matching calls, all failing, the backend gets during an act, and how many milliseconds it takes. */
 async function heard(fault: Fault, of: RegExp, act: () => Promise<unknown>) {
   app.proxy.fail(fault, of);
   const begun = performance.now();
@@ -45,7 +45,7 @@ describe("a backend that comes back within a moment is noticed by nobody:", () =
     const browser = await late();
     const { times } = await heard(fault, /grant_type=refresh_token/, async () => {
       expect((await browser.get("/portal")).status).toBe(503);
-      // Nor does anything go on behind the answer.
+      // No further attempt follows after the answer.
       await setTimeout(1000);
     });
     expect(times).toBe(3);
@@ -57,7 +57,7 @@ describe("a backend that comes back within a moment is noticed by nobody:", () =
   });
 });
 
-describe("what may have been done is not done again:", () => {
+describe("a write that may have succeeded is not repeated:", () => {
   const acts = [
     {
       what: "a shipment",

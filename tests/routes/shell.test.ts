@@ -28,7 +28,7 @@ afterAll(() => app.proxy.close());
 const linksIn = (element: HTMLElement | undefined) =>
   (element?.querySelectorAll("a") ?? []).map((link) => [words(link), link.getAttribute("href")]);
 const within = (page: Page, selector: string) => page.all(selector)[0];
-/** A link to elsewhere: opens beside the page and is told nothing of it, nor given a hand on it. */
+/** Expects an https link that opens in a new tab, without access to this page's window. */
 function expectOutward(link: HTMLElement | undefined) {
   expect(link?.getAttribute("target"), link?.outerHTML).toBe("_blank");
   expect(link?.getAttribute("rel") ?? "", link?.outerHTML).toMatch(/\b(noopener|noreferrer)\b/);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.proxy.close());
 
-/** A page with everything in it that differs from answer to answer: the address asked for and the nonce. */
+/** The page's HTML with placeholders for what differs between answers: the address asked for and the nonce. */
 function alike(page: Page, path: string): string {
   const nonce = /'nonce-([^']+)'/.exec(page.headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
   return page.html.replaceAll(path, "PATH").replaceAll(path.replace("/portal/", ""), "ID").replaceAll(nonce, "NONCE");

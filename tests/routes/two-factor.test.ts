@@ -131,7 +131,7 @@ describe("setting up", () => {
     expect((await read(await browser.press(refused, "Set up 2FA"))).h1).toBe("Set up 2FA");
   });
 
-  test("windows that begin at the same moment are told so in words", async () => {
+  test("set-ups begun at the same moment succeed or are told to start again", async () => {
     const browser = app.browser();
     await browser.signUpAndIn("Many");
     const form = await browser.open("/portal/2fa");
@@ -160,7 +160,7 @@ describe("setting up", () => {
     expect(refused.status).toBe(503);
     expect(refused.toasts.map((toast) => toast.title)).toContain(title);
     app.proxy.fail("none");
-    // Of a code: the guess, and its one use.
+    // A code counts against two limits: the guesses, and its one use.
     await expect.poll(app.proxy.attemptsGivenBack).toBe(before + (begun ? 2 : 0));
     const again = await browser.press(begun ? refused : page, button, typed);
     expect(again.status).toBe(begun ? 303 : 200);

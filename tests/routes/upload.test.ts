@@ -34,7 +34,7 @@ async function invoice(of = path) {
   return data;
 }
 
-/** The name of a stored file without what is its attempt's own. */
+/** The name of a stored file without the random part of its upload attempt. */
 const nameOf = (path: string | null) =>
   path
     ?.split("/")

@@ -24,7 +24,7 @@ export class Authenticator {
 
   /** A code that has not been given before and is accepted now. */
   async freshCode(): Promise<string> {
-    // The code of the step before now is still taken, unless that step is about to be too old.
+    // The code of the previous step is still accepted; within 10 s of the next step, the current one is used.
     this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / period) - 1);
     const wait = (this.#step - 1) * period - Date.now();
     if (wait > 0) await setTimeout(wait);

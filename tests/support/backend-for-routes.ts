@@ -12,10 +12,10 @@ import { startPostgres } from "./postgres-server.ts";
 
 /**
  * Before the route tests and the journeys in Firefox: a fresh build, and one embedded backend on a PostgreSQL server of
- * its own, which answers twice as fast as PGlite; the journeys in Chromium and the processes are on that.
+ * its own, which answers twice as fast as PGlite. The journeys in Chromium and the process tests use PGlite.
  */
 export default function setup(): Promise<() => Promise<void>> {
-  // Both projects of one vitest ask for it, each with modules of its own.
+  // Two vitest projects call this, each with its own copy of this module: the promise is kept on `process`.
   const here = process as typeof process & { backendForRoutes?: Promise<() => Promise<void>> };
   here.backendForRoutes ??= start();
   return here.backendForRoutes;
@@ -30,13 +30,13 @@ async function start() {
   Object.assign(process.env, cheapHashes);
   process.env.DATA_DIR = dataDir;
   process.env.BACKEND_PORT = String(await freePort());
-  // Tests send more forms a minute than a person; those of the limits themselves set it back.
+  // Tests send more forms a minute than a person; the tests of the limits set their own.
   process.env.WRITES_PER_MINUTE = "100000";
   process.env.TRUSTED_PROXIES = "127.0.0.1";
-  // A busy machine is no backend that hangs; tests of that set their deadlines themselves.
+  // Long deadlines, for a busy machine; the tests of a hanging backend set their own.
   Object.assign(process.env, patience);
   const embedded = await startEmbedded(readSettings());
-  // A server's database has no demo of itself.
+  // On a PostgreSQL server the backend does not seed the demo.
   await administer(server.url, readFileSync("supabase/seed.sql", "utf8"), database.name);
   adoptBackend(embedded.access, embedded.sessionSecret);
   return async () => {

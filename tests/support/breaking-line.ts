@@ -2,7 +2,7 @@ import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** A proxy for a browser's way to a site that can be cut, in the middle of what is under way, and mended again. */
+/** A proxy between a browser and a site whose connections can be cut, even in mid-request, and mended. */
 export async function breakingLine(site: string) {
   let isCut = false;
   let losesAnswers = false;
@@ -19,7 +19,7 @@ export async function breakingLine(site: string) {
     incoming.once("close", () => incoming.complete || onward.destroy());
     incoming.pipe(onward);
   });
-  // What a test sends beside its page comes by a tunnel, and is not cut.
+  // Requests that a test sends outside its page come by CONNECT and are not cut.
   const tunnels = new Set<Duplex>();
   server.on("connect", (_, tunnel) => {
     tunnels.add(tunnel);
@@ -35,7 +35,7 @@ export async function breakingLine(site: string) {
       isCut = true;
       server.closeAllConnections();
     },
-    /** What is posted arrives; nobody hears what came of it. */
+    /** From now on a POST reaches the site, but its answer is dropped. */
     loseAnswers() {
       losesAnswers = true;
     },

@@ -6,10 +6,10 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installOnDebian } from "./debian.ts";
 
-/** Chromium without what makes windows: a page takes less than half of the processor. */
+/** Chromium without a user interface: a page takes less than half of the processor time. */
 const shell = "chromium-headless-shell";
 
-/** The browser of the journeys: CHROMIUM_PATH, the system's shell, Playwright's own, the system's; null: none. */
+/** The Chromium of the journeys: CHROMIUM_PATH, the system's headless shell, Playwright's, the system's; or null. */
 export function findBrowser(): string | null {
   const named = process.env.CHROMIUM_PATH;
   if (named) return named;
@@ -21,8 +21,8 @@ export function findBrowser(): string | null {
 }
 
 /**
- * Finds a browser, having installed the light one where that may be done; elsewhere one of Playwright's where there is
- * none. Throws a line that says what to install when neither works.
+ * Finds a browser. Installs the headless shell first if it can (Debian, root), or Playwright's Chromium if there is no
+ * other. Throws an error that says what to install when neither works.
  */
 export async function ensureBrowser(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([shell])) await installOnDebian(shell);

@@ -1,4 +1,4 @@
-/** What tests do as the company, on the backend of a running site. */
+/** Actions of the company for tests, on the backend of a running site. */
 import { companyBackend } from "../../app/lib/supabase.server.ts";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { runningAccess } from "../../app/server/embedded.ts";

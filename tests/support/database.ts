@@ -9,8 +9,8 @@ export async function migratedDatabase(): Promise<{ url: string; drop: () => Pro
 }
 
 /**
- * A database on a server, whose address is given up to the name of a database: empty, or a copy of another there that
- * nobody is connected to.
+ * A new database on a server, whose URL is given without a database name: empty, or a copy of another database there,
+ * to which nobody may be connected.
  */
 export async function databaseOn(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
@@ -22,7 +22,7 @@ export async function databaseOn(server: string, template = "template1") {
   };
 }
 
-/** Runs SQL on a server as its superuser, in one database or where the server is administered. */
+/** Runs SQL on a server as its superuser, in the given database. */
 export async function administer(server: string, text: string, database = "postgres"): Promise<void> {
   const sql = postgres(`${server}/${database}`, { max: 1, onnotice: () => undefined });
   try {

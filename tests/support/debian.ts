@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 
-/** What goes on: one installation at a time, as apt-get wants it. */
+/** The last installation: apt-get runs only one at a time. */
 let last: Promise<unknown> = Promise.resolve();
 let lists: Promise<void> | undefined;
 
-/** Installs a package of Debian's where that may be done, as root; elsewhere, and where it fails, nothing happens. */
+/** Installs a Debian package if this is root on Linux. Otherwise does nothing; never rejects. */
 export function installOnDebian(name: string): Promise<void> {
   const installed = last.then(async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
@@ -24,6 +24,6 @@ async function aptGet(...args: string[]): Promise<void> {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
   });
-  // A machine without apt-get gets nothing; whoever asked looks whether the program is there.
+  // apt-get may be missing: callers check whether the program is there afterwards.
   await once(child, "close").catch(() => undefined);
 }

@@ -7,10 +7,10 @@ import type { AddressInfo } from "node:net";
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
-/** Faults of a backend that is there and fails at once, in each of its ways. */
+/** The faults of a backend that fails at once. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses that mean something when the backend gives them, and nothing from whatever stands before it. */
+/** Statuses with a meaning from the backend itself, and none from a proxy before it, as here. */
 export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 /** A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. */
@@ -53,8 +53,8 @@ export async function faultProxy(target: string) {
     /** The same with the first 10,000 bytes of what was sent. */
     bodies,
     /**
-     * How many attempts have been given back to their limit. The site does that beside its answer, so that nobody waits
-     * for a backend that does not answer; the same form again has to wait for it, as a person does by typing.
+     * How many attempts have been given back to their limit. The site does not wait for that before it answers; a test
+     * has to wait for it before it sends the same form again.
      */
     attemptsGivenBack: () => answered.filter((call) => call.includes("release_attempt")).length,
     /** From now on, calls that the pattern fits fail like this; "none" ends it. */

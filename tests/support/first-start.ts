@@ -15,7 +15,7 @@ export default async function setup() {
 
 /** The folder of the data; it goes when this process ends. Processes that this one starts find it in STARTED_DATA. */
 export function firstStart(): Promise<string> {
-  // Several projects of one vitest ask for it, each with modules of its own.
+  // Several vitest projects call this, each with its own copy of this module: the promise is kept on `process`.
   const here = process as typeof process & { firstStart?: Promise<string> };
   const { STARTED_DATA } = process.env;
   here.firstStart ??= STARTED_DATA ? Promise.resolve(STARTED_DATA) : start();

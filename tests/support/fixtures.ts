@@ -16,7 +16,7 @@ export type SiteOptions = {
 
 export type Client = { email: string; fullName: string; password: string };
 
-/** Answers that a page shows on purpose; the browser logs each as an error of its own. */
+/** Statuses of answers that tests expect; the browser logs each as an error. */
 const expectedStatus = /status of (400|404|413|503)/;
 const brokenLine = /net::ERR_/;
 
@@ -100,7 +100,7 @@ export async function enter(page: Page, { email, password }: Pick<Client, "email
   await context.addCookies([{ ...session, name: "reminded", value: "1", expires: -1 }]);
 }
 
-/** Waits until script has everything: the page is hydrated and toasts can be shown. */
+/** Waits until the page is hydrated and toasts can be shown. */
 export async function scriptReady(page: Page): Promise<void> {
   await expect(page.getByRole("region", { name: "Notifications (F8)" })).toBeAttached();
 }

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "@playwright/test";
 import { expect } from "./fixtures.ts";
 
-/** Walks once around with the tab key: the focus never comes to anything outside. */
+/** Presses Tab once around and expects the focus to stay in the dialog. */
 export async function expectFocusStays(page: Page, dialog: Locator) {
   await expect(dialog).toHaveJSProperty("open", true);
   expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus goes in").toBe(true);

@@ -1,7 +1,7 @@
-/** Pages on which something moves, and what a journey does to it. */
+/** Helpers for journeys on pages with animations. */
 import { expect, type Page } from "@playwright/test";
 
-/** For `test.use`: everywhere else everything is paused (playwright.config.ts). */
+/** For `test.use`: turns animations on, which playwright.config.ts pauses. */
 export const moving = { storageState: { cookies: [], origins: [] } };
 
 export const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
@@ -22,7 +22,7 @@ export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
 }
 
-/** Puts another tab before the page, or takes it away. */
+/** Makes the page believe that its tab is hidden, or visible again. */
 export async function hideTab(page: Page, hidden: boolean): Promise<void> {
   await page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { value: hidden, configurable: true });

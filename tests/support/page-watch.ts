@@ -1,4 +1,4 @@
-/** What a test watches a page for, and how it holds back what the page waits for. */
+/** Watches what a page does, and holds back answers that it waits for. */
 import type { Page, Route } from "@playwright/test";
 
 declare global {
@@ -28,7 +28,7 @@ export async function listen(page: Page): Promise<void> {
   });
 }
 
-/** What each live region of the page said, in order. */
+/** The last text of each live region that said something, in the order of their first. */
 export function heard(page: Page): Promise<string[]> {
   return page.evaluate(() => [...window.heard.values()]);
 }

@@ -1,4 +1,4 @@
-/** The pages that everybody sees, one of each kind. */
+/** The public pages, one of each kind; the last is a 404. */
 export const publicPages: readonly string[] = [
   "/",
   "/services",
@@ -17,5 +17,5 @@ export const publicPages: readonly string[] = [
   "/no-such-page",
 ];
 
-/** Pages for everybody that send on who is signed in. */
+/** Public pages that redirect clients who are signed in. */
 export const doors: readonly string[] = ["/login", "/signup"];

@@ -48,13 +48,13 @@ export async function aPlace(
       staff(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }),
     /** A browser of the site, at an address of its own. */
     browser: () => browserOf(port),
-    /** What comes back for these bytes over one connection, until the server closes it. */
+    /** Sends bytes over one connection. Returns what the server sends until it closes it. */
     async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
       const socket = connect(port, "127.0.0.1");
       for (const part of bytes) socket.write(part);
       return (await buffer(socket)).toString("latin1");
     },
-    /** A connection to do with as one likes. */
+    /** An open TCP connection to the site. */
     socket: (): Socket => connect(port, "127.0.0.1"),
     /** The process of the backend, or null. */
     backendPid: () => runningBackend(dataDir)?.pid ?? null,

@@ -65,7 +65,7 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // Tests do not outlive a power cut.
+  // Test data need not survive a power cut.
   const careless = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off";
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${careless}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);

@@ -10,7 +10,7 @@ export type Outcome = { passed: number; failed: string[]; took: { name: string; 
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** What vitest wrote into a file. `ran` is whether it ended with 0, `what` its name where it did not say why. */
+/** Reads vitest's report. `ran`: whether it exited with 0; `what` names the run when the report shows no failure. */
 export function readVitest(file: string, ran: boolean, what: string): Outcome {
   const report = read<JsonTestResults>(file);
   const files = (report?.testResults ?? []).map((result) => ({ ...result, where: path.relative(root, result.name) }));
@@ -30,7 +30,7 @@ export function readVitest(file: string, ran: boolean, what: string): Outcome {
   };
 }
 
-/** What Playwright wrote into a file. */
+/** Reads Playwright's report. `ran`: whether it exited with 0. */
 export function readPlaywright(file: string, ran: boolean): Outcome {
   const report = read<JSONReport>(file);
   const tests = (report?.suites ?? []).flatMap(specsOf).flatMap((spec) =>

@@ -1,6 +1,6 @@
 /**
  * Several processes of the site on one backend, behind a proxy that sends each request to the next of them. The journeys
- * run against it (playwright.config.ts starts this file), so that no process may know something the others do not.
+ * run against it (playwright.config.ts starts this file), so that state kept in one process alone fails them.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -53,7 +53,7 @@ async function start(environment: Record<string, string>): Promise<SiteProcess> 
   return site;
 }
 
-/** A plain reverse proxy: one request to one process, the next to the next; a process that is gone gets no more. */
+/** A reverse proxy that sends requests to the processes in turn; a process that has ended gets none. */
 function roundRobin(processes: SiteProcess[]) {
   const given = processes.map(() => 0);
   let turn = 0;

@@ -13,7 +13,7 @@ export const running = new Set<ChildProcess>();
 
 /** Ends a process at once, if it is there. */
 export function kill(pid: number | null): void {
-  // 0 would be this process and all its kin.
+  // 0 would kill the whole process group.
   if (!pid) return;
   try {
     process.kill(pid, "SIGKILL");

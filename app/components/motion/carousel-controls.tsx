@@ -3,7 +3,7 @@ import { useMoving } from "./moving";
 import { useRow } from "./row";
 import { TurnButton } from "./row-buttons";
 
-/** How long each slide stands, in milliseconds. */
+/** How long each slide is shown, in milliseconds. */
 const interval = 8000;
 
 type CarouselControlsProps = {
@@ -12,7 +12,7 @@ type CarouselControlsProps = {
   /** What one slide is called. */
   of: string;
   all: number;
-  /** Is told which slide stands, and whether the next follows by itself. */
+  /** Called with the slide shown, and whether the carousel advances by itself. */
   onChange: (index: number, isTurning: boolean) => void;
 };
 

@@ -1,8 +1,8 @@
-/** Everything that moves, in one part that arrives when the browser is idle. The server's page stands without it. */
+/** All animation code, in one module loaded when the browser is idle. The HTML of the server works without it. */
 import { type ReactNode, useRef } from "react";
 import { useWhenIdle } from "../when-idle";
 
-/** The parts in lazy.ts, once they are here; null on the server, before, and for good when the line breaks. */
+/** The parts in lazy.ts once loaded; null on the server, before that, and for good if loading fails. */
 export function useMotion() {
   return useWhenIdle(() => import("./lazy"));
 }
@@ -10,9 +10,9 @@ export function useMotion() {
 type StripProps = { label: string; className: string; children: ReactNode };
 
 /**
- * A list that loops past in 40 s: one row where things may move, otherwise laid out as `className` says, with every item
- * in view. Waits under the pointer. While it stands it can be scrolled. The items keep their distance by a margin of
- * their own, so that the second round follows as they follow each other.
+ * A list that loops past in 40 s: one row where motion is allowed, otherwise laid out as `className` says, with every
+ * item in view. Hovering pauses it; while `data-moving` is off it can be scrolled. Items are spaced by their own
+ * margins, so that the repeated list follows at the same distance.
  */
 export function Strip({ label, className, children }: StripProps) {
   const strip = useRef<HTMLElement>(null);

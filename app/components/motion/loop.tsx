@@ -1,13 +1,13 @@
 import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { useMoving } from "./moving";
 
-/** Sets a strip going, and follows its list with a second round of the same, which nobody hears twice. */
+/** Starts a strip, and repeats its list once (`children`), hidden from screen readers. */
 export function Loop({ strip, children }: { strip: RefObject<HTMLElement | null>; children: ReactNode }) {
   const moving = useMoving(strip);
   const [hasMoved, setMoved] = useState(false);
   useEffect(() => {
     if (!strip.current) return;
-    // Standing still, a row that scrolls has to be reachable by keyboard.
+    // A scrollable row has to be reachable by keyboard.
     strip.current.tabIndex = 0;
     strip.current.toggleAttribute("data-moving", moving);
     if (!moving) return;

@@ -1,12 +1,12 @@
-/** Whether what moves by itself may move: the person's switch, the device's wish, and what is in sight. */
+/** Whether animations may run: the pause switch, prefers-reduced-motion, and what is in the viewport. */
 import { type RefObject, useEffect, useState, useSyncExternalStore } from "react";
 
-/** Under this name local storage keeps the switch, and the window hears that it or the number of things has changed. */
+/** localStorage key of the switch, and the window event fired when it or the number of animated things changes. */
 const name = "motion";
 let paused: boolean | null = null;
 let things = 0;
 
-/** Also without local storage, which some browsers refuse: then for this page alone. */
+/** Where localStorage is refused, the switch counts for this document only. */
 function isPaused(): boolean {
   try {
     paused ??= localStorage.getItem(name) === "paused";
@@ -16,7 +16,7 @@ function isPaused(): boolean {
   return paused;
 }
 
-/** Pauses everything, or sets it going again; kept for the next visit. */
+/** Pauses or resumes everything; kept for the next visit. */
 export function setPaused(value: boolean): void {
   paused = value;
   try {

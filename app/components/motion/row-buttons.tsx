@@ -4,7 +4,7 @@ import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 import { useRow } from "./row";
 
-/** Previous and next for a row, most of what is in view at a time; and the mouse may push it. */
+/** Previous and next for a row, by most of what is in view; the mouse can also drag the row. */
 export function RowButtons({ row, of }: { row: RefObject<HTMLElement | null>; of: string }) {
   const { index, atEnd } = useRow(row);
   const turn = (way: 1 | -1) => row.current?.scrollBy({ left: way * 0.8 * row.current.clientWidth });

@@ -19,9 +19,9 @@ function scrollToItem(row: HTMLElement, index: number): void {
 }
 
 /**
- * A row of list items that scrolls and snaps natively, once more for the mouse, which pushes it: a drag is never a
- * click. Returns which item stands first, whether the row is at its end, and how to bring an item to the front. While
- * it is dragged and until it has come to rest the row carries `data-dragged`; it must not snap then.
+ * Lets the mouse drag a row of list items that scrolls and snaps natively; a drag is never a click. Returns which item
+ * is first, whether the row is at its end, and how to scroll an item to the front. While it is dragged and until it
+ * comes to rest the row has `data-dragged`, which turns snapping off.
  */
 export function useRow(ref: RefObject<HTMLElement | null>) {
   const [place, setPlace] = useState({ index: 0, atEnd: false });
@@ -62,14 +62,14 @@ export function useRow(ref: RefObject<HTMLElement | null>) {
     const up = () => {
       if (press && dragged) {
         const way = row.scrollLeft - press.left;
-        // The way it was pushed counts: a sixth of an item is enough to go on to the next.
+        // Dragging by a sixth of an item is enough to go on to the next in that direction.
         scrollToItem(row, nearest(row, row.scrollLeft + (Math.sign(way) * (itemsOf(row)[0]?.offsetWidth ?? 0)) / 3));
         scrolled();
       }
       press = null;
     };
     const click = (event: MouseEvent) => {
-      // The keyboard's clicks have no detail.
+      // Clicks by keyboard have detail 0.
       if (!dragged || !event.detail) return;
       event.preventDefault();
       event.stopPropagation();

@@ -1,4 +1,4 @@
-/** What is typed in a form of the portal outlives a session that ends meanwhile: for this tab and this person only. */
+/** Drafts of portal forms, kept in sessionStorage if the session ends meanwhile: for this tab and this person only. */
 import { useEffect } from "react";
 import { atSignOut } from "~/lib/signed-out";
 
@@ -38,14 +38,14 @@ export function useDraft(formId: string, person: string): void {
   }, [formId, person]);
 }
 
-/** Removes the drafts of everybody else; of everybody when nobody is named. */
+/** Removes the drafts of all other people; with null, all drafts. */
 export function keepDraftsOf(person: string | null): void {
   try {
     for (const key of Object.keys(sessionStorage)) {
       if (key.startsWith(prefix) && read(key)?.person !== person) write(key, null);
     }
   } catch {
-    // A browser that keeps nothing has nothing to remove.
+    // Without storage there is nothing to remove.
   }
 }
 
@@ -66,6 +66,6 @@ function write(key: string, draft: Draft | null): void {
     if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
     else sessionStorage.removeItem(key);
   } catch {
-    // The browser keeps nothing, or has no room: the form works without.
+    // Storage is switched off or full: the form works without drafts.
   }
 }

@@ -2,13 +2,13 @@ import { useEffect } from "react";
 import { onSignedOutElsewhere } from "~/lib/signed-out";
 import { keepDraftsOf } from "./draft";
 
-/** How often at most a page that comes back into sight asks for its session, in milliseconds. */
+/** Least time between two session checks of a page that becomes visible again, in milliseconds. */
 const pause = 30_000;
 
 /**
- * Ends a page of the portal with its session: when another tab signs out, and when the page comes back, into sight or
- * out of the browser's memory, and the session is over. The document goes, and everything in it. What somebody else
- * typed before is gone for `person`, the id of an account, or "" when nobody knows.
+ * Leaves a portal page when its session is over: when another tab signs out, and when the page becomes visible again or
+ * returns from the back/forward cache and the session has ended. Loads a new document, so that no data stays in memory.
+ * Also removes the drafts of anybody but `person`, an account's id; "" when it is unknown.
  */
 export function useSessionWatch(person: string): void {
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useSessionWatch(person: string): void {
     const seen = async () => {
       if (document.visibilityState !== "visible" || Date.now() - asked < pause) return;
       asked = Date.now();
-      // Without an answer nobody knows: the page stays.
+      // Without an answer the page stays.
       if (await isOver().catch(() => false)) location.reload();
     };
     const restored = async ({ persisted }: PageTransitionEvent) => {
@@ -44,7 +44,7 @@ export function useSessionWatch(person: string): void {
   }, []);
 }
 
-/** Whether the portal sends us to the login, which leads back here once the page is loaded anew. */
+/** Whether the portal redirects to the login. Reloading then follows that redirect, which leads back here. */
 async function isOver(): Promise<boolean> {
   const answer = await fetch("/portal/session", { redirect: "manual", cache: "no-store" });
   return answer.type === "opaqueredirect";

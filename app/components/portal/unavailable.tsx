@@ -6,10 +6,10 @@ import { Flash } from "../flash";
 import { Title } from "../title";
 import { ButtonLink } from "../ui/button";
 
-/** The portal when its records do not answer: the toast of the catalogue, and a way to try again. Other errors have their own page. */
+/** For a backend that does not answer: the toast of the catalogue, and a way to retry. Other errors get ErrorPage. */
 export function PortalUnavailable({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
-  // Another error is another toast.
+  // A new object for each error, so that it shows again.
   const toast = useMemo(() => ({ ...unavailable }), [error]);
   if (!isRouteErrorResponse(error) || error.status < 500) return <ErrorPage error={error} />;
   return (

@@ -8,7 +8,7 @@ const sizes = [
   { begins: "industry-", width: 64, height: 64 },
 ];
 
-/** Whether the page was asked for light: no script, no decoration. */
+/** Whether this is a lighter page: no script, no decoration. */
 export function useIsLite(): boolean {
   return useSiteData()?.lite ?? false;
 }

@@ -6,14 +6,14 @@ type DisclosureProps = {
   summaryLook: string;
   hover?: boolean;
   className?: string;
-  /** One element: what is opened. */
+  /** One element: the content that opens. */
   children: ReactNode;
 };
 
 /**
- * A native disclosure in the bar, and after it what it opens (bar.css). Once script runs it closes on Escape, on a press
- * outside, when the focus leaves and with the page; with `hover` a mouse opens it by pointing at the element both stand
- * in, and a click then keeps it open.
+ * A native disclosure in the bar, followed by the content it opens (bar.css). With script it closes on Escape, on a
+ * press outside, when the focus leaves and on navigation; with `hover`, a mouse over the parent element opens it, and a
+ * click then keeps it open.
  */
 export function Disclosure({ summary, summaryLook, hover = false, className, children }: DisclosureProps) {
   const ref = useRef<HTMLDetailsElement>(null);
@@ -40,7 +40,7 @@ export function Disclosure({ summary, summaryLook, hover = false, className, chi
       if (isPeeked) details.open = false;
     };
     const press = (event: MouseEvent) => {
-      // The keyboard's clicks have no detail; they open and close as ever.
+      // Clicks by keyboard have detail 0; they toggle natively.
       if (isPeeked && event.detail) event.preventDefault();
       isPeeked = false;
     };

@@ -5,7 +5,7 @@ const growing =
   "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
   "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
 
-/** One of several disclosures of the same `name`, of which one is open; what is shown grows out of its summary. */
+/** One of several disclosures of the same `name`, of which at most one is open; opening is animated. */
 export function Fold(props: { name: string; open: boolean; className: string; children: ReactNode }) {
   const { name, open, className, children } = props;
   return (
@@ -16,7 +16,7 @@ export function Fold(props: { name: string; open: boolean; className: string; ch
   );
 }
 
-/** Another one that closes above would carry what was pressed out of sight: it stays where it was on the screen. */
+/** Keeps the pressed summary in place on the screen when another disclosure above it closes. */
 function keepInPlace({ currentTarget, target }: MouseEvent<HTMLElement>): void {
   const summary = currentTarget.querySelector("summary");
   if (!summary?.contains(target as Node)) return;

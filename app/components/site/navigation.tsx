@@ -10,12 +10,12 @@ import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; signedIn: boolean; theme: string };
 
-/** The way to the shipments, or to the login before it. */
+/** The link to the shipments, or to the login for visitors. */
 export function clientLink(signedIn: boolean) {
   return signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
 }
 
-/** The bar above every page. Where it is too narrow for its list of pages, that folds under a button. */
+/** The bar above every page. Where it is too narrow for its list of pages, the list folds under a button. */
 export function Navigation({ name, signedIn, theme }: NavigationProps) {
   const client = clientLink(signedIn);
   return (

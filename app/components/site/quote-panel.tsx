@@ -26,8 +26,8 @@ function withoutQuote(search: string): string {
 }
 
 /**
- * Whether the page is printed with the quote form over it: the document has to say itself then that the page below is
- * out of reach. Once script runs the form is a modal dialog, which sees to that.
+ * Whether the server's HTML has the quote form over the page: the HTML must mark the page below as inert then. Once
+ * hydrated, the form is a modal dialog, which does so by itself.
  */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
@@ -35,14 +35,14 @@ export function useIsBelowQuote(): boolean {
 }
 
 /**
- * The lower part of a long page. Under the quote form nobody gets to it, so the form is not made to wait for it on the
- * line: it comes with script, or with the page itself once the form is closed.
+ * The lower part of a long page. The server's HTML leaves it out under the quote form, which arrives sooner without it:
+ * it is added on hydration, or comes with the page once the form is closed.
  */
 export function LowerPart({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
 
-/** Whether the page is as the server prints it: no script runs yet, and maybe none ever will. */
+/** True on the server and during hydration: the page has to work without script. */
 function useIsPrinted(): boolean {
   return useSyncExternalStore(
     () => () => {},
@@ -53,8 +53,7 @@ function useIsPrinted(): boolean {
 
 /**
  * The quote form over the page it was opened from, at that page's address with `?quote`. With script the mail
- * application opens by itself and the form makes way; in case none opened, the mail stays at hand here, and the toast
- * leads to it.
+ * application opens by itself and the form closes; if none opened, the mail is kept here and the toast links to it.
  */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
@@ -107,14 +106,14 @@ export function QuotePanel({ services }: { services: string[] }) {
 
 type InPlace = { services: string[]; page: string; onSent: (draft: MailDraft) => void };
 
-/** The form, answered where it stands once script runs. */
+/** The form; with script a fetcher submits it in place. */
 function QuoteInPlace({ services, page, onSent }: InPlace) {
   const fetcher = useFetcher<typeof action>();
   const close = useClose(page);
   const isPrinted = useIsPrinted();
   const link = quoteLink(useLocation());
   const answer = fetcher.data;
-  // One answer is acted on once.
+  // Runs once for each answer.
   useEffect(() => {
     if (!answer || !("draft" in answer)) return;
     onSent(answer.draft);
@@ -125,7 +124,7 @@ function QuoteInPlace({ services, page, onSent }: InPlace) {
   }, [answer]);
   return (
     <>
-      {/* What sends the form comes with it: a line that breaks later leaves the page and what was typed. */}
+      {/* Loads the code that submits the form now: a connection lost later leaves the page and what was typed. */}
       {!isPrinted && <PrefetchPageLinks page="/resources/quote" />}
       <QuoteForm
         services={services}

@@ -8,7 +8,7 @@ import type { ArticleSummary } from "~/models/article.server";
 function StructuredData({ facts }: { facts: Record<string, unknown> }) {
   // Without "<" nothing in the facts can end the element or open a comment in it.
   const json = JSON.stringify({ "@context": "https://schema.org", ...facts }).replaceAll("<", "\\u003c");
-  // Not as text: React would write &quot; into the JSON.
+  // Not as children: React would write &quot; into the JSON.
   return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;
 }
 

@@ -6,7 +6,7 @@ import { Button } from "../ui/button";
 
 const sending = "theme";
 
-/** The theme on its way to the server: what was chosen counts at once. */
+/** The theme being submitted, or null: applied before the answer. */
 export function useChosenTheme(): string | null {
   const choice = useFetchers()
     .find(({ key }) => key === sending)
@@ -14,7 +14,7 @@ export function useChosenTheme(): string | null {
   return typeof choice === "string" ? choice : null;
 }
 
-/** A form that keeps the other theme in a cookie; with script the page turns at once and local storage hears of it. */
+/** A form that keeps the other theme in a cookie; with script it applies at once and is copied to localStorage. */
 export function ThemeToggle({ theme }: { theme: string }) {
   const { pathname, search } = useLocation();
   const fetcher = useFetcher({ key: sending });

@@ -27,7 +27,7 @@ export function Button({ look = "plain", className = "", ...props }: ComponentPr
   return <button type="submit" {...props} className={`${shape} ${looks[look]} ${className}`} />;
 }
 
-/** A link that looks like the one button: for going somewhere, never for changing something. A new page is blended in. */
+/** A link that looks like the one button: for going somewhere, never for changing something. Uses a view transition. */
 export function ButtonLink({
   look = "plain",
   className = "",

@@ -6,7 +6,7 @@ export function Icon(props: { of: IconNode; className: string; strokeWidth?: num
   const { of: shapes, className, strokeWidth = 2 } = props;
   const look = {
     viewBox: "0 0 24 24",
-    // Where no rule arrives or is understood, it would fill the page.
+    // Where our CSS is missing or not understood, it would fill the page.
     width: 24,
     height: 24,
     fill: "none",

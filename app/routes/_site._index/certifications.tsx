@@ -1,7 +1,7 @@
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-/** Licences, standards and memberships under monograms of ours: the bodies' own marks are theirs. */
+/** Licences, standards and memberships under our own monograms: the bodies' logos are not ours to use. */
 export function Certifications({ certifications }: Pick<Route.ComponentProps["loaderData"], "certifications">) {
   return (
     <Stop

@@ -47,8 +47,8 @@ function Drawing() {
 }
 
 /**
- * Sea and land beyond the edges of the drawing, on screens wider than it; nothing where no rule arrives. Ink outside an
- * svg adds nothing to scroll.
+ * Sea and land beyond the edges of the drawing, on screens wider than it; nothing without CSS. Overflow of an svg does
+ * not make the page scroll.
  */
 function Surroundings() {
   return (

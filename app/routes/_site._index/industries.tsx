@@ -7,7 +7,7 @@ import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-/** The ten industries in a row that is pushed, scrolled or moved with the arrow keys, and by buttons once script runs. */
+/** The ten industries in a row that scrolls by touch, wheel or arrow keys, and with script by dragging and buttons. */
 export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
   const row = useRef<HTMLElement>(null);
   const motion = useMotion();

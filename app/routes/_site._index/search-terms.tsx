@@ -2,7 +2,7 @@ import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 
-/** What people look for when they find us: one banner, and all of it leads to the contact page. */
+/** What people search for when they find us: one banner that links to the contact page. */
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">

@@ -16,7 +16,7 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
           <div key={label} className="flex flex-col-reverse">
             <dt className="text-quiet">{label}</dt>
             <dd className="relative text-2xl font-semibold tracking-tight tabular-nums">
-              {/* The final number keeps its place, and is what is read aloud and printed while another is in sight. */}
+              {/* Keeps its width, and is read aloud and printed, while the span below shows the count. */}
               <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
                 {print(value)}
                 {suffix}

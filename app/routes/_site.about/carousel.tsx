@@ -8,7 +8,7 @@ const drawings: Record<string, string> = { "night-yard": "yard-night", "escarpme
 
 /**
  * The scenes as stations of the route line from the quay inland. Without script they are a row to swipe on a phone and
- * all in view on a wide screen; with it one stands at a time, after the pattern of the ARIA Authoring Practices Guide.
+ * all in view on a wide screen; with it they show one at a time, by the pattern of the ARIA Authoring Practices Guide.
  */
 export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"] }) {
   const carousel = useRef<HTMLDivElement>(null);

@@ -1,6 +1,6 @@
 import type { about } from "~/lib/content.server";
 
-/** Vision and mission: where the line leads, and how we go there. */
+/** Vision and mission. */
 export function Direction({ steps }: { steps: (typeof about)["vision"][] }) {
   return (
     <div className="mt-20 grid gap-y-10 border-l-2 border-action md:grid-cols-2 md:border-t-2 md:border-l-0">

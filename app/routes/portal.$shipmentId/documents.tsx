@@ -65,7 +65,7 @@ function DocumentRow(props: { document: Document; isClosed: boolean; refused: Up
   const { isOver, handlers } = useDrop(field);
   const before = useRef(state);
   useEffect(() => {
-    // The form that had the focus is gone: reading goes on where the document is named.
+    // The form that had the focus is gone: the focus moves to the document's name.
     if (before.current !== state && window.document.activeElement === window.document.body) name.current?.focus();
     before.current = state;
   }, [state]);

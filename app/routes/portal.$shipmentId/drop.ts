@@ -41,7 +41,7 @@ export function useDrop(field: RefObject<HTMLInputElement | null>) {
   };
 }
 
-/** A file dropped beside a row is let go: the browser would leave the page to open it. */
+/** Ignores a file dropped outside the rows: the browser would leave the page to open it. */
 export function useNoStrayDrops(): void {
   useEffect(() => {
     const stay = (event: globalThis.DragEvent) => {

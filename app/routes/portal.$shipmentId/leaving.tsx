@@ -6,12 +6,12 @@ import { Button } from "~/components/ui/button";
 type Uploads = { sending: boolean; isSending: () => boolean; cancelAll: () => void };
 
 /**
- * Asks before a page is left whose upload would stop with it: in words of ours here, in the browser's when it is closed. It
- * comes when the browser is idle, and imports nothing of the page's.
+ * Asks before leaving a page whose upload would stop: by our dialog on navigation, by the browser's on closing. Loaded
+ * when the browser is idle, so it takes props and imports no module of the page.
  */
 export default function AskBeforeLeaving({ sending, isSending, cancelAll }: Uploads) {
   const blocker = useBlocker(({ currentLocation: here, nextLocation: next }) => {
-    // Forms that come straight back stop nothing.
+    // Forms that redirect straight back stop nothing.
     const comesBack = next.pathname.startsWith(here.pathname) || next.pathname === "/resources/theme";
     return isSending() && !comesBack;
   });
@@ -25,7 +25,7 @@ export default function AskBeforeLeaving({ sending, isSending, cancelAll }: Uplo
   }, [sending, isSending]);
   const isOver = blocker.state === "blocked" && !sending;
   useEffect(() => {
-    // The upload ended meanwhile: the page shows how.
+    // The upload has ended meanwhile: stays to show its result.
     if (isOver) blocker.reset?.();
   }, [isOver, blocker]);
   if (blocker.state !== "blocked") return null;

@@ -5,7 +5,7 @@ import { Card } from "~/components/ui/card";
 import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 
-/** The three payments. Their buttons only say what they would do. */
+/** The three payments. Their buttons only show a toast. */
 export function Payments({ shipmentId }: { shipmentId: string }) {
   return (
     <Card title="Payments">

@@ -1,8 +1,8 @@
-/** Sending a form with a file and hearing how much of it has gone, which `fetch` does not tell. */
+/** Sends a form with a file by XMLHttpRequest: `fetch` reports no upload progress. */
 import type { Toast } from "~/lib/flash";
 
 /**
- * What came back: the file is stored; it was refused; the session is over and the person has to go to `login`; or no
+ * The outcome: the file is stored; it was refused; the session is over and the person has to go to `login`; or no
  * answer of ours came.
  */
 export type Answer =
@@ -11,7 +11,7 @@ export type Answer =
   | { kind: "ended"; login: string }
   | { kind: "lost" };
 
-/** How long a line may stand still before it counts as lost, in milliseconds; the server stores a file in less. */
+/** Time without progress after which the connection counts as lost, in milliseconds; storing a file takes less. */
 const standstill = 90_000;
 
 /**
@@ -51,13 +51,13 @@ export function post(
 
 function answerOf({ responseURL, responseText, status }: XMLHttpRequest): Answer {
   const { pathname } = new URL(responseURL);
-  // Redirects are followed unseen: a session that is over ends at the login, or at its second step.
+  // XMLHttpRequest follows redirects: without a session it ends at /login or /login/verify.
   if (pathname.startsWith("/login")) return { kind: "ended", login: pathname };
   try {
     const { toast } = JSON.parse(responseText) as { toast: Toast };
     if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "refused", toast, status };
   } catch {
-    // Not ours: something between us answered in our place.
+    // Not our JSON: a proxy answered in our place.
   }
   return { kind: "lost" };
 }

@@ -9,7 +9,7 @@ import type { Client } from "~/lib/session.server";
 import { ifTooLarge } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** What became of a file: for which document it was, when that is known, what to say, and 200 when it is stored. */
+/** The outcome: the document's id if known, the toast, and the status, 200 when the file is stored. */
 export type Received = { document: string | null; toast: Toast; status: number };
 
 type Shipment = { id: string; documents: { id: string; name: string }[] };

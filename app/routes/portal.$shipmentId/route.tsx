@@ -30,7 +30,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   return redirectWithFlash(context, `/portal/${shipment.id}`, toast);
 }
 
-/** The shipment of this page, or the 404 that a stranger's and an unknown one share. */
+/** The shipment of this page; throws the same 404 for a stranger's and an unknown one. */
 async function theShipment(context: Route.LoaderArgs["context"], id: string, page?: number) {
   const shipment = await getShipment(requireClient(context), id, page);
   if (!shipment) throw data("Not found", { status: 404 });

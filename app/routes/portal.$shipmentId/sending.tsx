@@ -3,8 +3,8 @@ import { Button } from "~/components/ui/button";
 import { inWords } from "~/lib/file-size";
 
 /**
- * A file on its way to the document `name`: the route line fills with the `sent` bytes. It comes when the browser is idle,
- * so it takes what it shows and imports nothing of the page's.
+ * Upload progress for the document `name`: the route line fills with the `sent` bytes. Loaded when the browser is idle,
+ * so it takes props and imports no module of the page.
  */
 export default function Sending(props: {
   name: string;

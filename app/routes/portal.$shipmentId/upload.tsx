@@ -18,8 +18,8 @@ export type UploadRefused = { document: string | null; toast: Toast };
 export const fileFieldId = (document: string) => `file-${document}`;
 
 /**
- * The form of a document whose file is awaited. It posts to the page; with script the file is sent beside the page, so
- * that it can be watched, cancelled and sent again.
+ * The form of a document whose file is awaited. It posts to the page; with script the file is sent in the background,
+ * with progress, cancelling and retries.
  */
 export function UploadForm(props: {
   document: { id: string; name: string };
@@ -36,7 +36,7 @@ export function UploadForm(props: {
   useFocusAfter(isOnItsWay, button);
 
   const submit = (event: FormEvent) => {
-    // Without a file the page answers.
+    // Without a file, the action answers.
     if (!upload) return;
     event.preventDefault();
     void start();
@@ -103,7 +103,7 @@ export function UploadForm(props: {
   );
 }
 
-/** What is sent of a large photo, and the choice between both. */
+/** Both sizes of a large photo, and the choice which is sent. */
 function Photo({ id, upload }: { id: string; upload: Upload }) {
   const { chosen, smaller, isShrinking, asChosen } = upload;
   if (isShrinking) return <p className="mt-2 text-sm text-quiet">{inWords(chosen.size)} photo, being made smaller…</p>;
@@ -148,7 +148,7 @@ function useSend(id: string): () => Promise<void> {
   };
 }
 
-/** Keeps the native field and the chosen file the same: one picked before script ran, and one kept over a login. */
+/** On mount, syncs the native field and the upload: a file picked before hydration, or one kept during a login. */
 function useFieldOf(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
     const input = field.current;
@@ -158,7 +158,7 @@ function useFieldOf(id: string, upload: Upload | null, field: RefObject<HTMLInpu
   }, []);
 }
 
-/** Puts the focus on the button again when the sending, which had it, is over. */
+/** Returns the focus to the button when the progress display, which had it, is removed. */
 function useFocusAfter(isOnItsWay: boolean, button: RefObject<HTMLButtonElement | null>): void {
   const was = useRef(false);
   useEffect(() => {

@@ -1,6 +1,6 @@
 /**
- * The files a person has chosen, by the id of their document. They are kept beside the page, not in it: a file outlives
- * the login that a session's end asks for, and one upload does not end when another one refreshes the page.
+ * The files a person has chosen, by the id of their document. Module state, not component state: a file survives a new
+ * login after the session ended, and an upload survives the revalidation after another one.
  */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/flash";
@@ -12,25 +12,25 @@ import { type Answer, post } from "./post";
 export type Upload = {
   /** The file as it was chosen. */
   chosen: File;
-  /** The same photo in fewer bytes, when it was worth it. */
+  /** The photo made smaller; null when that did not save enough. */
   smaller: File | null;
   isShrinking: boolean;
   /** Whether the person wants the photo sent as it was chosen. */
   asChosen: boolean;
   /** Bytes sent so far; null while it is not on its way. */
   sent: number | null;
-  /** Why it was not taken or cannot be. */
+  /** Why the file was refused or cannot be sent. */
   problem: string | null;
-  /** Whether the same file may be taken another time. */
+  /** Whether sending the same file again may succeed. */
   canRetry: boolean;
 };
 
 const uploads = new Map<string, Upload>();
 const listeners = new Set<() => void>();
-/** What is under way for a document: the photo that is made smaller, and the end of its sending. */
+/** Work in progress by document: the shrinking of its photo, and the controller that cancels its upload. */
 const shrinks = new Map<string, Promise<void>>();
 const cancels = new Map<string, AbortController>();
-/** What goes over the line. The server takes three files of one account at once: a fourth waits here. */
+/** Requests in progress. The server takes three files of one account at once: a fourth waits here. */
 const posts = new Set<Promise<Answer>>();
 
 atSignOut(() => {
@@ -46,7 +46,7 @@ function changed(): void {
   for (const listener of listeners) listener();
 }
 
-/** Changes an upload; one that is gone stays gone. */
+/** Changes an upload, if it still exists. */
 function change(id: string, part: Partial<Upload>): void {
   const upload = uploads.get(id);
   if (!upload) return;
@@ -96,7 +96,7 @@ export function chooseOriginal(id: string, asChosen: boolean): void {
 }
 
 async function shrink(id: string, photo: File): Promise<void> {
-  // Without the code for it, or with a photo the browser cannot read, the photo is sent as it is.
+  // If the module does not load, or the browser cannot read the photo, it is sent as it is.
   const smaller = await import("./shrink").then(({ shrunk }) => shrunk(photo)).catch(() => null);
   if (uploads.get(id)?.chosen !== photo) return;
   change(id, { smaller, isShrinking: false });
@@ -116,7 +116,7 @@ function showProblem(id: string, toast: Toast, canRetry: boolean): void {
   showToast(toast);
 }
 
-/** Sends the file of a document to an address, once at a time. Null when nothing came of it here. */
+/** Sends the file of a document to an address. Null if already being sent, cancelled, or unfit to send. */
 export async function send(id: string, address: string): Promise<Answer | null> {
   if (cancels.has(id)) return null;
   const cancel = new AbortController();
@@ -163,7 +163,7 @@ export function cancelAll(): void {
   for (const id of [...cancels.keys()]) cancel(id);
 }
 
-/** Lets go of the file of a document, and stops sending it. */
+/** Drops the file of a document, and stops sending it. */
 export function forget(id: string): void {
   cancel(id);
   shrinks.delete(id);

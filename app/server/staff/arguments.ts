@@ -1,4 +1,4 @@
-/** What the company's command takes from its line. */
+/** Parsers for the arguments of the staff commands. */
 import { userInfo } from "node:os";
 import process from "node:process";
 import { InvalidArgumentError } from "commander";
@@ -12,7 +12,7 @@ export function wholeNumber(text: string): number {
   return number;
 }
 
-/** A day of the calendar, as it is written. */
+/** A calendar day as YYYY-MM-DD, returned unchanged. */
 export function day(text: string): string {
   const read = new Date(`${text}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(text))
@@ -20,7 +20,7 @@ export function day(text: string): string {
   return text;
 }
 
-/** A text of so many characters at most, without blanks that nobody sees. */
+/** A parser for texts of 1 to `length` characters: trimmed, and each row of blanks made one. */
 export function upTo(length: number) {
   return (text: string): string => {
     const trimmed = oneBlank(text.trim());
@@ -30,7 +30,7 @@ export function upTo(length: number) {
   };
 }
 
-/** The user of this computer. A container may run as a number that has no name. */
+/** The name of the operating system's user. In a container its number may have no name. */
 export function thisUser(): string {
   try {
     return userInfo().username;

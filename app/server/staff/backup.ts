@@ -17,7 +17,7 @@ import { beingRestored, lock } from "../../../supabase/local/lock.ts";
 import type { Settings } from "../../lib/env.server.ts";
 
 type Place = Pick<Settings, "dataDir" | "databaseUrl">;
-/** What the file says about itself. `database` is a folder of PGlite's, or a dump of a PostgreSQL server's. */
+/** backup.json in the archive. `database`: a folder of PGlite, or a dump of a PostgreSQL server's database. */
 type About = { kind: typeof kind; version: 1; made: string; database: "folder" | "dump" };
 
 const kind = "backup of the embedded backend";
@@ -25,8 +25,8 @@ const about = "backup.json";
 const dump = "database.dump";
 
 /**
- * Writes a gzipped tar that only this user may read, whole or not at all. The site is stopped meanwhile: the data
- * directory is locked. Returns the file's size in bytes. Throws a line for the person at the keyboard.
+ * Writes a gzipped tar that only this user may read, whole or not at all. Locks the data directory, so the site must be
+ * stopped. Returns the file's size in bytes. Throws an error whose message is one line for the user.
  */
 export async function backUp({ dataDir, databaseUrl }: Place, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
@@ -58,7 +58,7 @@ export async function backUp({ dataDir, databaseUrl }: Place, file: string): Pro
 
 /**
  * Puts a backup where there is nothing yet: a data directory without data and, for a dump, an empty database. A file that
- * is cut off, damaged or none of ours changes nothing. Throws a line for the person at the keyboard.
+ * is cut off, damaged or no backup changes nothing. Throws an error whose message is one line for the user.
  */
 export async function restore({ dataDir, databaseUrl }: Place, file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
@@ -89,15 +89,15 @@ export async function restore({ dataDir, databaseUrl }: Place, file: string): Pr
   }
 }
 
-/** It brings the libraries of the embedded backend, which nothing else here needs. */
+/** Imported only for PostgreSQL: it loads the libraries of the embedded backend. */
 const forPostgres = () => import("./postgres-dump.ts");
 
-/** Unpacks a backup into a folder and reads what it says about itself. Throws when it is not whole or none of ours. */
+/** Unpacks a backup into a folder and reads its backup.json. Throws when it is incomplete or no backup. */
 function unpack(file: string, folder: string): About {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    // At once: what goes on after a failure would write into a folder that is being removed.
+    // Synchronous: an asynchronous one could still write, after a failure, into a folder that is being removed.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const said = JSON.parse(readFileSync(path.join(folder, about), "utf8")) as About;
     const parts = ["keys.json", said.database === "dump" ? dump : "database"];

@@ -7,11 +7,11 @@ import { openPostgres } from "../../../supabase/local/postgres.ts";
 import { environmentForChild } from "../../lib/env.server.ts";
 import { findPostgres } from "../programs.ts";
 
-/** Dumps the database into a file of this user's. Throws a line when a site works on it, or it cannot be dumped. */
+/** Dumps the database into a file only this user may read. Throws when a site uses the database, or the dump fails. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   const { close } = await openPostgres(url);
   try {
-    // pg_dump keeps the rights of a file that is there.
+    // pg_dump keeps the permissions of an existing file.
     writeFileSync(file, "", { mode: 0o600 });
     await run("pg_dump", url, ["--format=custom", "--no-owner", `--file=${file}`]);
   } finally {
@@ -19,7 +19,7 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
   }
 }
 
-/** Fills an empty database from a dump, wholly or not at all. Throws a line when it is not empty, or that fails. */
+/** Fills an empty database from a dump, wholly or not at all. Throws when it is not empty, or the restore fails. */
 export async function restoreDatabase(url: string, file: string): Promise<void> {
   const { db, close } = await openPostgres(url);
   try {
@@ -35,7 +35,7 @@ export async function restoreDatabase(url: string, file: string): Promise<void> 
   }
 }
 
-/** Runs one of PostgreSQL's programs on the database; the password does not show in the list of processes. */
+/** Runs one of PostgreSQL's programs on the database; the password goes by environment, not in the arguments. */
 async function run(name: string, url: string, args: string[]): Promise<void> {
   const program = findPostgres(name);
   if (!program) throw new Error(`This needs PostgreSQL's ${name}: install Debian's postgresql-client.`);

@@ -1,4 +1,4 @@
-/** What the company's command prints. Nothing that a client typed looks like a line of ours, or commands the terminal. */
+/** What the staff commands print. No text of a client can forge a line, or send control characters to the terminal. */
 import process from "node:process";
 import { eastAfricaTime } from "../../lib/dates.ts";
 import { visible } from "../../lib/visible.ts";
@@ -44,7 +44,7 @@ export function logLine(act: LoggedAct): string {
   return parts.filter(Boolean).map(oneBlank).join("  ");
 }
 
-/** A text without rows of blanks: enough of them would begin a new line at the edge of the terminal. */
+/** A text with each row of blanks made one: a long row would wrap in the terminal and look like a new line. */
 export function oneBlank(text: string): string {
   return text.replace(/ {2,}/g, " ");
 }

@@ -29,7 +29,7 @@ async function take(port = ""): Promise<void> {
   onTestFinished(() => void holder.close());
 }
 
-/** A process that lives and is called like this program. */
+/** A running process with this program's path in its command line. */
 function standIn(program: string): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -49,7 +49,7 @@ test("where nothing is wrong a start goes on, its ports are free, and nothing wa
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("a port that is taken, or meant twice, is named with its variable", async () => {
+test("a port that is taken, or set twice, is named with its variable", async () => {
   const { PORT = "", BACKEND_PORT = "" } = environment;
   await expect(attempt({ BACKEND_PORT: PORT })).rejects.toThrow(
     `Port ${PORT} is taken: set BACKEND_PORT to another one.`,
@@ -61,7 +61,7 @@ test("a port that is taken, or meant twice, is named with its variable", async (
   await expect(attempt()).rejects.toThrow(`Port ${BACKEND_PORT} is taken: set BACKEND_PORT to another one.`);
 });
 
-test("an address that this machine has not is named", async () => {
+test("a HOST that this machine does not have is named", async () => {
   await expect(attempt({ HOST: "192.0.2.7" })).rejects.toThrow("This machine has no address 192.0.2.7: set HOST");
 });
 
@@ -74,7 +74,7 @@ describe("a data directory", () => {
     );
   });
 
-  test("whose site was killed is waited for: its backend is about to leave it, and its port", async () => {
+  test("whose site was killed is not refused: its backend is about to release it and its port", async () => {
     const site = standIn("app/server/start.ts");
     const ended = once(site, "exit");
     site.kill("SIGKILL");
@@ -114,7 +114,7 @@ describe("a data directory", () => {
     expect(existsSync(inDataDir("keys.json"))).toBe(true);
   });
 
-  test("and the backend's port are of no matter with a backend elsewhere", async () => {
+  test("and the backend's port are not checked with a hosted backend", async () => {
     await take(environment.BACKEND_PORT);
     await attempt({
       DATA_DIR: process.argv[1] ?? "",

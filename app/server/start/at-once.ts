@@ -1,4 +1,4 @@
-/** What is wrong with a start and can be known before anything is built or loaded for it. */
+/** The checks of a start that need no build and no backend. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { openDataDir } from "../../../supabase/local/data-dir.ts";
@@ -11,7 +11,7 @@ type Place = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" };
 
 /**
  * Throws a ConfigurationError or a DataDirError when a port is taken, or the data directory is held by another site,
- * broken, or cannot be used. Whoever comes in between is told by the real lock and the real server.
+ * broken, or cannot be used. A port or a directory taken afterwards is reported by the server or the lock itself.
  */
 export async function refuseAtOnce(settings: Settings): Promise<void> {
   const { backend, dataDir, backendPort } = settings;
@@ -25,7 +25,7 @@ export async function refuseAtOnce(settings: Settings): Promise<void> {
   }
   const tried: Server[] = [];
   try {
-    // All at the same time, as two places may be one.
+    // All stay open until the end: PORT and BACKEND_PORT may be the same.
     for (const place of places) {
       const server = createServer();
       await listen(server, place);
@@ -36,7 +36,7 @@ export async function refuseAtOnce(settings: Settings): Promise<void> {
   }
 }
 
-/** Rejects with a ConfigurationError that names the variable. */
+/** Listens; rejects with a ConfigurationError that names the variable to change. */
 export function listen(server: Server, { port, host, variable }: Place): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {

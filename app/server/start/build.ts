@@ -13,12 +13,12 @@ const sources = ["app", "content", "public", "package-lock.json", "react-router.
 export const serverBuild = path.join(root, "build/server/index.js");
 export const clientBuild = path.join(root, "build/client");
 
-/** What a build writes last (react-router.config.ts): without it one was cut off. */
+/** The file that a build writes last (react-router.config.ts): a build without it was cut off. */
 const lastWritten = path.join(clientBuild, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
-/** What the framework's program does first: it ends with this one, however that ends, and not with its readers. */
+/** Code that the framework's program runs first: it exits when this process is gone, not when its output is closed. */
 const rules = `process.once("disconnect", () => process.exit()); process.channel.unref();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 

@@ -17,7 +17,7 @@ export async function stockDemo(): Promise<void> {
   if (stocked.data?.length !== 0) return;
   const backend = anonymousBackend();
   const { data } = await backend.auth.signInWithPassword(demo);
-  // A demo client who set up a second factor keeps what they made.
+  // A second factor was set up in the demo account: the password alone does not open it.
   if (!data.user || data.user.factors?.some(({ status }) => status === "verified")) return;
   const client: Client = {
     id: data.user.id,

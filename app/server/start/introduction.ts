@@ -1,11 +1,11 @@
-/** What a start prints for a newcomer. Only read once the backend is on its way: it imports what most of the site needs. */
+/** What a start prints for a newcomer. Imported only once the backend is starting: it imports most of the site. */
 import path from "node:path";
 import type { Settings } from "../../lib/env.server.ts";
 import { companyBackend } from "../../lib/supabase.server.ts";
 import { anUnusedClientId } from "../../models/client-id.server.ts";
 import { demo, stockDemo } from "./demo.ts";
 
-/** Tells how to get in, having made sure that there is something to see. Throws when the backend does not answer. */
+/** Uploads the demo's documents, then prints how to sign in. Throws when the backend does not answer. */
 export async function introduce(settings: Settings): Promise<void> {
   if (!settings.databaseUrl) await stockDemo();
   const clientId = await anUnusedClientId(companyBackend());

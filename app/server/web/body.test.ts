@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 
-/** A slow body may take a second, then has to bring a KiB in each. */
+/** After its first second a body must bring 1 KiB per second. */
 beforeAll(async () => {
   vi.stubEnv("FORM_SECONDS", "1");
   vi.stubEnv("SLOWEST_KIB", "1");
@@ -34,13 +34,13 @@ afterAll(async () => {
 const server = createServer();
 const cuts: string[] = [];
 
-/** The sizes of the blocks in which a body reaches who reads it; its part when it breaks off. */
+/** The sizes of the blocks that a reader of a body gets; those until then when the body breaks off. */
 async function read(request: IncomingMessage): Promise<number[]> {
   const sizes: number[] = [];
   try {
     for await (const block of request) sizes.push(block.length);
   } catch {
-    // Nobody is there to hear of it.
+    // The connection is gone: there is nobody to answer.
   }
   return sizes;
 }
@@ -59,7 +59,7 @@ function open() {
   });
   const say = (path: string, method = "POST", more = "Transfer-Encoding: chunked") =>
     socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`);
-  /** Sends so many chunks of so many bytes, as one piece of the line. */
+  /** Sends `count` chunks of `size` bytes in one write. */
   const chunks = (count: number, size: number) =>
     socket.write(`${size.toString(16)}\r\n${"m".repeat(size)}\r\n`.repeat(count));
   /** Sends megabytes, one chunk each, until the connection is over. */
@@ -86,7 +86,7 @@ describe("a body", () => {
     expect(blocks).toHaveLength(3);
   });
 
-  test("in packets of the poorest line passes, however many", async () => {
+  test("in packets of 536 bytes passes, however many", async () => {
     const { say, chunks, end, seen } = open();
     say("/");
     for (let sent = 0; sent < 19_000; sent += 1000) chunks(1000, 536);
@@ -106,7 +106,7 @@ describe("a body", () => {
     expect(cuts).toEqual(["HPE_TOO_MANY_PIECES"]);
   });
 
-  test("in crumbs is cut too when it was answered already", async () => {
+  test("in single bytes is cut too when it was answered already", async () => {
     const { say, chunks, seen } = open();
     say("/early");
     await answer(seen).toContain("early");
@@ -114,7 +114,7 @@ describe("a body", () => {
     await expect.poll(() => seen.isOver).toBe(true);
   });
 
-  test("that was answered early is read on, so that the connection goes on, but not without an end", async () => {
+  test("that was answered early is read on, so that the connection can be reused, up to a limit", async () => {
     const { say, megabytes, end, seen } = open();
     say("/early");
     await megabytes(20);
@@ -127,7 +127,7 @@ describe("a body", () => {
     await expect.poll(() => seen.isOver).toBe(true);
   });
 
-  test("where none belongs ends the connection with the answer", async () => {
+  test("of a GET closes the connection with the answer", async () => {
     const { say, chunks, seen } = open();
     say("/early", "GET");
     chunks(10, 10);

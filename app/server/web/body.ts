@@ -1,26 +1,26 @@
-/** What the body of a request may cost while it comes in, whoever reads it, and when nobody does. */
+/** Limits on a request body while it arrives, whether or not the app reads it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/env.server.ts";
 
-/** Smaller pieces are put together to so many bytes: a stream of the app takes as long for a small one as for a large. */
+/** Smaller pieces are joined up to this size in bytes: a stream takes as long for a small chunk as for a large one. */
 const blockBytes = 16 * 1024;
 
-/** A body comes in so many pieces, and in one more for so many bytes: the poorest line's packets bring 536. */
+/** A body may have this many pieces, and one more per `bytesPerPiece`: the smallest usual TCP segment is 536 bytes. */
 const freePieces = 2000;
 const bytesPerPiece = 512;
 
-/** How much of a refused upload is read to its end, so that the browser gets to see the answer; then it is cut. */
+/** Up to how many bytes a refused upload is still read, so that the browser gets the answer; then it is cut. */
 const drainBytes = 64 * 1024 * 1024;
 
-/** How often a body that takes its time is looked at, in milliseconds. */
+/** How often the speed of a body is checked, in milliseconds. */
 const watchEvery = 1000;
 
-/** Ends a request for a reason in the words of Node's own parser and timers. */
+/** Ends a request, for a reason named as Node's own parser and timers name theirs. */
 type Cut = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
 /**
- * Takes over the body of a request that has just begun: the app gets it in blocks; one in crumbs or too slow is cut.
- * What comes after the answer is let go. A body where none belongs ends its connection with the answer.
+ * Takes over the body of a request that has just begun: the app gets it in blocks; one in too many pieces or too slow
+ * is cut. What arrives after the answer is discarded. After a body with a method other than POST the connection closes.
  */
 export function guardBody(request: IncomingMessage, response: ServerResponse, cut: Cut): void {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
@@ -65,7 +65,7 @@ export function guardBody(request: IncomingMessage, response: ServerResponse, cu
     waiting = 0;
     return piece ? goesOn : pass(null);
   };
-  // A body that nobody has begun to read is let go by Node itself, past all of this.
+  // Starts reading: Node discards a body that nobody has begun to read, without the checks above.
   request.read(0);
   response.once("finish", () => {
     if (request.complete) return;

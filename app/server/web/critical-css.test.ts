@@ -40,7 +40,7 @@ test("a stylesheet that the framework marks as a dynamic one is in the page too"
   expect((await finishPage({ html, policy }, files, false)).html).toMatch(/<style>[^<]*\.a\{/);
 });
 
-test("what no rule reads on a screen is left out of it, colours excepted: the drawings read those", async () => {
+test("what no rule uses on a screen is left out, except colours, which the drawings use", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
   expect(html).toContain("--color-ink");
   expect(html).toContain("--tw-leading:initial");
@@ -53,13 +53,13 @@ test("a browser that comes from another page of ours gets the stylesheet it has"
   expect(html).not.toContain("<style>");
 });
 
-test("the foot says what the page and what it names weigh", async () => {
+test("the footer shows the size of the page and of what it loads", async () => {
   const body = '<link rel="modulepreload" href="/assets/a.js"/><span data-weight=""></span>';
   const { html } = await finishPage({ html: page(body), policy }, files, true);
   expect(html).toMatch(/<span data-weight="">3<\/span>/);
 });
 
-test("words of a visitor do not decide over the rules of a page", async () => {
+test("class names in the text of a page add no rules to it", async () => {
   const once = await finishPage({ html: page('<p class="a">b .b class="b"</p>'), policy }, files, false);
   expect(once.html).not.toContain(".b{");
 });

@@ -1,6 +1,6 @@
 /**
- * What becomes of a page's HTML between the framework and the line: it paints from itself alone, nothing in it is
- * private to one answer, and it says what it weighs.
+ * Finishes a page's HTML after the framework has rendered it: puts the CSS it needs into it, replaces the nonce by
+ * hashes, so that it can be cached, and writes its size into it.
  */
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants } from "node:zlib";
@@ -11,14 +11,14 @@ import type { Stored } from "./kept-answer.ts";
 /** A finished page: its HTML and the content security policy for it. */
 export type FinishedPage = { html: string; policy: string };
 
-/** The rules of each set of names found in a page; the sets are few, since they come from components. */
+/** The CSS for each set of element, attribute and class names; there are few sets, as components make them. */
 const rules = new LRUCache<string, string>({ max: 300 });
 
 /**
  * Finishes the HTML of a page that was rendered with a nonce in its policy. The scripts with the nonce are named by
  * hash instead, so that the bytes may be kept and yet no injected script runs. Without `hasStyles` the rules that the
- * page uses are put into it, and the stylesheet comes later, when nothing waits for it; a browser that comes from
- * another page of ours has it already.
+ * page uses are put into it, and the stylesheet no longer blocks rendering; a browser that comes from another page of
+ * the site has the stylesheet already.
  */
 export async function finishPage(
   rendered: { html: string; policy: string },
@@ -49,7 +49,7 @@ export async function finishPage(
   };
 }
 
-/** The content of the scripts of ours that have no address. */
+/** The contents of the inline scripts that have the nonce. */
 function inlineScripts(html: string, nonce: string): string[] {
   return html
     .split(`<script nonce="${nonce}"`)
@@ -62,7 +62,7 @@ function hashSource(content: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** The rules of a stylesheet of ours; the framework marks one that a dynamic import brings too with a bare `#`. */
+/** The CSS behind a link; the framework ends the address with a bare `#` if a dynamic import brings the sheet too. */
 function text(tag: string, files: ReadonlyMap<string, Stored>): string {
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
@@ -79,7 +79,7 @@ async function rulesFor(html: string, css: string): Promise<string> {
     defaultExtractor: (content) => content.split(" "),
     keyframes: true,
     variables: true,
-    // The drawings read the colours too.
+    // The drawings in public/art use the colour variables too.
     safelist: { variables: [/^--color-/] },
   });
   const used = withoutUnread(purged?.css ?? css);
@@ -105,7 +105,7 @@ function unescaped(value: string): string {
   return value.replaceAll("&amp;", "&").replaceAll("&gt;", ">").replaceAll("&#x27;", "'").replaceAll("&quot;", '"');
 }
 
-/** Without the licence, rules for paper, and the first values of Tailwind's variables that no rule left reads. */
+/** Removes the licence, print rules, and the initial values of Tailwind's variables that no remaining rule uses. */
 function withoutUnread(css: string): string {
   const isRead = (name: string) => css.includes(`var(${name}`);
   return css
@@ -114,7 +114,7 @@ function withoutUnread(css: string): string {
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isRead(name) ? declaration : ""));
 }
 
-/** Writes into the page's foot what it and the script and pictures it names weigh on the line, in whole KB. */
+/** Writes into the footer the compressed size of the page, its script and its pictures, in whole KB. */
 function withWeight(html: string, files: ReadonlyMap<string, Stored>): string {
   const mark = ' data-weight=""></';
   if (!html.includes(mark)) return html;

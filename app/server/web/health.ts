@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/env.server.ts";
 
-/** How long one look at the backend may take, and how long its result stands for others who ask, in milliseconds. */
+/** The time limit of one check of the backend, and how long its result is reused, in milliseconds. */
 const lookDeadline = 2000;
 const lookAge = 1000;
 
@@ -23,7 +23,7 @@ export function answerHealth(request: IncomingMessage, response: ServerResponse)
   return true;
 }
 
-/** Asks the backend once for everybody who asks within a second: these addresses need no session. */
+/** Asks the backend at most once a second: these addresses need no session, so anybody can ask. */
 function backendAnswers(): Promise<boolean> {
   if (!look) {
     look = askBackend();

@@ -8,13 +8,13 @@ import Negotiator from "negotiator";
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
-/** One answer in every encoding that is worth having; headers without those of the encoding. */
+/** One answer in every encoding that makes it smaller; `headers` are those that do not depend on the encoding. */
 export type Stored = { headers: Record<string, string>; etag: string; bodies: Partial<Record<Encoding, Buffer>> };
 
 /** Brotli at its best quality; for what is kept. */
 export const bestBrotli = 11;
 
-/** The body in every encoding; smaller ones only where they are smaller. `quality` is brotli's, 0 to 11. */
+/** The body as it is, and each compressed form that is smaller. `quality` is brotli's, 0 to 11. */
 export async function encode(body: Buffer, quality = bestBrotli): Promise<Stored["bodies"]> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length };
   const [br, zipped] = await Promise.all([
@@ -49,7 +49,7 @@ export function answerStored(request: IncomingMessage, response: ServerResponse,
 
 function chosen(request: IncomingMessage, { bodies }: Stored): Encoding {
   const available = encodings.filter((encoding) => bodies[encoding]);
-  // Of what the browser takes, the smallest; they are listed by size.
+  // The first that the browser accepts: `encodings` lists them by size, smallest first.
   const accepted = new Negotiator(request).encodings([...available]);
   return available.find((encoding) => accepted.includes(encoding)) ?? "identity";
 }

@@ -1,28 +1,28 @@
-/** Answers to what is no request for the app: with the site's headers, and closing the connection. */
+/** Answers to requests that the app cannot take: with the site's headers, and closing the connection. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { addressHeader } from "../../lib/client-address.server.ts";
 import { log, requestIdHeader } from "../../lib/log.server.ts";
 
-/** What Node's parser and timers call it, as a status; anything else is 400. */
+/** The status for an error code of Node's parser and timers; any other code is 400. */
 const statusOf: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 /** Headers of every answer given here. */
 const ending = { "Cache-Control": "private, no-store", Connection: "close", "Content-Length": "0" };
 const allowed: [string, string] = ["Allow", "GET, HEAD, POST"];
 
-/** The methods that the router puts through its middleware, where the gate refuses most of them with a page. */
+/** The methods that the router passes to its middleware, which refuses most of them with a page. */
 const routed = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** Line breaks of every kind, as addresses have them: no pattern of the router matches them, not even the last one. */
+/** Percent-encoded line breaks: none of the router's patterns matches them, not even the catch-all. */
 const lineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/** Puts answers of ours in the place of those that Node gives before a request reaches the app. */
+/** Replaces the answers that Node itself gives before a request reaches the app. */
 export function answerMalformed(server: Server, headers: [string, string][]): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (request, response) => answering.set(request.socket, response));
   const close = (socket: Duplex, status: number, more: [string, string][] = []) => {
-    // An answer under way must not be mixed with another one, nor a request have two.
+    // An answer that has begun must not be mixed with another, and no request gets two.
     const current = answering.get(socket);
     const isAnswered = current?.headersSent && !(current.writableFinished && current.req.complete);
     if (!socket.writable || isAnswered) return socket.destroy();
@@ -44,9 +44,9 @@ export function answerMalformed(server: Server, headers: [string, string][]): vo
 
 /**
  * Whether the app can take a request: a target that is a path of this site, a host, and a method that its router knows.
- * Answers it otherwise. What the router would answer by itself, past the gate and the log, is put into a form that it
- * passes on: a target with scheme and host, as proxies send it, is cut to its path; a line break in a path becomes
- * another character that no page has in its address; an origin that is no address becomes none.
+ * Answers it otherwise. Requests that the router would answer without middleware and log are rewritten so that it does
+ * not: a target with scheme and host, as proxies send it, is cut to its path; a line break in a path becomes U+FFFD,
+ * which no page has in its address; an Origin that is no URL becomes "null".
  */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";

@@ -19,7 +19,7 @@ import { answerMalformed, isWellFormed } from "./malformed.ts";
 import { createPages, isAnonymous, varies } from "./page-cache.ts";
 import { readFiles } from "./static-files.ts";
 
-/** Said at the start: nothing that is counted by address means anything then. */
+/** Logged at the start: limits that count by address cannot work then. */
 const addressesUnknown =
   "APP_ORIGIN is https and TRUSTED_PROXIES is not set, so every visitor seems to have the proxy's address: limits of " +
   "one address are off. Set TRUSTED_PROXIES to where the proxy is.";
@@ -39,7 +39,7 @@ export async function createSite(): Promise<Server> {
   const handle = createRequestHandler(build, "production");
   const render = async (request: Request): Promise<Response> => {
     const response = await handle(request, new RouterContextProvider());
-    // The router has last words of its own, past the middleware.
+    // Some errors the router answers itself, without the middleware that sets this header.
     if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
     return response.headers.get("Content-Type")?.startsWith("text/html") ? finish(request, response) : response;
   };
@@ -53,7 +53,7 @@ export async function createSite(): Promise<Server> {
   };
   const app = createRequestListener(render, { host: origin.host, protocol: origin.protocol, onError: lastResort });
   const pages = createPages(render, origin.origin);
-  // Its types speak of Express; it takes what node:http gives.
+  // Its types are Express's, but it works with the objects of node:http.
   const compress = compression({ brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } } }) as unknown as Step;
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -67,7 +67,7 @@ export async function createSite(): Promise<Server> {
     const { page, shared } = found;
     if (page instanceof Response) compress(request, response, () => void sendResponse(response, page));
     else answerStored(request, response, page);
-    // What was rendered for this request has its line already.
+    // The app has logged the request for which it rendered the page.
     if (!shared) return;
     log("info", "request", {
       requestId: String(response.getHeader(requestIdHeader)),
@@ -104,7 +104,7 @@ export async function createSite(): Promise<Server> {
   return server;
 }
 
-/** Writes what the server knows of a request into its headers for the app. Returns the request's new id. */
+/** Writes a new id and the client's address into the request's headers for the app. Returns the id. */
 function introduce(request: IncomingMessage, address: string): string {
   const id = randomUUID();
   request.headers[requestIdHeader.toLowerCase()] = id;
