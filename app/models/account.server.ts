@@ -96,7 +96,7 @@ export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed"
 
 /**
  * Signs in on this browser; null when done. Somebody with the right password and an unconfirmed address gets the
- * confirmation mail again. Failures count against the limits, except those of the backend.
+ * confirmation mail again. Wrong passwords count against the limits; failures of the backend do not.
  */
 export async function signIn(
   backend: Backend,
@@ -119,6 +119,7 @@ export async function signIn(
     reason: "code" in error ? String(error.code) : error.name,
   });
   if ("code" in error && error.code === "email_not_confirmed") {
+    await attempt.release();
     await anonymousBackend()
       .auth.resend({ type: "signup", email })
       .catch(() => undefined);

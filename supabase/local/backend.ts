@@ -221,9 +221,11 @@ async function withLength(request: Request): Promise<Request> {
   return new Request(request, { headers, body });
 }
 
-/** A Go duration of minutes and seconds ("1m0s"), in seconds. */
+/** A Go duration of minutes and seconds ("1m0s"), in seconds. Throws for any other text. */
 function seconds(duration: string): number {
-  const [, minutes = "0", rest = "0"] = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration) ?? [];
+  const found = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
+  if (!found) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
+  const [, minutes = "0", rest = "0"] = found;
   return Number(minutes) * 60 + Number(rest);
 }
 

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import process from "node:process";
 import type { App } from "@supabase/lite";
 
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
@@ -45,6 +46,7 @@ export function fileStorage(folder: string): StorageAdapter {
       await handle.sync();
       await handle.close();
       await rename(draft, file);
+      await syncFolder(path.dirname(file));
     } catch (error) {
       await handle.close().catch(() => undefined);
       await rm(draft, { force: true });
@@ -88,4 +90,11 @@ export function fileStorage(folder: string): StorageAdapter {
       return `file://${fileOf(bucket, key)}`;
     },
   };
+}
+
+/** Has the new name of a file survive a power failure. Windows opens no folders, and needs none of this. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder);
+  await handle.sync().finally(() => handle.close());
 }

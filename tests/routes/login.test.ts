@@ -115,6 +115,10 @@ describe("who may not log in", () => {
       },
     ]);
     expect(right.browser.cookies.has("session")).toBe(false);
+    // The right password is no guess, however often it is given.
+    for (let again = 0; again < 6; again += 1) {
+      expect((await refused({ email: waiting, password })).page.status).toBe(400);
+    }
   });
 });
 

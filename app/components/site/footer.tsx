@@ -61,7 +61,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
           </address>
         ))}
         <nav aria-label="More pages">
-          <ul className="columns-2 gap-4 lg:columns-1">
+          <ul className="columns-2 gap-4 lg:-mt-2.5 lg:columns-1">
             {pages(signedIn).map((page) => (
               <li key={page.to}>
                 <Link to={page.to} viewTransition className={linkLook}>
@@ -79,7 +79,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
         <ul className="flex flex-wrap gap-x-6">
           {company.social.map((page) => (
             <li key={page.name}>
-              <a className={`${linkLook} min-w-11`} href={page.url} target="_blank" rel="noreferrer">
+              <a className={`${linkLook} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
                 {page.name}
               </a>
             </li>
