@@ -28,9 +28,10 @@ function start(): void {
     if (!change) return;
     let isOver = false;
     change.ready.catch(() => {});
-    change.finished.finally(() => {
+    const end = () => {
       isOver = true;
-    });
+    };
+    change.finished.then(end, end);
     addEventListener("pageshow", () => isOver || location.reload(), { once: true });
   });
 

@@ -1,14 +1,16 @@
-import process from "node:process";
 import { RouterContextProvider } from "react-router";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { addressHeader } from "./client-address.server.ts";
 import { adoptBackend } from "./env.server.ts";
 import { takePlace } from "./uploads.server.ts";
 
 beforeAll(() => {
   // Room for four of the largest files, two of them from visitors.
-  process.env.UPLOADS_MIB = "42";
+  vi.stubEnv("UPLOADS_MIB", "42");
   adoptBackend({ url: "http://127.0.0.1:1", publishableKey: "publishable", secretKey: "secret" }, "x".repeat(32));
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
 });
 
 function begin(from: string, bytes: number, account?: string) {

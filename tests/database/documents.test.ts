@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { documentSlug, FILE_TYPES, objectPath, openFile, verifyDocument } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { memoryBackend } from "../support/memory-backend.ts";
+import { memoryBackend, raw } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
 type Document = {
@@ -29,9 +28,6 @@ const sha256 = createHash("sha256").update(original).digest("hex");
 /** What the server records of a file beside its place. */
 const record = { sha256, file_name: "Liste août.pdf", file_size: original.length, media_type: "application/pdf" };
 const awaited = { uploaded: false, verified: false, storage_path: null, sha256: null };
-
-/** The handle without the types of our tables: any column and value can be sent. */
-const raw = (handle: Person["handle"]) => handle as SupabaseClient;
 
 beforeAll(async () => {
   world = await memoryBackend();

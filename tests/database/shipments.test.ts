@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
-import { memoryBackend } from "../support/memory-backend.ts";
+import { memoryBackend, raw } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
 type Shipment = { id: string; user_id: string; stage: number; status: string; name: string; awb: string | null };
@@ -13,9 +12,6 @@ let owner: Person;
 let stranger: Person;
 /** A fresh shipment of the owner's for each test. */
 let shipment: Shipment;
-
-/** The handle without the types of our tables: any column and value can be sent. */
-const raw = (handle: Person["handle"]) => handle as SupabaseClient;
 
 beforeAll(async () => {
   world = await memoryBackend();

@@ -16,6 +16,9 @@ type Between = (request: Request, next: Backend["fetch"]) => Promise<Response>;
 
 export type Handle = SupabaseClient<Database>;
 
+/** The handle without the types of our tables, so that a test can send unknown columns and values. */
+export const raw = (handle: Handle) => handle as SupabaseClient;
+
 /**
  * The embedded backend with supabase-js handles on it: on a database of its own on a PostgreSQL server, or, in the
  * project "pglite", in a folder with the demo. Close it after the tests.
