@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "@react-router/dev/config";
 import { manifestFile, webManifest } from "./app/lib/manifest.build.ts";
+import { checkStylesheet } from "./app/server/web/critical-css.ts";
 import { compress, compressFolder } from "./app/server/web/static-files.ts";
 
 const client = path.join(import.meta.dirname, "build/client");
@@ -9,6 +10,8 @@ const client = path.join(import.meta.dirname, "build/client");
 export default {
   ssr: true,
   buildEnd: () => {
+    const sheets = readdirSync(path.join(client, "assets")).filter((file) => file.endsWith(".css"));
+    checkStylesheet(sheets.map((file) => readFileSync(path.join(client, "assets", file), "utf8")).join(""));
     compressFolder(client);
     // Last of all: app/server/start/build.ts knows by it that a build is whole.
     writeFileSync(path.join(client, manifestFile), webManifest());

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 
 /** After its first second a body must bring 1 KiB per second. */
 beforeAll(async () => {
+  vi.resetModules();
   vi.stubEnv("FORM_SECONDS", "1");
   vi.stubEnv("SLOWEST_KIB", "1");
   vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
@@ -28,6 +29,7 @@ afterEach(() => {
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
+  vi.resetModules();
   await new Promise((resolve) => server.close(resolve));
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { finishPage } from "./critical-css.ts";
+import { checkStylesheet, finishPage } from "./critical-css.ts";
 import type { Stored } from "./kept-answer.ts";
 
 const css =
@@ -53,13 +53,25 @@ test("a browser that comes from another page of ours gets the stylesheet it has"
   expect(html).not.toContain("<style>");
 });
 
-test("the footer shows the size of the page and of what it loads", async () => {
+test("the footer's place for the page's weight names the bytes of what the page loads", async () => {
   const body = '<link rel="modulepreload" href="/assets/a.js"/><span data-weight=""></span>';
   const { html } = await finishPage({ html: page(body), policy }, files, true);
-  expect(html).toMatch(/<span data-weight="">3<\/span>/);
+  expect(html).toContain(`<span data-weight="${2048 + css.length}"></span>`);
 });
 
 test("class names in the text of a page add no rules to it", async () => {
   const once = await finishPage({ html: page('<p class="a">b .b class="b"</p>'), policy }, files, false);
   expect(once.html).not.toContain(".b{");
+});
+
+test("a build whose stylesheet is written in another way than these rules expect stops", () => {
+  checkStylesheet(css);
+  for (const other of [
+    css.replace("/*! licence */", "/*! a * in it */"),
+    css.replace("/*! licence */", ""),
+    css.replace("@media print{", "@media print {"),
+    css.replace("--tw-blur:initial", "--tw-blur :initial"),
+  ]) {
+    expect(() => checkStylesheet(other), other).toThrow("another form");
+  }
 });

@@ -1,9 +1,8 @@
 /**
  * Finishes a page's HTML after the framework has rendered it: puts the CSS it needs into it, replaces the nonce by
- * hashes, so that it can be cached, and writes its size into it.
+ * hashes, so that it can be cached, and notes what its files weigh.
  */
 import { createHash } from "node:crypto";
-import { brotliCompressSync, constants } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { PurgeCSS } from "purgecss";
 import type { Stored } from "./kept-answer.ts";
@@ -33,18 +32,18 @@ export async function finishPage(
     policy = policy.replace(`'nonce-${nonce}'`, [...new Set(hashes)].join(" "));
   }
   html = html.replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"');
-  if (hasStyles) return { html: withWeight(html, files), policy };
+  if (hasStyles) return { html: withFiles(html, files), policy };
 
   const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
     ([tag]) => tag,
   );
   const css = await rulesFor(html, sheets.map((tag) => text(tag, files)).join(""));
   const [first] = sheets;
-  if (!first || !css) return { html: withWeight(html, files), policy };
+  if (!first || !css) return { html: withFiles(html, files), policy };
   html = html.replace(first, () => `<style>${css}</style>${first}`);
   for (const tag of sheets) html = html.replace(tag, () => tag.replace("<link", '<link media="print"'));
   return {
-    html: withWeight(html, files),
+    html: withFiles(html, files),
     policy: policy.replace("style-src 'self'", `style-src 'self' ${hashSource(css)}`),
   };
 }
@@ -114,16 +113,24 @@ function withoutUnread(css: string): string {
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isRead(name) ? declaration : ""));
 }
 
-/** Writes into the footer the compressed size of the page, its script and its pictures, in whole KB. */
-function withWeight(html: string, files: ReadonlyMap<string, Stored>): string {
-  const mark = ' data-weight=""></';
-  if (!html.includes(mark)) return html;
+/**
+ * Throws when withoutUnread() would no longer recognize what it removes from this stylesheet of the build, because
+ * Tailwind or its minifier writes it in another way.
+ */
+export function checkStylesheet(css: string): void {
+  const left = withoutUnread(css.replaceAll("var(", "("));
+  for (const part of [/\/\*!/, /@media print\s*\{/, /--tw-[\w-]+\s*:/]) {
+    if (part.test(css) && !part.test(left)) continue;
+    throw new Error(`The stylesheet has another form now: look at ${part} in app/server/web/critical-css.ts`);
+  }
+}
+
+/** Notes in the footer how many bytes the page's script and pictures have; its own are known when it is compressed. */
+function withFiles(html: string, files: ReadonlyMap<string, Stored>): string {
   const addresses = new Set([...html.matchAll(/"(\/(?:assets|art)\/[^"#]+)/g)].map(([, address = ""]) => address));
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 4 };
-  const own = brotliCompressSync(html, { params }).length;
   const bytes = [...addresses].reduce((sum, address) => {
     const bodies = files.get(address)?.bodies;
     return sum + ((bodies?.br ?? bodies?.identity)?.length ?? 0);
-  }, own);
-  return html.replace(mark, mark.replace("</", `${Math.ceil(bytes / 1024)}</`));
+  }, 0);
+  return html.replace(' data-weight=""></', ` data-weight="${bytes}"></`);
 }

@@ -1,7 +1,7 @@
-/** Answers that are kept as bytes in memory: the files of the build, and pages that are the same for everybody. */
+/** Pages and files in the encodings that browsers take. Those kept in memory are encoded once, for everybody. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { finished } from "node:stream/promises";
+import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import fresh from "fresh";
 import Negotiator from "negotiator";
 
@@ -13,24 +13,59 @@ export type Stored = { headers: Record<string, string>; etag: string; bodies: Pa
 
 /** Brotli at its best quality; for what is kept. */
 export const bestBrotli = 11;
+/** For what is made for one request. */
+export const quickBrotli = 6;
 
-/** The body as it is, and each compressed form that is smaller. `quality` is brotli's, 0 to 11. */
-export async function encode(body: Buffer, quality = bestBrotli): Promise<Stored["bodies"]> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length };
-  const [br, zipped] = await Promise.all([
-    promisify(brotliCompress)(body, { params }),
-    promisify(gzip)(body, { level: Math.min(quality, 9) }),
+/** The place in a page for its weight, with the bytes of what it loads (critical-css.ts). */
+const weight = /(?<= data-weight="(\d+)">)(?=<\/)/;
+
+/** The page as it is, and each compressed form that is smaller, each with its weight in it. */
+export async function encode(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<Stored["bodies"]> {
+  const [identity, br, zipped] = await Promise.all([
+    encodeAs("identity", page, quality),
+    encodeAs("br", page, quality),
+    encodeAs("gzip", page, quality),
   ]);
   return {
-    identity: body,
-    ...(br.length < body.length ? { br } : {}),
-    ...(zipped.length < body.length ? { gzip: zipped } : {}),
+    identity,
+    ...(br.length < identity.length ? { br } : {}),
+    ...(zipped.length < identity.length ? { gzip: zipped } : {}),
   };
+}
+
+/**
+ * The page in one encoding, with its weight in it: the bytes before that place, as much again for the share that comes
+ * after it, and what the page loads, in whole KB. `quality` is brotli's, 0 to 11.
+ */
+async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
+  const html = page.toString("utf8");
+  const place = weight.exec(html);
+  const at = place?.index ?? html.length;
+  const weighed = (bytes: number) =>
+    place ? `${Math.ceil(((bytes * html.length) / at + Number(place[1])) / 1024)}${html.slice(at)}` : "";
+  if (encoding === "identity") return place ? Buffer.from(html.slice(0, at) + weighed(at)) : page;
+  const stream =
+    encoding === "gzip"
+      ? createGzip({ level: Math.min(quality, 9) })
+      : createBrotliCompress({
+          params: {
+            [constants.BROTLI_PARAM_QUALITY]: quality,
+            [constants.BROTLI_PARAM_SIZE_HINT]: page.length,
+          },
+        });
+  const chunks: Buffer[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  stream.write(place ? html.slice(0, at) : page);
+  if (place) stream.flush(() => stream.end(weighed(Buffer.concat(chunks).length)));
+  else stream.end();
+  await finished(stream);
+  return Buffer.concat(chunks);
 }
 
 /** Answers a GET or HEAD: 304 when the browser has these bytes, else the smallest encoding it takes. */
 export function answerStored(request: IncomingMessage, response: ServerResponse, stored: Stored): void {
-  const encoding = chosen(request, stored);
+  const available = encodings.filter((encoding) => stored.bodies[encoding]);
+  const encoding = chosen(request.headers["accept-encoding"], available);
   const body = stored.bodies[encoding] ?? Buffer.alloc(0);
   const etag = `"${stored.etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
   for (const [name, value] of Object.entries(stored.headers)) response.setHeader(name, value);
@@ -47,9 +82,24 @@ export function answerStored(request: IncomingMessage, response: ServerResponse,
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-function chosen(request: IncomingMessage, { bodies }: Stored): Encoding {
-  const available = encodings.filter((encoding) => bodies[encoding]);
-  // The first that the browser accepts: `encodings` lists them by size, smallest first.
-  const accepted = new Negotiator(request).encodings([...available]);
+/**
+ * A page for one request, compressed as its browser takes it, with its weight in it. Answers of other kinds, and those
+ * without a body, stay as they are.
+ */
+export async function encoded(response: Response, acceptEncoding: string | null): Promise<Response> {
+  if (!response.headers.get("Content-Type")?.startsWith("text/html")) return response;
+  const page = Buffer.from(await response.arrayBuffer());
+  if (page.length === 0) return new Response(null, response);
+  const encoding = chosen(acceptEncoding ?? undefined, encodings);
+  const headers = new Headers(response.headers);
+  headers.append("Vary", "Accept-Encoding");
+  if (encoding !== "identity") headers.set("Content-Encoding", encoding);
+  return new Response(await encodeAs(encoding, page, quickBrotli), { status: response.status, headers });
+}
+
+/** The first that the browser accepts: `available` lists them by size, smallest first. */
+function chosen(acceptEncoding: string | undefined, available: readonly Encoding[]): Encoding {
+  const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
+  const accepted = negotiator.encodings([...available]);
   return available.find((encoding) => accepted.includes(encoding)) ?? "identity";
 }

@@ -5,6 +5,7 @@ let createPages: typeof import("./page-cache.ts").createPages;
 let themeCookie: typeof import("../../lib/theme.server.ts").themeCookie;
 const origin = "http://127.0.0.1:3000";
 beforeAll(async () => {
+  vi.resetModules();
   vi.stubEnv("APP_ORIGIN", origin);
   vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
   vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");

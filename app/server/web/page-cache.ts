@@ -7,7 +7,7 @@ import { cookieName, cookiesIn, isOfSession, sessionCookieName } from "../../lib
 import { isLite } from "../../lib/lite.server.ts";
 import { requestIdHeader } from "../../lib/log.server.ts";
 import { themeOf } from "../../lib/theme.server.ts";
-import { bestBrotli, encode, type Stored } from "./kept-answer.ts";
+import { bestBrotli, encode, quickBrotli, type Stored } from "./kept-answer.ts";
 
 /** How many bytes of pages are kept, in every encoding together. */
 const maxBytes = 48 * 1024 * 1024;
@@ -126,6 +126,6 @@ async function judged(response: Response, request: Request): Promise<Rendered> {
     headers: { ...headers, "cache-control": cacheControl, Vary: varies },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
     // The best quality takes 0.1 s: not for queries, capitals, slashes and escapes that anybody can make up.
-    bodies: await encode(body, isSpelledOurWay ? bestBrotli : 6),
+    bodies: await encode(body, isSpelledOurWay ? bestBrotli : quickBrotli),
   };
 }

@@ -14,7 +14,7 @@ import { clientBuild, serverBuild } from "../start/build.ts";
 import { guardBody } from "./body.ts";
 import { finishPage } from "./critical-css.ts";
 import { answerHealth } from "./health.ts";
-import { answerStored } from "./kept-answer.ts";
+import { answerStored, encoded, quickBrotli } from "./kept-answer.ts";
 import { answerMalformed, isWellFormed } from "./malformed.ts";
 import { createPages, isAnonymous, varies } from "./page-cache.ts";
 import { readFiles } from "./static-files.ts";
@@ -51,10 +51,14 @@ export async function createSite(): Promise<Server> {
     response.headers.append("Vary", varies);
     return new Response(page.html, response);
   };
-  const app = createRequestListener(render, { host: origin.host, protocol: origin.protocol, onError: lastResort });
+  const renderAlone = async (request: Request) =>
+    encoded(await render(request), request.headers.get("Accept-Encoding"));
+  const app = createRequestListener(renderAlone, { host: origin.host, protocol: origin.protocol, onError: lastResort });
   const pages = createPages(render, origin.origin);
   // Its types are Express's, but it works with the objects of node:http.
-  const compress = compression({ brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } } }) as unknown as Step;
+  const compress = compression({
+    brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
+  }) as unknown as Step;
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
@@ -65,8 +69,10 @@ export async function createSite(): Promise<Server> {
     const found = await pages.answer(request).catch((error) => ({ page: lastResort(error), shared: false }));
     if (!found) return alone();
     const { page, shared } = found;
-    if (page instanceof Response) compress(request, response, () => void sendResponse(response, page));
-    else answerStored(request, response, page);
+    if (page instanceof Response) {
+      const error = await encoded(page, String(request.headers["accept-encoding"] ?? ""));
+      compress(request, response, () => void sendResponse(response, error));
+    } else answerStored(request, response, page);
     // The app has logged the request for which it rendered the page.
     if (!shared) return;
     log("info", "request", {
