@@ -19,7 +19,7 @@ WORKDIR /site
 COPY --from=dependencies /site/node_modules node_modules
 COPY --from=build /site/build build
 COPY package.json ./
-COPY app app
+COPY app/server/run.js app/server/run.js
 COPY supabase supabase
 RUN mkdir /data && chown node:node /data
 USER node
@@ -28,4 +28,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself, so that SIGTERM reaches it: it drains within DRAIN_SECONDS and ends the backend.
-CMD ["node", "--import", "tsx", "app/server/start.ts"]
+CMD ["node", "app/server/run.js", "start"]

@@ -4,9 +4,6 @@ import process from "node:process";
 import { z } from "zod";
 import { addresses, figure, optional, origin, port } from "./env-values.server.ts";
 
-// React and the router look at this once, when they are loaded: it has to stand before any of them.
-process.env.NODE_ENV ??= "production";
-
 /** A message of one line for the person who set the environment; never contains a key, a secret, a mail or database URL. */
 export class ConfigurationError extends Error {}
 

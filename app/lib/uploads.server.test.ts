@@ -1,16 +1,21 @@
 import { RouterContextProvider } from "react-router";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { addressHeader } from "./client-address.server.ts";
-import { adoptBackend } from "./env.server.ts";
-import { takePlace } from "./uploads.server.ts";
 
-beforeAll(() => {
+let takePlace: typeof import("./uploads.server.ts").takePlace;
+beforeAll(async () => {
+  vi.resetModules();
   // Room for four of the largest files, two of them from visitors.
   vi.stubEnv("UPLOADS_MIB", "42");
-  adoptBackend({ url: "http://127.0.0.1:1", publishableKey: "publishable", secretKey: "secret" }, "x".repeat(32));
+  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
+  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
+  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
+  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  ({ takePlace } = await import("./uploads.server.ts"));
 });
 afterAll(() => {
   vi.unstubAllEnvs();
+  vi.resetModules();
 });
 
 function begin(from: string, bytes: number, account?: string) {

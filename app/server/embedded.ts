@@ -5,7 +5,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { DataDirError, inWords } from "../../supabase/local/data-dir.ts";
+import { DataDirError, inWords, projectRoot } from "../../supabase/local/data-dir.ts";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import type { MainOptions, MainReport } from "../../supabase/local/main.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/env.server.ts";
@@ -18,8 +18,7 @@ const key = z.string().min(20);
 const Keys = z.object({ publishableKey: key, secretKey: key, jwtSecret: key, sessionSecret: key });
 type Keys = z.infer<typeof Keys>;
 
-const root = path.resolve(import.meta.dirname, "../..");
-const mainFile = path.join(root, "supabase/local/main.ts");
+const mainFile = path.join(projectRoot, "build/programs/backend.js");
 const keysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
 /** The keys kept in the data directory, or null before the first start. Throws a DataDirError when they are broken. */
@@ -121,11 +120,8 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
 }
 
 function launch(options: MainOptions): Promise<{ child: ChildProcess; url: string }> {
-  // The library before tsx: imported after it, tsx would transform every file of it, which takes half of the start.
-  const imports = ["@supabase/lite/pglite", "tsx"].flatMap((module) => ["--import", module]);
   // V8 optimizes PGlite's WebAssembly only after minutes of use: at its default threshold that costs 2 s of a start.
-  const execArgv = ["--wasm-tiering-budget=100000000", ...imports];
-  const child = fork(mainFile, { cwd: root, execArgv });
+  const child = fork(mainFile, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
     const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
     child.once("exit", died);

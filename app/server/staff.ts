@@ -1,5 +1,4 @@
 /** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
-import "./node-version.ts";
 import process from "node:process";
 import { Command } from "commander";
 import { readSettings, type Settings } from "../lib/env.server.ts";

@@ -2,7 +2,6 @@
  * npm start and npm run dev. Builds when needed, starts the embedded backend when SUPABASE_URL is not set, serves the
  * site, and prints its address and how to sign in.
  */
-import "./node-version.ts";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { DataDirError } from "../../supabase/local/data-dir.ts";

@@ -5,6 +5,7 @@ import { App, setExperimental } from "@supabase/lite";
 import { parse } from "smol-toml";
 import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
+import { projectRoot } from "./data-dir.ts";
 import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
 import { isOpen } from "./door.ts";
@@ -61,8 +62,6 @@ type ProjectConfig = {
     hook: { before_user_created: { enabled: boolean; uri: string } };
   };
 };
-
-const projectRoot = path.resolve(import.meta.dirname, "../..");
 
 /**
  * Opens the database, brings it to the newest migration, and returns the handler.
@@ -128,7 +127,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
 
   await makeRoles(db);
   await app.ensureSystemSchema();
-  await db.exec(readFileSync(path.join(import.meta.dirname, "bootstrap.sql"), "utf8"));
+  await db.exec(readFileSync(path.join(projectRoot, "supabase/local/bootstrap.sql"), "utf8"));
   await applyMigrations(database, path.join(projectRoot, "supabase/migrations"));
   if (options.seed && config.db.seed.enabled) {
     for (const file of config.db.seed.sql_paths) {

@@ -5,6 +5,9 @@ import path from "node:path";
 /** The data directory cannot be used; the message is one line for the person who set it. */
 export class DataDirError extends Error {}
 
+/** The root of the project, from here and from the compiled program (app/server/run.js). */
+export const projectRoot = path.resolve(import.meta.dirname, "../..");
+
 const files = ["keys.json", "backend.lock"];
 const folders = ["database", "objects", "outbox"];
 /** Those, their temporary copies, and the temporary files of a backup and a restore. */

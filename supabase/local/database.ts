@@ -4,6 +4,7 @@ import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import type { App } from "@supabase/lite";
 import { PgliteConnection } from "@supabase/lite/pglite";
+import { projectRoot } from "./data-dir.ts";
 
 /** Statements in the one session there is. Times come in ISO 8601. */
 export type Database = {
@@ -42,7 +43,7 @@ export function grantNothing(connection: App["connection"]): void {
 /** Makes the database roles of requests. When this user may not, throws an error that says who has to. */
 export async function makeRoles(db: Database): Promise<void> {
   try {
-    await db.exec(readFileSync(path.join(import.meta.dirname, "roles.sql"), "utf8"));
+    await db.exec(readFileSync(path.join(projectRoot, "supabase/local/roles.sql"), "utf8"));
   } catch (error) {
     throw new Error(
       `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run supabase/local/roles.sql and grant them to it.`,

@@ -6,10 +6,10 @@ import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { firstStart } from "../../tests/support/first-start.ts";
+import { projectRoot } from "./data-dir.ts";
 import { lock, runningBackend } from "./lock.ts";
 import type { MainOptions, MainReport } from "./main.ts";
 
-const projectRoot = path.resolve(import.meta.dirname, "../..");
 let dataDir: string;
 const children: ChildProcess[] = [];
 
@@ -70,7 +70,7 @@ test("the lock of a backend that was killed is taken over", async () => {
 });
 
 test("a folder that a staff command is copying is not taken", () => {
-  const child = standIn("app/server/staff.ts");
+  const child = standIn(path.join("app", "server", "run.js"));
   writeLock({ pid: child.pid, url: null });
   expect(() => lock(dataDir)).toThrow(`in use by process ${child.pid}`);
 });
@@ -128,9 +128,8 @@ test("of several processes that take over the same stale locks at once, one gets
 
 /** A real backend on the data folder, and what it reports first. */
 function launch(): { child: ChildProcess; report: Promise<MainReport> } {
-  const child = fork(path.join(import.meta.dirname, "main.ts"), {
+  const child = fork(path.join(projectRoot, "build/programs/backend.js"), {
     cwd: projectRoot,
-    execArgv: ["--import", "tsx"],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   children.push(child);
@@ -148,7 +147,7 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
 }
 
 /** A running process with the path of the backend, or of another program, in its command line. */
-function standIn(program = path.join("supabase", "local", "main.ts")): ChildProcess {
+function standIn(program = path.join("build", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
@@ -176,7 +175,7 @@ async function race(rounds: number, prepare: (folder: string) => void): Promise<
      setInterval(() => {}, 1000);`,
   );
   const takers = Array.from({ length: 4 }, () => {
-    const child = fork(script, [path.join("supabase", "local", "main.ts")], {
+    const child = fork(script, [path.join("build", "programs", "backend.js")], {
       cwd: projectRoot,
       execArgv: ["--import", "tsx"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -5,9 +5,9 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
+import { projectRoot as root } from "../../../supabase/local/data-dir.ts";
 import { ConfigurationError, environmentForChild } from "../../lib/env.server.ts";
 
-const root = path.resolve(import.meta.dirname, "../../..");
 const sources = ["app", "content", "public", "package-lock.json", "react-router.config.ts", "vite.config.ts"];
 
 export const serverBuild = path.join(root, "build/server/index.js");
