@@ -35,7 +35,7 @@ const checks = await Promise.all([
   inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
 ]);
 const tests = await inTurn([
-  ["route tests and journeys in Firefox", () => vitest("routes", "pglite", "firefox"), [started, firefox]],
+  ["route tests and journeys in Firefox", () => vitest("routes", "settings", "pglite", "firefox"), [started, firefox]],
   ["process tests", () => vitest("process"), [started, postgres]],
   ["journeys", journeys, [started, chromium]],
 ]);
@@ -69,7 +69,10 @@ async function inTurn(phases: Phase[]): Promise<Outcome[]> {
 async function build(): Promise<void> {
   const file = path.join(root, "app/server/start/build.ts");
   const code = `import(${JSON.stringify(file)}).then(({ ensureBuild }) => ensureBuild())`;
-  if (!(await run(process.execPath, ["--import", "tsx", "-e", code]))) throw new Error("The build failed.");
+  const isBuilt =
+    (await run(process.execPath, ["app/server/run.js"])) &&
+    (await run(process.execPath, ["--import", "tsx", "-e", code]));
+  if (!isBuilt) throw new Error("The build failed.");
 }
 
 /** Runs a script of package.json that fails if it finds a fault. */

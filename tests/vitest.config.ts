@@ -7,12 +7,17 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Unit tests that start embedded backends: they run in the project "process", whose timeouts are long enough. */
 const startsBackends = ["supabase/local/{backend,lock}.test.ts"];
 
+/** Route tests that give the site settings of their own, which it reads once. */
+const ownSettings = ["tests/routes/{hanging,https,limits}.test.ts"];
+
 export default defineConfig({
   root,
   resolve: { alias: { "~": path.join(root, "app") } },
   oxc: { jsx: { development: false } },
   test: {
     pool: "forks",
+    // A worker keeps the modules of the product that its files import; importing them took half of a run.
+    isolate: false,
     // Shows console output of failed tests only.
     silent: "passed-only",
     env: cheapHashes,
@@ -51,9 +56,20 @@ export default defineConfig({
         test: {
           name: "routes",
           include: ["tests/routes/*.test.ts"],
+          exclude: ownSettings,
           globalSetup: "tests/support/backend-for-routes.ts",
           // Uses React's production build, as visitors do.
           env: { NODE_ENV: "production" },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "settings",
+          include: ownSettings,
+          globalSetup: "tests/support/backend-for-routes.ts",
+          env: { NODE_ENV: "production" },
+          isolate: true,
         },
       },
       {

@@ -18,7 +18,7 @@ export type Site = {
 export async function ourSite(dataDir: string): Promise<Site & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
-  const site = await start(["--import", "tsx", "app/server/start.ts"], port, env);
+  const site = await start(["app/server/run.js", "start"], port, env);
   return { ...site, backendPort };
 }
 

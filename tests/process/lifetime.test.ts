@@ -54,7 +54,7 @@ test("npm start that gets SIGTERM alone ends with 0 when the site and its backen
 test("a site whose npm was killed ends by itself", async () => {
   const place = await another("new");
   // With a --parent that is not its parent, the site takes its parent to be gone.
-  const site = place.start({}, { cwd: root, args: ["--import", "tsx", "app/server/start.ts", "--parent=1"] });
+  const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });
   expect(await site.exit()).toBe(0);
   await expect.poll(place.backendPid).toBeNull();
 });
@@ -75,7 +75,7 @@ test.runIf(script)("a terminal that is closed takes the site that runs in it alo
   const place = await another();
   const terminal = `const terminal = require("node:child_process").spawn(process.argv[1], process.argv.slice(2));
     process.on("SIGUSR2", () => terminal.kill("SIGKILL"));`;
-  const command = `exec ${process.execPath} --import tsx app/server/start.ts`;
+  const command = `exec ${process.execPath} app/server/run.js start`;
   const args = ["-e", terminal, script ?? "", "--quiet", "--command", command, "/dev/null"];
   const site = place.start({}, { cwd: root, args });
   await site.answers();

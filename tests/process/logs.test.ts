@@ -30,7 +30,7 @@ const marked = (what: string, value: string) => {
 
 /** npm run staff, on the data of this place. Returns what it prints. */
 const staff = (...args: string[]) =>
-  promisify(execFile)(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...args], {
+  promisify(execFile)(process.execPath, ["app/server/run.js", "staff", ...args], {
     cwd: root,
     env: bareEnvironment({ DATA_DIR: place.dataDir }),
   });

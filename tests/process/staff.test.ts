@@ -82,7 +82,7 @@ test("what the company does is in its log, by the name that was given, or the us
 });
 
 test("a command whose reader has gone ends without a word", async () => {
-  const child = spawn(process.execPath, ["--import", "tsx", "app/server/staff.ts", "shipment", "list"], {
+  const child = spawn(process.execPath, ["app/server/run.js", "staff", "shipment", "list"], {
     cwd: root,
     env: bareEnvironment({ DATA_DIR: place.dataDir }),
     stdio: ["ignore", "pipe", "pipe"],

@@ -34,7 +34,6 @@ beforeAll(async () => {
   app = await theApp();
   visitor = app.browser();
 });
-afterAll(() => app.proxy.close());
 
 const slugsOf = (page: Page) =>
   page.all("main ol article a").map((link) => link.getAttribute("href")?.replace("/resources/blog/", ""));

@@ -28,7 +28,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await site.close();
-  await app.proxy.close();
 });
 
 type Answer = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Browser, type Page, password, read, theApp } from "../support/routes.ts";
 
@@ -6,7 +6,6 @@ let app: Awaited<ReturnType<typeof theApp>>;
 beforeAll(async () => {
   app = await theApp();
 });
-afterAll(() => app.proxy.close());
 
 const wrong = "The code is incorrect. Please try again.";
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Browser, handleOf, keptByNobody, read, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -9,7 +9,6 @@ beforeAll(async () => {
   client = app.browser();
   owner = await handleOf(await client.signUpAndIn("Creator"));
 });
-afterAll(() => app.proxy.close());
 
 /** The client's own shipments with their documents, as the backend has them. */
 async function shipments() {

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { faults, meaningless } from "../support/fault-proxy.ts";
 import { mailsTo } from "../support/outbox.ts";
@@ -14,7 +14,6 @@ beforeAll(async () => {
   email = await app.browser().signUpAndIn("Patient");
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 describe("a sign-up is not done, kept, and can be sent again", () => {
   const steps = [

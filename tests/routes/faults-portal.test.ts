@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Fault, faults, meaningless } from "../support/fault-proxy.ts";
 import {
   type Browser,
@@ -24,7 +24,6 @@ beforeEach(async () => {
   path = await client.createShipment("Tea");
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 /** Expects a 502 or 503 with this toast, navigation, footer and 'Sign out', and the session kept. */
 function expectFailure(page: Page, title: string) {

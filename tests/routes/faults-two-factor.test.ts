@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Fault, faults, meaningless } from "../support/fault-proxy.ts";
 import {
@@ -16,7 +16,6 @@ beforeAll(async () => {
   app = await theApp();
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 const all: Fault[] = [...faults, ...meaningless];
 

@@ -39,7 +39,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await site.close();
-  await app.proxy.close();
 });
 
 /** Opens a page, fills in the form with this button, presses it, and reads the answer. */

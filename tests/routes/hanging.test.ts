@@ -1,5 +1,5 @@
 import process from "node:process";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import {
   type Browser,
@@ -25,7 +25,6 @@ beforeAll(async () => {
   shipment = await client.createShipment("Tea");
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 /** In milliseconds: less than two deadlines in a row. */
 const twice = 6000;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Browser, type Page, read, theApp, words } from "../support/routes.ts";
 
@@ -28,7 +28,6 @@ beforeAll(async () => {
   visitor = app.browser();
   page = await visitor.open("/");
 });
-afterAll(() => app.proxy.close());
 
 describe("the home page", () => {
   test("has its eight sections in order, each with a heading, and skips no level", () => {

@@ -7,13 +7,13 @@ import { Browser, password, theApp, theSite } from "../support/routes.ts";
 
 const portal = "https://portal.example";
 
-let app: Awaited<ReturnType<typeof theApp>>;
+let _app: Awaited<ReturnType<typeof theApp>>;
 let said: string[];
 let site: Awaited<ReturnType<typeof theSite>>;
 beforeAll(async () => {
   process.env.APP_ORIGIN = portal;
   process.env.TRUSTED_PROXIES = "";
-  app = await theApp();
+  _app = await theApp();
   const printed = vi.spyOn(console, "log");
   site = await theSite();
   said = printed.mock.calls.map(String);
@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await site.close();
-  await app.proxy.close();
 });
 
 /** A browser of https://portal.example, behind a proxy that ends TLS. */

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Browser, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
@@ -14,7 +14,6 @@ beforeAll(async () => {
   email = await app.browser().signUpAndIn("Limited");
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 const wrong = "not the password";
 const newcomer = () => `nobody-${Math.random().toString(36).slice(2)}@client.example`;

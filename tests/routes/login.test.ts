@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { type Form, keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
 
@@ -11,7 +11,6 @@ beforeAll(async () => {
   email = await browser.signUpAndIn("Baraka");
   shipment = await browser.createShipment("Coffee");
 });
-afterAll(() => app.proxy.close());
 
 /** Sends the login form of a new visitor and reads the page it answers. */
 async function refused(typed: { email?: string; password?: string }) {

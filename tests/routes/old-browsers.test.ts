@@ -10,13 +10,13 @@ import { type Browser, theApp, theSite } from "../support/routes.ts";
 
 const visited = [...publicPages, "/?quote", ...doors, "/resources/forgot-password"];
 
-let app: Awaited<ReturnType<typeof theApp>>;
+let _app: Awaited<ReturnType<typeof theApp>>;
 let site: Awaited<ReturnType<typeof theSite>>;
 let client: Browser;
 /** The HTML of every page, by its address. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
-  app = await theApp();
+  _app = await theApp();
   site = await theSite();
   client = site.browser();
   await client.signUpAndIn("Wanjiru Kamau");
@@ -28,7 +28,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await site.close();
-  await app.proxy.close();
 });
 
 /** What is wrong with each page, as one list. */

@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await site.close();
-  await app.proxy.close();
 });
 
 const token = "a-token-of-at-least-sixteen-letters";

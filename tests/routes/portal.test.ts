@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { anonymousBackend } from "../../app/lib/supabase.server.ts";
 import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { verifyDocument } from "../../app/models/document.server.ts";
@@ -22,7 +22,6 @@ beforeAll(async () => {
   client = app.browser();
   await client.signUpAndIn("Wanjiru Kamau");
 });
-afterAll(() => app.proxy.close());
 
 const idOf = (path: string) => path.replace("/portal/", "");
 /** The shipments in the list of a page: name, short id and status as one line each. */

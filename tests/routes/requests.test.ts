@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await site.close();
-  await app.proxy.close();
 });
 
 /** Everything that takes a form. */

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Fault } from "../support/fault-proxy.ts";
 import { type Browser, pdf, theApp } from "../support/routes.ts";
 
@@ -14,7 +14,6 @@ beforeAll(async () => {
   shipment = await client.createShipment("Tea");
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 /** How many matching calls, all failing, the backend gets during an act, and how many milliseconds it takes. */
 async function heard(fault: Fault, of: RegExp, act: () => Promise<unknown>) {

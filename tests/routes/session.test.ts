@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { faults, meaningless } from "../support/fault-proxy.ts";
 import { type Browser, keptByNobody, theApp } from "../support/routes.ts";
 
@@ -11,7 +11,6 @@ beforeAll(async () => {
   email = await client.signUpAndIn("Wanjiru");
 });
 afterEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 /** Another browser with a copy of this one's cookies. */
 function copyOf(browser: Browser): Browser {

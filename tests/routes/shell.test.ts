@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { HTMLElement } from "node-html-parser";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Browser, type Page, read, theApp, words } from "../support/routes.ts";
 
@@ -22,7 +22,6 @@ beforeAll(async () => {
   await client.signUpAndIn("Wanjiru Kamau");
   await client.open("/portal");
 });
-afterAll(() => app.proxy.close());
 
 /** Name and address of the links below an element. */
 const linksIn = (element: HTMLElement | undefined) =>

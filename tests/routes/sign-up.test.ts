@@ -1,5 +1,5 @@
 import process from "node:process";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds, listClientIds } from "../../app/models/client-id.server.ts";
 import { mailsTo } from "../support/outbox.ts";
 import { type Browser, keptByNobody, password, read, theApp } from "../support/routes.ts";
@@ -12,7 +12,6 @@ beforeAll(async () => {
   browser = app.browser();
   unused = await issueClientIds(app.company, 60);
 });
-afterAll(() => app.proxy.close());
 
 const dataDir = process.env.DATA_DIR ?? "";
 const newClientId = () => unused.pop() ?? "";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Browser, handleOf, type Page, pdf, read, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -19,7 +19,6 @@ beforeAll(async () => {
   await stranger.open("/portal");
   asked = [theirs, "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"];
 });
-afterAll(() => app.proxy.close());
 
 /** The page's HTML with placeholders for what differs between answers: the address asked for and the nonce. */
 function alike(page: Page, path: string): string {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Browser, keptByNobody, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 beforeAll(async () => {
   app = await theApp();
 });
-afterAll(() => app.proxy.close());
 
 const themeOf = async (browser: Browser) => (await browser.open("/login")).all("html")[0]?.getAttribute("class");
 

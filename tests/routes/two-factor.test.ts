@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Browser, type Form, keptByNobody, type Page, password, read, theApp } from "../support/routes.ts";
 
@@ -7,7 +7,6 @@ beforeAll(async () => {
   app = await theApp();
 });
 beforeEach(() => app.proxy.fail("none"));
-afterAll(() => app.proxy.close());
 
 /** Presses "Set up 2FA" and returns the page with the secret and an authenticator that knows it. */
 async function beginSetup(browser: Browser): Promise<{ page: Page; authenticator: Authenticator }> {

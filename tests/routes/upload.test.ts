@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyDocument } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { type Browser, handleOf, keptByNobody, pdf, read, theApp, words } from "../support/routes.ts";
@@ -16,7 +16,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   path = await client.createShipment("Documents");
 });
-afterAll(() => app.proxy.close());
 
 /** Chooses a file for the invoice of the shipment and presses Upload. */
 const send = async (file?: File) =>

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -23,6 +24,7 @@ export default function setup(): Promise<() => Promise<void>> {
 
 async function start() {
   await ensureBuild();
+  execFileSync(process.execPath, ["app/server/run.js"]);
   const server = await startPostgres();
   const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
   const database = await databaseOn(server.url);

@@ -68,10 +68,6 @@ export async function faultProxy(target: string) {
       await act();
       return calls.slice(before);
     },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 

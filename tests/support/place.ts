@@ -70,7 +70,7 @@ export async function aPlace(
 }
 
 async function staff(words: string[], environment: Record<string, string>) {
-  const child = spawn(process.execPath, ["--import", "tsx", "app/server/staff.ts", ...words], {
+  const child = spawn(process.execPath, ["app/server/run.js", "staff", ...words], {
     cwd: root,
     env: bareEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],

@@ -14,11 +14,18 @@ export const password = "a good password";
 /** A Cache-Control with which neither a proxy nor the browser's Back keeps an answer. */
 export const keptByNobody = /^private,.*\bno-store\b/;
 
+let app: ReturnType<typeof startApp> | undefined;
+
 /**
  * The built app as one function from Request to Response, on the backend of the route tests behind a proxy that can
- * fail. Import it once per file, before anything of the app has read its settings.
+ * fail. The files that one worker runs share it: a test that makes the proxy fail ends that itself.
  */
-export async function theApp() {
+export function theApp() {
+  app ??= startApp();
+  return app;
+}
+
+async function startApp() {
   const url = process.env.SUPABASE_URL ?? "";
   const proxy = await faultProxy(url);
   process.env.SUPABASE_URL = proxy.url;

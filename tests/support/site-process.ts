@@ -24,7 +24,7 @@ export function kill(pid: number | null): void {
 
 /** The folder a site is started in, and what Node is told. */
 export type Start = { cwd: string; args: string[] };
-const npmStart: Start = { cwd: root, args: ["--import", "tsx", "app/server/start.ts"] };
+const npmStart: Start = { cwd: root, args: ["app/server/run.js", "start"] };
 
 /** One `npm start`, and everything that it and its backend print. */
 export class SiteProcess {
