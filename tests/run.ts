@@ -26,7 +26,6 @@ const chromium = begun(ensureBrowser());
 const firefox = ensureFirefox().catch(() => undefined);
 const started = begun(build().then(firstStart));
 
-// Tests that depend on time run later, one phase at a time.
 const checks = await Promise.all([
   inTurn([
     ["lint", () => script("lint")],
@@ -34,13 +33,19 @@ const checks = await Promise.all([
   ]),
   inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
 ]);
-const tests = await inTurn([
-  ["route tests and journeys in Firefox", () => vitest("routes", "settings", "pglite", "firefox"), [started, firefox]],
-  ["process tests", () => vitest("process"), [started, postgres]],
-  ["journeys", journeys, [started, chromium]],
+// Two at a time, as many of these tests wait: for deadlines, retries, and processes that start.
+const tests = await Promise.all([
+  inTurn([
+    ["route tests", () => vitest("routes", "pglite"), [started]],
+    ["process tests", () => vitest("process"), [started, postgres]],
+  ]),
+  inTurn([
+    ["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]],
+    ["journeys", journeys, [started, chromium]],
+  ]),
 ]);
 rmSync(work, { recursive: true, force: true });
-const outcomes = [...checks.flat(), ...tests];
+const outcomes = [...checks.flat(), ...tests.flat()];
 const slowest = outcomes.flatMap(({ took }) => took).sort((one, other) => other.ms - one.ms);
 console.log("\nThe slowest:");
 for (const { name, ms } of slowest.slice(0, 20)) console.log(`${inSeconds(ms).padStart(8)}  ${name}`);
