@@ -33,19 +33,17 @@ const checks = await Promise.all([
   ]),
   inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
 ]);
-// Two at a time, as many of these tests wait: for deadlines, retries, and processes that start.
-const tests = await Promise.all([
-  inTurn([
-    ["route tests", () => vitest("routes", "pglite"), [started]],
-    ["process tests", () => vitest("process"), [started, postgres]],
-  ]),
-  inTurn([
-    ["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]],
-    ["journeys", journeys, [started, chromium]],
-  ]),
+// Beside the route tests those that wait for deadlines most of their time; then what needs the processors, in turn.
+const routes = await Promise.all([
+  inTurn([["route tests", () => vitest("routes", "pglite"), [started]]]),
+  inTurn([["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]]]),
+]);
+const tests = await inTurn([
+  ["process tests", () => vitest("process"), [started, postgres]],
+  ["journeys", journeys, [started, chromium]],
 ]);
 rmSync(work, { recursive: true, force: true });
-const outcomes = [...checks.flat(), ...tests.flat()];
+const outcomes = [...checks.flat(), ...routes.flat(), ...tests];
 const slowest = outcomes.flatMap(({ took }) => took).sort((one, other) => other.ms - one.ms);
 console.log("\nThe slowest:");
 for (const { name, ms } of slowest.slice(0, 20)) console.log(`${inSeconds(ms).padStart(8)}  ${name}`);

@@ -15,7 +15,8 @@ export const trusting: (proxies: string[]) => IsTrusted = proxyAddress.compile;
  * the first address that is none of theirs.
  */
 export function clientAddress(incoming: IncomingMessage, isTrusted: IsTrusted): string {
-  return proxyAddress(incoming, isTrusted) ?? "unknown";
+  const { remoteAddress = "unknown" } = incoming.socket;
+  return incoming.headers["x-forwarded-for"] === undefined ? remoteAddress : proxyAddress(incoming, isTrusted);
 }
 
 /** The address that the server wrote into a request. */

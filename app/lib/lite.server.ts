@@ -6,10 +6,14 @@ const slow = new Set(["2g", "slow-2g"]);
 
 /** Whether a request gets a lighter page: by the person's choice, else by `Save-Data`, else by `ECT` (2g). */
 export function isLite(request: Request): boolean {
-  const chosen = cookieOf(request, cookie);
-  if (chosen === "0" || chosen === "1") return chosen === "1";
   const { headers } = request;
-  return headers.get("Save-Data")?.toLowerCase() === "on" || slow.has(headers.get("ECT")?.toLowerCase() ?? "");
+  return isLiteBy(cookieOf(request, cookie), headers.get("Save-Data"), headers.get("ECT"));
+}
+
+/** The same, by the value of our cookie and of the two headers. */
+export function isLiteBy(chosen: string | undefined, saveData?: string | null, ect?: string | null): boolean {
+  if (chosen === "0" || chosen === "1") return chosen === "1";
+  return saveData?.toLowerCase() === "on" || slow.has(ect?.toLowerCase() ?? "");
 }
 
 /** A Set-Cookie that keeps the choice for a year. */

@@ -1,6 +1,7 @@
 /** Log lines: one JSON object a line on standard output, with the id of the request that X-Request-Id tells the client. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHmac, randomUUID } from "node:crypto";
+import process from "node:process";
 import type { MiddlewareFunction } from "react-router";
 import { addressOf } from "./client-address.server.ts";
 import { env } from "./env.server.ts";
@@ -20,8 +21,16 @@ const ofRequest = new AsyncLocalStorage<{ requestId: string; address: string }>(
  */
 export function log(level: Level, event: string, fields: Fields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...ofRequest.getStore(), ...fields };
-  console.log(visible(JSON.stringify(line)));
+  if (waiting.push(visible(JSON.stringify(line))) === 1) setImmediate(write);
 }
+
+/** The lines of this turn of the event loop: written one at a time they take as long as the answer to a request. */
+const waiting: string[] = [];
+
+function write(): void {
+  if (waiting.length > 0) console.log(waiting.splice(0).join("\n"));
+}
+process.once("exit", write);
 
 /** Logs what libraries print to the console: its first line only, as the rest may hold secrets. */
 export function logConsole(): void {

@@ -1,5 +1,6 @@
 /** What hosted auth (GoTrue) does at sign-up and sign-in and @supabase/lite does not; read from GoTrue's source. */
 import { createHash, randomInt, randomUUID } from "node:crypto";
+import process from "node:process";
 import bcrypt from "bcryptjs";
 import type { Database } from "./database.ts";
 import type { Mailer } from "./mail.ts";
@@ -21,11 +22,20 @@ type Credentials = { email?: unknown; password?: unknown; data?: Record<string, 
 
 // bcryptjs is another name here for @node-rs/bcrypt, the library's own import included (package.json, overrides): native,
 // and off this thread.
+const hashes = new Map<number, Promise<string>>();
+
 /** A hash of a random password, of the cost the library uses: comparing with it takes as long as with a real one. */
-const nobodysHash = bcrypt.hashSync(randomUUID(), 10);
+function nobodysHash(): Promise<string> {
+  const cost = Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
+  const hash = hashes.get(cost) ?? bcrypt.hash(randomUUID(), cost);
+  hashes.set(cost, hash);
+  return hash;
+}
 
 /** Wraps the library's handler. Answers and error codes are those of GoTrue. */
 export function withGoTrueRules(rules: Rules): Handler {
+  // The first to need it must not wait longer than those with an account.
+  void nobodysHash();
   return async (request) => {
     const url = new URL(request.url);
     const route = `${request.method} ${url.pathname}`;
@@ -64,7 +74,7 @@ async function signUp(rules: Rules, request: Request): Promise<Response> {
   // The library checks the input before it looks for the address, so its only refusal left is "known".
   const response = await rules.next(request);
   if ((await errorCode(response)) !== "over_email_send_rate_limit") return response;
-  await bcrypt.compare(String(input.password), nobodysHash);
+  await bcrypt.compare(String(input.password), await nobodysHash());
   if (!account.confirmed) {
     const wait = await sendConfirmationAgain(rules, account);
     if (wait > 0) return tooSoon(wait);
@@ -98,7 +108,7 @@ async function signIn(rules: Rules, request: Request): Promise<Response> {
   const account = await findAccount(rules.db, email);
   const compared = code === "invalid_credentials" && account !== null;
   if (compared) return response;
-  const known = await bcrypt.compare(String(password ?? ""), account?.encrypted_password ?? nobodysHash);
+  const known = await bcrypt.compare(String(password ?? ""), account?.encrypted_password ?? (await nobodysHash()));
   if (code === "email_not_confirmed" && known) return response;
   return failure(400, "invalid_credentials", "Invalid login credentials");
 }

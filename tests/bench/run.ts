@@ -13,7 +13,7 @@ import { doors, publicPages } from "../support/pages.ts";
 import { companyOf, growTo, type Load, load, logIn, portalCost } from "./load.ts";
 import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
 import { barePeer } from "./peer.ts";
-import { memoryOf, ourSite, plainServe, type Site, stop } from "./site.ts";
+import { bareServer, memoryOf, ourSite, plainServe, type Site, stop } from "./site.ts";
 import { lines, slowLine } from "./slow-line.ts";
 import { tlsFront } from "./tls.ts";
 
@@ -93,11 +93,15 @@ async function loads(site: Site & { backendPort: number }, origin: string): Prom
   const plain = await plainServe(work, site.backendPort);
   running.push(plain);
   const rows: Rate[] = [];
+  const bare = await bareServer(`${origin}/services`);
+  running.push(bare);
   for (const { server, at } of [
     { server: "ours", at: origin },
     { server: "@react-router/serve", at: `http://127.0.0.1:${plain.port}` },
+    { server: "bare node:http", at: `http://127.0.0.1:${bare.port}` },
   ]) {
-    const cookie = await logIn(at, demo);
+    const isBare = server === "bare node:http";
+    const cookie = isBare ? "" : await logIn(at, demo);
     const tag =
       (await fetch(`${at}/services`, { headers: { "accept-encoding": "br" } })).headers.get("ETag") ?? '"none"';
     const of = async (what: string, options: Parameters<typeof load>[1], path: string) => {
@@ -105,6 +109,7 @@ async function loads(site: Site & { backendPort: number }, origin: string): Prom
     };
     await of("anonymous page", {}, "/services");
     await of("the same, not modified", { headers: { "if-none-match": tag, "accept-encoding": "br" } }, "/services");
+    if (isBare) continue;
     await of("portal page", { headers: { cookie, "accept-encoding": "br" } }, "/portal");
     const body = new URLSearchParams(demo).toString();
     const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
@@ -166,8 +171,8 @@ function print(result: {
   if (result.load.length > 0) {
     console.table(
       result.load.map((row) => {
-        const peer = result.load.find(({ what, server }) => what === row.what && server !== row.server);
-        const ratio = row.server === "ours" && peer ? `${(row.perSecond / peer.perSecond).toFixed(1)} x` : "";
+        const ours = result.load.find(({ what, server }) => what === row.what && server === "ours");
+        const ratio = row.server === "ours" || !ours ? "" : `ours ${(ours.perSecond / row.perSecond).toFixed(2)} x`;
         return { what: row.what, server: row.server, "requests/s": row.perSecond, "p99 ms": row.p99, ratio };
       }),
     );

@@ -41,6 +41,27 @@ export async function startServe(folder: string, env: Record<string, string>): P
   return start([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
+/** A bare node:http server that answers every address with the same bytes and headers as ours answers one page. */
+export async function bareServer(page: string): Promise<Site> {
+  const port = await freePort();
+  const code = `
+    const { createServer, get } = await import("node:http");
+    const { buffer } = await import("node:stream/consumers");
+    const ask = (headers) => new Promise((done) => get(${JSON.stringify(page)}, { headers }, done));
+    const without = (answer, names) =>
+      answer.rawHeaders.filter((_, at) => !names.includes(answer.rawHeaders[at - (at % 2)].toLowerCase()));
+    const found = await ask({ "accept-encoding": "br" });
+    const body = await buffer(found);
+    const known = await ask({ "accept-encoding": "br", "if-none-match": found.headers.etag });
+    const own = ["connection", "date", "keep-alive"];
+    const [full, notModified] = [without(found, own), without(known, own)];
+    createServer((request, response) => {
+      if (request.headers["if-none-match"]) response.writeHead(304, notModified).end();
+      else response.writeHead(200, full).end(body);
+    }).listen(${port}, "127.0.0.1");`;
+  return start(["--input-type=module", "-e", code], port, {});
+}
+
 /** Stops a site and waits for its end. */
 export function stop({ child }: Site, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {

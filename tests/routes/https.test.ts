@@ -7,15 +7,16 @@ import { Browser, password, theApp, theSite } from "../support/routes.ts";
 
 const portal = "https://portal.example";
 
-let _app: Awaited<ReturnType<typeof theApp>>;
 let said: string[];
 let site: Awaited<ReturnType<typeof theSite>>;
 beforeAll(async () => {
   process.env.APP_ORIGIN = portal;
   process.env.TRUSTED_PROXIES = "";
-  _app = await theApp();
+  await theApp();
   const printed = vi.spyOn(console, "log");
   site = await theSite();
+  // Log lines are written at the end of a turn of the event loop.
+  await new Promise(setImmediate);
   said = printed.mock.calls.map(String);
   printed.mockRestore();
 });

@@ -10,13 +10,12 @@ import { type Browser, theApp, theSite } from "../support/routes.ts";
 
 const visited = [...publicPages, "/?quote", ...doors, "/resources/forgot-password"];
 
-let _app: Awaited<ReturnType<typeof theApp>>;
 let site: Awaited<ReturnType<typeof theSite>>;
 let client: Browser;
 /** The HTML of every page, by its address. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
-  _app = await theApp();
+  await theApp();
   site = await theSite();
   client = site.browser();
   await client.signUpAndIn("Wanjiru Kamau");

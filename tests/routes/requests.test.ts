@@ -361,8 +361,8 @@ describe("uploads on their way", () => {
 describe("whatever an address looks like,", () => {
   let lines: Record<string, unknown>[];
   beforeAll(() => {
-    vi.spyOn(console, "log").mockImplementation((line: unknown) => {
-      if (String(line).startsWith("{")) lines.push(JSON.parse(String(line)));
+    vi.spyOn(console, "log").mockImplementation((printed: unknown) => {
+      for (const line of String(printed).split("\n")) if (line.startsWith("{")) lines.push(JSON.parse(line));
     });
   });
   beforeEach(() => {

@@ -1,6 +1,9 @@
+import { createServer, get, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { expect, test } from "vitest";
-import { encode, encoded } from "./kept-answer.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { answerStored, encode, encoded } from "./kept-answer.ts";
 
 const consignments = (count: number) =>
   Array.from({ length: count }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
@@ -48,4 +51,35 @@ test("an answer that is no page, or has no body, stays as it is", async () => {
   const head = await encoded(html(null), "br");
   expect(head.headers.has("Content-Encoding")).toBe(false);
   expect(head.body).toBe(null);
+});
+
+test("what is kept is answered in one piece, with each header once, and not again to a browser that has it", async () => {
+  const headers = { "content-type": "text/html", "cache-control": "no-cache", vary: "Cookie" };
+  const stored = { headers, etag: "tag", bodies: await encode(Buffer.from(page)) };
+  const server = createServer((request, response) => {
+    answerStored(request, response, stored, ["X-Frame-Options", "DENY"]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const ask = async (asked: IncomingHttpHeaders, method = "GET") => {
+    const answer = await new Promise<import("node:http").IncomingMessage>((resolve) =>
+      get({ port, host: "127.0.0.1", method, headers: asked, agent: false }, resolve),
+    );
+    const names = answer.rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+    return { status: answer.statusCode, headers: answer.headers, names: names.sort(), body: await text(answer) };
+  };
+  const plain = ["cache-control", "connection", "content-length", "content-type", "date", "etag", "vary"];
+  const whole = await ask({});
+  expect(whole.names).toEqual([...plain, "x-frame-options"]);
+  expect(whole.headers).toMatchObject({ vary: "Accept-Encoding, Cookie", etag: '"tag"' });
+  expect(whole.body).toBe(stored.bodies.identity?.toString());
+  const zipped = await ask({ "accept-encoding": "gzip" });
+  expect(zipped.headers).toMatchObject({ "content-encoding": "gzip", etag: '"tag-gzip"' });
+  const known = await ask({ "accept-encoding": "br", "if-none-match": '"tag-br"' });
+  expect(known.names).toEqual(["cache-control", "connection", "date", "etag", "vary", "x-frame-options"]);
+  expect([known.status, known.body]).toEqual([304, ""]);
+  expect((await ask({ "accept-encoding": "gzip", "if-none-match": '"tag-br"' })).status).toBe(200);
+  const head = await ask({}, "HEAD");
+  expect([head.headers["content-length"], head.body]).toEqual([whole.headers["content-length"], ""]);
 });

@@ -3,12 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import fresh from "fresh";
+import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
 
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
-/** One answer in every encoding that makes it smaller; `headers` are those that do not depend on the encoding. */
+/** One answer in every encoding that makes it smaller; `headers` are those that do not depend on the encoding, named in lower case. */
 export type Stored = { headers: Record<string, string>; etag: string; bodies: Partial<Record<Encoding, Buffer>> };
 
 /** Brotli at its best quality; for what is kept. */
@@ -62,24 +63,51 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
   return Buffer.concat(chunks);
 }
 
-/** Answers a GET or HEAD: 304 when the browser has these bytes, else the smallest encoding it takes. */
-export function answerStored(request: IncomingMessage, response: ServerResponse, stored: Stored): void {
-  const available = encodings.filter((encoding) => stored.bodies[encoding]);
-  const encoding = chosen(request.headers["accept-encoding"], available);
-  const body = stored.bodies[encoding] ?? Buffer.alloc(0);
-  const etag = `"${stored.etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
-  for (const [name, value] of Object.entries(stored.headers)) response.setHeader(name, value);
-  response.setHeader("ETag", etag);
-  response.setHeader("Vary", ["Accept-Encoding", stored.headers.Vary].filter(Boolean).join(", "));
-  if (fresh(request.headers, { etag })) {
-    response.statusCode = 304;
-    response.removeHeader("Content-Type");
-    response.end();
+/**
+ * Answers a GET or HEAD: 304 when the browser has these bytes, else the smallest encoding it takes. `headers` are those
+ * that every answer has, as names and values in turn: written at once, they cost a tenth of setting one after the other.
+ */
+export function answerStored(
+  request: IncomingMessage,
+  response: ServerResponse,
+  stored: Stored,
+  headers: readonly string[] = [],
+): void {
+  const { etag, head, body } = inEncoding(stored, request.headers["accept-encoding"]);
+  if (request.headers["if-none-match"] !== undefined && fresh(request.headers, { etag })) {
+    response.writeHead(304, [...headers, ...head.notModified]).end();
     return;
   }
-  if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
-  response.setHeader("Content-Length", body.length);
+  response.writeHead(200, [...headers, ...head.ok]);
   response.end(request.method === "HEAD" ? undefined : body);
+}
+
+type InEncoding = { etag: string; head: { ok: string[]; notModified: string[] }; body: Buffer };
+
+/** What has been answered, by encoding; it is forgotten with what was stored. */
+const answers = new WeakMap<Stored, Map<Encoding, InEncoding>>();
+
+/** What is stored in the encoding that a browser takes, with the headers that go with it. */
+function inEncoding(stored: Stored, acceptEncoding: string | undefined): InEncoding {
+  const available = encodings.filter((encoding) => stored.bodies[encoding]);
+  const encoding = chosen(acceptEncoding, available);
+  const made = answers.get(stored) ?? new Map<Encoding, InEncoding>();
+  const known = made.get(encoding);
+  if (known) return known;
+  const body = stored.bodies[encoding] ?? Buffer.alloc(0);
+  const etag = `"${stored.etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
+  const { vary, ...own } = stored.headers;
+  const shared = ["ETag", etag, "Vary", ["Accept-Encoding", vary].filter(Boolean).join(", ")];
+  const ofBody = ["Content-Length", String(body.length)];
+  if (encoding !== "identity") ofBody.push("Content-Encoding", encoding);
+  const lasting = Object.entries(own).filter(([name]) => name !== "content-type");
+  const answer = {
+    etag,
+    head: { ok: [...Object.entries(own).flat(), ...shared, ...ofBody], notModified: [...lasting.flat(), ...shared] },
+    body,
+  };
+  answers.set(stored, made.set(encoding, answer));
+  return answer;
 }
 
 /**
@@ -97,9 +125,17 @@ export async function encoded(response: Response, acceptEncoding: string | null)
   return new Response(await encodeAs(encoding, page, quickBrotli), { status: response.status, headers });
 }
 
+/** What was chosen; browsers send few different headers. */
+const choices = new LRUCache<string, Encoding>({ max: 500 });
+
 /** The first that the browser accepts: `available` lists them by size, smallest first. */
 function chosen(acceptEncoding: string | undefined, available: readonly Encoding[]): Encoding {
+  const key = `${available} of ${acceptEncoding}`;
+  const known = choices.get(key);
+  if (known) return known;
   const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
   const accepted = negotiator.encodings([...available]);
-  return available.find((encoding) => accepted.includes(encoding)) ?? "identity";
+  const choice = available.find((encoding) => accepted.includes(encoding)) ?? "identity";
+  if (key.length < 200) choices.set(key, choice);
+  return choice;
 }

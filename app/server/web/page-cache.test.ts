@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 let createPages: typeof import("./page-cache.ts").createPages;
 let themeCookie: typeof import("../../lib/theme.server.ts").themeCookie;
@@ -113,4 +113,37 @@ test("cookies that a page does not depend on do not have it rendered again", asy
   for (const cookie of ["known=1", "shared=1", "reminded=1", "cookieSettings=x", "__Host-flash=x", "_ga=1; theme"])
     await read(asking(cookie));
   expect(asked).toHaveLength(1);
+});
+
+describe("a page that is kept is found by its address alone", () => {
+  const kept = async () => {
+    const pages = createPages(async () => new Response("a page"), origin);
+    for (const url of ["/", "/about", "/about?quote"]) await pages.answer(asking(undefined, url));
+    return pages;
+  };
+
+  test("when the request has no cookie", async () => {
+    const pages = await kept();
+    for (const url of ["/", "/about", "/about?quote"]) {
+      expect(pages.known(asking(undefined, url))?.bodies.identity?.toString(), url).toBe("a page");
+    }
+    expect(pages.known(asking(undefined, "/services"))).toBeUndefined();
+  });
+
+  test("not with a cookie, another spelling, or headers by which pages differ", async () => {
+    const pages = await kept();
+    for (const cookie of ["session=x", "theme=x", "lite=1", "other=x"]) {
+      expect(pages.known(asking(cookie)), cookie).toBeUndefined();
+    }
+    for (const url of ["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"]) {
+      expect(pages.known(asking(undefined, url)), url).toBeUndefined();
+    }
+    for (const headers of [{ "save-data": "on" }, { ect: "2g" }, { "sec-fetch-site": "same-origin" }]) {
+      const request = { ...asking(), headers } as unknown as IncomingMessage;
+      const pages = await kept();
+      expect(pages.known(request), JSON.stringify(headers)).toBeUndefined();
+      await pages.answer(request);
+      expect(pages.known(request), JSON.stringify(headers)).toBeDefined();
+    }
+  });
 });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { addressHeader } from "../../lib/client-address.server.ts";
 import { cookieName, cookiesIn, isOfSession, sessionCookieName } from "../../lib/cookies.server.ts";
-import { isLite } from "../../lib/lite.server.ts";
+import { isLite, isLiteBy } from "../../lib/lite.server.ts";
 import { requestIdHeader } from "../../lib/log.server.ts";
 import { themeOf } from "../../lib/theme.server.ts";
 import { bestBrotli, encode, quickBrotli, type Stored } from "./kept-answer.ts";
@@ -18,10 +18,15 @@ const personal = /^\/+(portal|login|signup|auth)\b/i;
 /** The page that shows the cookie settings; an escaped address may be that page too. */
 const choosesCookies = /cookie-settings|%/i;
 
+/** Addresses that a URL parser would leave as they are. */
+const plainAddress = /^(?:\/|(?:\/[\w-]+)+)(?:\?[\w=&-]*\w)?$/;
+
 /** The request headers by which a page may differ, besides its address. */
 export const varies = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
 export type Pages = {
+  /** The kept page for a request with a plain address and without cookies, if there is one. */
+  known: (request: IncomingMessage) => Stored | undefined;
   /**
    * The kept page for a request, rendered at the first request for it; a Response when it is an error, which is not
    * kept. `shared` when it was rendered for another request. Null when this request needs an answer of its own.
@@ -63,6 +68,12 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
   };
 
   return {
+    known({ url = "", headers }) {
+      if (headers.cookie !== undefined || !plainAddress.test(url) || url.length > maxAddress) return undefined;
+      const isSlow = isLiteBy(undefined, onlyOne(headers["save-data"]), onlyOne(headers.ect));
+      const isNext = headers["sec-fetch-site"] === "same-origin";
+      return kept.get(keyOf(origin + url, isSlow, false, false, isNext));
+    },
     async answer(incoming) {
       const { key, request } = await anonymous(incoming, origin);
       const known = kept.get(key);
@@ -100,8 +111,15 @@ async function anonymous({ url = "/", headers }: IncomingMessage, origin: string
   if (cookies.length > 0) asked.set("Cookie", cookies.join("; "));
   const request = new Request(origin + url, { headers: asked });
   const isLight = cookies.length > 0 && (await themeOf(request)) === "light";
-  return { request, key: [request.url, isLite(request), isLight, signedIn, isNext].join(" ") };
+  return { request, key: keyOf(request.url, isLite(request), isLight, signedIn, isNext) };
 }
+
+/** The cache key of a page: its whole address, and what else it differs by. */
+function keyOf(url: string, lite: boolean, light: boolean, signedIn: boolean, isNext: boolean): string {
+  return `${url} ${lite} ${light} ${signedIn} ${isNext}`;
+}
+
+const onlyOne = (header: string | string[] | undefined) => (typeof header === "string" ? header : undefined);
 
 /** Whether a cookie of ours is in a `Cookie` header. */
 function isNamed(header: string | undefined, name: string): boolean {
@@ -123,7 +141,7 @@ async function judged(response: Response, request: Request): Promise<Rendered> {
   // Browsers may keep a page, but ask each time whether it has changed.
   const cacheControl = control || "no-cache";
   return {
-    headers: { ...headers, "cache-control": cacheControl, Vary: varies },
+    headers: { ...headers, "cache-control": cacheControl, vary: varies },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
     // The best quality takes 0.1 s: not for queries, capitals, slashes and escapes that anybody can make up.
     bodies: await encode(body, isSpelledOurWay ? bestBrotli : quickBrotli),

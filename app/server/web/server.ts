@@ -33,6 +33,7 @@ export async function createSite(): Promise<Server> {
   if (!addressesTold) log("warn", "addresses unknown", { message: addressesUnknown });
   const origin = new URL(siteOrigin);
   const headers = Object.entries(securityHeaders());
+  const everyAnswer = headers.flat();
   const isTrusted = trusting(trustedProxies);
   const files = readFiles(clientBuild);
 
@@ -74,15 +75,23 @@ export async function createSite(): Promise<Server> {
       compress(request, response, () => void sendResponse(response, error));
     } else answerStored(request, response, page);
     // The app has logged the request for which it rendered the page.
-    if (!shared) return;
-    log("info", "request", {
-      requestId: String(response.getHeader(requestIdHeader)),
-      address: String(request.headers[addressHeader.toLowerCase()]),
-      method: request.method,
-      route: path,
-      status: page instanceof Response ? page.status : response.statusCode,
-      kept: true,
-    });
+    if (shared) logKept(request, page instanceof Response ? page.status : response.statusCode, path);
+  };
+
+  /** Answers what is kept and needs nothing of the request but its address; false for every other request. */
+  const answerAtOnce = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { method, url = "", headers: asked, httpVersion } = request;
+    const isRead = method === "GET" || method === "HEAD";
+    const hasBody = asked["content-length"] !== undefined || asked["transfer-encoding"] !== undefined;
+    if (!isRead || hasBody || (!asked.host && httpVersion === "1.1")) return false;
+    const file = files.get(url);
+    const stored = file ?? pages.known(request);
+    if (!stored) return false;
+    const own = [requestIdHeader, idOf(request)];
+    if (!server.listening) own.push("Connection", "close");
+    answerStored(request, response, stored, [...everyAnswer, ...own]);
+    if (!file) logKept(request, response.statusCode, url.split("?", 1)[0] ?? "");
+    return true;
   };
 
   const server = createServer(
@@ -94,8 +103,10 @@ export async function createSite(): Promise<Server> {
       requireHostHeader: false,
     },
     (request, response) => {
+      introduce(request, clientAddress(request, isTrusted));
+      if (answerAtOnce(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
-      response.setHeader(requestIdHeader, introduce(request, clientAddress(request, isTrusted)));
+      response.setHeader(requestIdHeader, idOf(request));
       if (!server.listening) response.setHeader("Connection", "close");
       if (!isWellFormed(request, response)) return;
       guardBody(request, response, (code) => {
@@ -110,12 +121,26 @@ export async function createSite(): Promise<Server> {
   return server;
 }
 
-/** Writes a new id and the client's address into the request's headers for the app. Returns the id. */
-function introduce(request: IncomingMessage, address: string): string {
-  const id = randomUUID();
-  request.headers[requestIdHeader.toLowerCase()] = id;
-  request.headers[addressHeader.toLowerCase()] = address;
-  return id;
+/** Writes a new id and the client's address into the request's headers, for the app. */
+function introduce(request: IncomingMessage, address: string): void {
+  request.headers[idKey] = randomUUID();
+  request.headers[addressKey] = address;
+}
+
+const idKey = requestIdHeader.toLowerCase();
+const addressKey = addressHeader.toLowerCase();
+const idOf = (request: IncomingMessage) => String(request.headers[idKey]);
+
+/** The line of a request that was answered with a kept page. */
+function logKept(request: IncomingMessage, status: number, route: string): void {
+  log("info", "request", {
+    requestId: idOf(request),
+    address: String(request.headers[addressKey]),
+    method: request.method,
+    route,
+    status,
+    kept: true,
+  });
 }
 
 /** The answer when the app itself failed to give one. */

@@ -37,8 +37,8 @@ export function readFiles(folder: string): ReadonlyMap<string, Stored> {
       const stored: Stored = {
         etag: createHash("sha256").update(identity).digest("base64url").slice(0, 22),
         headers: {
-          "Content-Type": mime.contentType(path.extname(file)) || "application/octet-stream",
-          "Cache-Control": address.startsWith("/assets/")
+          "content-type": mime.contentType(path.extname(file)) || "application/octet-stream",
+          "cache-control": address.startsWith("/assets/")
             ? "public, max-age=31536000, immutable"
             : "public, max-age=3600",
         },
