@@ -1,4 +1,5 @@
 import { data, redirect } from "react-router";
+import { NoPage } from "~/components/no-page";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
@@ -17,7 +18,4 @@ export function loader({ params }: Route.LoaderArgs) {
   return redirect(portalPath(`/portal/${params.shipmentId}`), 303);
 }
 
-/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
-export default function NoPage() {
-  return null;
-}
+export default NoPage;

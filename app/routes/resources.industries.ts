@@ -1,4 +1,5 @@
 import { redirect } from "react-router";
+import { NoPage } from "~/components/no-page";
 import { industries } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
@@ -18,7 +19,4 @@ export function loader() {
   return redirect(row, 303);
 }
 
-/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
-export default function NoPage() {
-  return null;
-}
+export default NoPage;

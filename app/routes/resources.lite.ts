@@ -1,4 +1,5 @@
 import { redirect } from "react-router";
+import { NoPage } from "~/components/no-page";
 import { readForm } from "~/lib/form.server";
 import { liteCookie } from "~/lib/lite.server";
 import { sitePath } from "~/lib/redirect.server";
@@ -13,3 +14,5 @@ export async function action({ request }: Route.ActionArgs) {
 export function loader() {
   return redirect("/", 303);
 }
+
+export default NoPage;

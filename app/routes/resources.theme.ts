@@ -1,4 +1,5 @@
 import { redirect } from "react-router";
+import { NoPage } from "~/components/no-page";
 import { readForm } from "~/lib/form.server";
 import { sitePath } from "~/lib/redirect.server";
 import { themeCookie } from "~/lib/theme.server";
@@ -14,7 +15,4 @@ export function loader() {
   return redirect("/", 303);
 }
 
-/** With a component, a form that is refused is answered with the site's error page instead of bare JSON. */
-export default function NoPage() {
-  return null;
-}
+export default NoPage;

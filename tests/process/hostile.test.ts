@@ -214,7 +214,8 @@ test("a request cannot forge its id or its address in the log", async () => {
 
 test("a person whose form is refused at a form-only address sees a page, not JSON", async () => {
   const browser = place.browser();
-  for (const path of ["/resources/theme", "/resources/forgot-password", "/resources/industries", "/portal/sign-out"]) {
+  const formOnly = ["theme", "lite", "forgot-password", "industries"].map((name) => `/resources/${name}`);
+  for (const path of [...formOnly, "/portal/sign-out"]) {
     const refusals = [
       await browser.post(path, {}, { Origin: "https://evil.example" }),
       await browser.send(new Request(new URL(path, origin), { method: "PUT", headers: { Origin: origin } })),

@@ -3,7 +3,7 @@ import type { Page, Route } from "@playwright/test";
 
 declare global {
   interface Window {
-    heard: Map<Element, string>;
+    heard: { region: Element; words: string }[];
     mails: string[];
     violations: string[];
   }
@@ -12,7 +12,7 @@ declare global {
 /** Begins to write down what live regions say once a page has been parsed; before its first visit. */
 export async function listen(page: Page): Promise<void> {
   await page.addInitScript(() => {
-    window.heard = new Map();
+    window.heard = [];
     document.addEventListener("DOMContentLoaded", () => {
       new MutationObserver((changes) => {
         for (const { target, addedNodes } of changes) {
@@ -20,7 +20,8 @@ export async function listen(page: Page): Promise<void> {
             const element = node instanceof Element ? node : node.parentElement;
             const live = element?.closest("[aria-live], [role=status], [role=alert]");
             const words = live?.textContent?.replace(/\s+/g, " ").trim();
-            if (live && words) window.heard.set(live, words);
+            const last = window.heard.findLast(({ region }) => region === live);
+            if (live && words && last?.words !== words) window.heard.push({ region: live, words });
           }
         }
       }).observe(document, { childList: true, characterData: true, subtree: true });
@@ -28,9 +29,9 @@ export async function listen(page: Page): Promise<void> {
   });
 }
 
-/** The last text of each live region that said something, in the order of their first. */
+/** What live regions said, in order. */
 export function heard(page: Page): Promise<string[]> {
-  return page.evaluate(() => [...window.heard.values()]);
+  return page.evaluate(() => window.heard.map(({ words }) => words));
 }
 
 /** Begins to write down which mails are opened by script, and opens none; before the first visit. */
