@@ -48,8 +48,10 @@ async function ensureCompiled() {
   );
   const newest = Math.max(...[...sources, path.join(root, "package-lock.json")].map((one) => statSync(one).mtimeMs));
   if ((statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= newest) return;
-  const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  // An installation without the development dependencies runs what it came with.
+  const compiler = await import("esbuild").catch(() => null);
+  if (!compiler) return;
+  const { outputFiles } = await compiler.build({
     absWorkingDir: root,
     entryPoints: programs,
     outdir: compiled,
@@ -61,9 +63,10 @@ async function ensureCompiled() {
     format: "esm",
     target: `node${oldest}`,
   });
-  // Each written at once, as another start may be reading it; the file whose time counts comes last.
-  for (const { path: target, contents } of outputFiles.sort((one) => (one.path === mark ? 1 : -1))) {
-    mkdirSync(compiled, { recursive: true });
+  mkdirSync(compiled, { recursive: true });
+  // Each is renamed into its place, as another start may be reading it; the file whose time counts comes last.
+  const isMark = (file) => file.path === mark;
+  for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMark(a)) - Number(isMark(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);
     renameSync(`${target}.${process.pid}`, target);
   }

@@ -31,9 +31,18 @@ beforeAll(async () => {
   [site, browser] = await Promise.all([theSite(port), launched]);
   site.server.prependListener("request", (_request, response) => {
     if (hasScript) return;
+    const isPolicy = (name?: string) => /^content-security-policy$/i.test(name ?? "");
     const setHeader = response.setHeader.bind(response);
-    response.setHeader = (name, value) =>
-      setHeader(name, /^content-security-policy$/i.test(name) ? `${value}; ${noScript}` : value);
+    response.setHeader = (name, value) => setHeader(name, isPolicy(name) ? `${value}; ${noScript}` : value);
+    // Kept pages are answered with all their headers at once, names and values in turn.
+    const writeHead = response.writeHead.bind(response);
+    response.writeHead = ((status: number, ...[headers, ...more]: [string[]]) =>
+      Array.isArray(headers)
+        ? writeHead(
+            status,
+            headers.map((part, at) => (isPolicy(headers[at - 1]) ? `${part}; ${noScript}` : part)),
+          )
+        : writeHead(status, headers, ...more)) as typeof response.writeHead;
   });
 });
 afterAll(async () => {

@@ -65,8 +65,8 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // Test data need not survive a power cut.
-  const careless = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off";
+  // Test data need not survive a power cut, but an immediate stop of the server, as tests do it.
+  const careless = "-c fsync=off -c full_page_writes=off";
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${careless}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);
   const stop = () => run("pg_ctl", ["-w", "-m", "immediate", "stop"]);
