@@ -78,8 +78,8 @@ export function answerStored(
     response.writeHead(304, [...headers, ...head.notModified]).end();
     return;
   }
-  response.writeHead(200, [...headers, ...head.ok]);
-  response.end(request.method === "HEAD" ? undefined : body);
+  // Node sends no body to a HEAD.
+  response.writeHead(200, [...headers, ...head.ok]).end(body);
 }
 
 type InEncoding = { etag: string; head: { ok: string[]; notModified: string[] }; body: Buffer };

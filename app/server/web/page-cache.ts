@@ -18,14 +18,11 @@ const personal = /^\/+(portal|login|signup|auth)\b/i;
 /** The page that shows the cookie settings; an escaped address may be that page too. */
 const choosesCookies = /cookie-settings|%/i;
 
-/** Addresses that a URL parser would leave as they are. */
-const plainAddress = /^(?:\/|(?:\/[\w-]+)+)(?:\?[\w=&-]*\w)?$/;
-
 /** The request headers by which a page may differ, besides its address. */
 export const varies = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
 export type Pages = {
-  /** The kept page for a request with a plain address and without cookies, if there is one. */
+  /** The kept page for a request without cookies, if there is one. */
   known: (request: IncomingMessage) => Stored | undefined;
   /**
    * The kept page for a request, rendered at the first request for it; a Response when it is an error, which is not
@@ -69,7 +66,8 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
 
   return {
     known({ url = "", headers }) {
-      if (headers.cookie !== undefined || !plainAddress.test(url) || url.length > maxAddress) return undefined;
+      if (headers.cookie !== undefined) return undefined;
+      // Pages are kept by the address that a URL parser makes of what was asked: one that it would change is not found.
       const isSlow = isLiteBy(undefined, onlyOne(headers["save-data"]), onlyOne(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return kept.get(keyOf(origin + url, isSlow, false, false, isNext));
