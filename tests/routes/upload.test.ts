@@ -154,6 +154,15 @@ describe("an upload is refused, says why, and leaves the document as it was:", (
     expect(await invoice()).toMatchObject(notUploaded);
   });
 
+  test("two files in one form: one at a time", async () => {
+    const form = { file: pdf("invoice.pdf"), another: pdf("packing-list.pdf") };
+    const page = await read(await client.press(await client.open(path), "Upload the Commercial Invoice", form));
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("Send one file at a time.");
+    expect(await invoice()).toMatchObject(notUploaded);
+    expect(await files()).toEqual([]);
+  });
+
   test("no file, with the words of the catalogue", async () => {
     const page = await read(await send());
     expect(page.status).toBe(400);
