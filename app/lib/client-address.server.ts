@@ -15,8 +15,9 @@ export const trusting: (proxies: string[]) => IsTrusted = proxyAddress.compile;
  * the first address that is none of theirs.
  */
 export function clientAddress(incoming: IncomingMessage, isTrusted: IsTrusted): string {
-  const { remoteAddress = "unknown" } = incoming.socket;
-  return incoming.headers["x-forwarded-for"] === undefined ? remoteAddress : proxyAddress(incoming, isTrusted);
+  const isForwarded = incoming.headers["x-forwarded-for"] !== undefined;
+  // A connection that is closed has no address any more.
+  return (isForwarded ? proxyAddress(incoming, isTrusted) : incoming.socket.remoteAddress) ?? "unknown";
 }
 
 /** The address that the server wrote into a request. */

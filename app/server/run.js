@@ -24,7 +24,7 @@ if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
   console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
   process.exit(1);
 }
-// React and the router look at this once, when they are loaded.
+// React and the router look at this once, when they are loaded: before app/lib/env.server.ts, which reads all the rest.
 process.env.NODE_ENV ??= "production";
 
 const [, , name] = process.argv;

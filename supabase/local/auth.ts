@@ -26,6 +26,7 @@ const hashes = new Map<number, Promise<string>>();
 
 /** A hash of a random password, of the cost the library uses: comparing with it takes as long as with a real one. */
 function nobodysHash(): Promise<string> {
+  // The library's own variable.
   const cost = Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
   const hash = hashes.get(cost) ?? bcrypt.hash(randomUUID(), cost);
   hashes.set(cost, hash);
