@@ -287,6 +287,7 @@ export type Database = {
         Returns: boolean
       }
       take_attempt: { Args: { limits: Json }; Returns: Json }
+      who_asks: { Args: Record<PropertyKey, never>; Returns: Json }
     }
     Enums: {
       [_ in never]: never

@@ -7,10 +7,16 @@ import { expect, test } from "vitest";
 import { getClient } from "./session.server.ts";
 import { backendMiddleware } from "./supabase.server.ts";
 
-test("the check of a session may take as long as PAGE_SECONDS says", async () => {
-  const backend = createServer(async (_request, response) => {
-    await setTimeout(5200);
-    response.writeHead(200, { "content-type": "application/json" }).end('{"id":"0b51e3a8","user_metadata":{}}');
+test("where auth signs with a secret, it is asked who that is, and may take as long as PAGE_SECONDS says", async () => {
+  const asked: string[] = [];
+  const backend = createServer(async ({ url = "" }, response) => {
+    asked.push(url);
+    const isAuth = url.startsWith("/auth");
+    if (isAuth) await setTimeout(5200);
+    const caller = { email: "client@client.example", full_name: "Wanjiru", factors: [] };
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify(isAuth ? { id: "0b51e3a8", user_metadata: {} } : { caller }));
   });
   await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
   Object.assign(process.env, {
@@ -20,14 +26,17 @@ test("the check of a session may take as long as PAGE_SECONDS says", async () =>
     SUPABASE_SECRET_KEY: "sb_secret_x",
     SESSION_SECRET: "x".repeat(32),
   });
-  const session = { access_token: "a.e30.c", refresh_token: "x", expires_at: 4e9 };
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const token = `${encode({ alg: "HS256" })}.${encode({ sub: "0b51e3a8", aal: "aal2" })}.c2lnbmF0dXJl`;
+  const session = { access_token: token, refresh_token: "x", expires_at: 4e9 };
   const cookie = `session=base64-${Buffer.from(JSON.stringify(session)).toString("base64url")}`;
   const request = new Request("http://127.0.0.1:3000/portal", { headers: { cookie } });
   const context = new RouterContextProvider();
   const args = { request, context, params: {}, pattern: "", url: new URL(request.url) };
   await backendMiddleware(args as Parameters<typeof backendMiddleware>[0], async () => {
-    expect(await getClient(request, context)).toMatchObject({ id: "0b51e3a8" });
+    expect(await getClient(request, context)).toMatchObject({ id: "0b51e3a8", hasGivenCode: true });
     return new Response();
   });
+  expect(asked).toEqual(["/auth/v1/user", "/rest/v1/rpc/who_asks"]);
   backend.close();
 });

@@ -1,6 +1,8 @@
 /** Who sends a request: authentication for the portal. */
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
+import { z } from "zod";
+import { type Claims, isSignedBySecret, unverifiedClaims, verifiedClaims } from "./access-token.server.ts";
 import { within } from "./backend-fetch.server.ts";
 import { hasMark, hasSessionCookie, setCookie } from "./cookies.server.ts";
 import { deadlines } from "./env.server.ts";
@@ -13,7 +15,7 @@ import { type Backend, backendOf, endSession, guardWrites, isSessionEnded, renew
 /** A verified second factor. `created` is an ISO 8601 time. */
 export type Factor = { id: string; name: string; created: string };
 
-/** The signed-in client, verified by the backend for this request. */
+/** The signed-in client, verified for this request. */
 export type Client = {
   id: string;
   email: string;
@@ -25,28 +27,69 @@ export type Client = {
   hasGivenCode: boolean;
 };
 
+/** What every page function of the database says of the session that calls it; null when that session has ended. */
+export const Caller = z
+  .object({
+    email: z.string().nullable(),
+    full_name: z.string().nullable(),
+    factors: z.array(z.object({ id: z.string(), name: z.string(), created: z.string() })),
+  })
+  .nullable();
+export type Caller = z.infer<typeof Caller>;
+
+/** Asks the backend who calls, perhaps with what a page shows. Null: the backend does not take the token. */
+export type Ask = (backend: Backend) => Promise<{ caller: Caller } | Refusal | null>;
+
+/**
+ * The answer of a function of the database that says who calls, read by `schema`; null when the data API does not take
+ * the token. Everything else that is no such answer means that the backend cannot say just now.
+ */
+export async function answerOf<Answer extends { caller: Caller }>(
+  schema: z.ZodType<Answer>,
+  call: PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>,
+): Promise<Answer | Refusal | null> {
+  const { data, error } = await call;
+  // PostgREST: the token is missing, expired, or not signed by a key it knows.
+  if (error && /^PGRST30\d$/.test(error.code)) return null;
+  const answer = schema.safeParse(data);
+  return !error && answer.success ? answer.data : refusalOfThrown(error ?? answer.error);
+}
+
+/** Who calls and nothing else: for forms, and for pages outside the portal. */
+const whoAsks: Ask = (backend) =>
+  // A GET: it changes nothing, so backendFetch may retry it.
+  answerOf(z.object({ caller: Caller }), backend.rpc("who_asks", {}, { get: true }).retry(false));
+
 const clientContext = createContext<Client | Refusal>();
 
-/** Redirects to the login and back unless signed in. If the backend cannot tell, the page decides (clientOrRefusal). */
-export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
-  const client = await getClient(request, context).catch(refusalOfThrown);
-  if (!client) {
-    // A session that the backend does not know, or a cookie that is not one: the cookie goes.
-    endSession(context);
-    throw toLogin(request, withNext("/login", url));
-  }
-  if (!("reason" in client) && needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
-  context.set(clientContext, client);
-  if (!("reason" in client)) {
-    guardWrites(context, async () => {
-      const attempt = await limitsOf(context).write(client.id);
-      return "reason" in attempt ? attempt : null;
-    });
-  }
-  const response = await next();
-  response.headers.set("Cache-Control", "private, no-store");
-  return response;
-};
+type MiddlewareArgs = Parameters<MiddlewareFunction<Response>>[0];
+
+/**
+ * Redirects to the login and back unless signed in. If the backend cannot tell, the page decides (clientOrRefusal). A
+ * page asks with `askForPage`, in one call for who asks and for what it shows.
+ */
+export function portalMiddleware(askForPage: (args: MiddlewareArgs) => Ask): MiddlewareFunction<Response> {
+  return async (args, next) => {
+    const { request, context, url } = args;
+    const client = await getClient(request, context, request.method === "POST" ? whoAsks : askForPage(args));
+    if (!client) {
+      // A session that the backend does not know, or a cookie that is not one: the cookie goes.
+      endSession(context);
+      throw toLogin(request, withNext("/login", url));
+    }
+    context.set(clientContext, client);
+    if (!("reason" in client)) {
+      if (needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
+      guardWrites(context, async () => {
+        const attempt = await limitsOf(context).write(client.id);
+        return "reason" in attempt ? attempt : null;
+      });
+    }
+    const response = await next();
+    response.headers.set("Cache-Control", "private, no-store");
+    return response;
+  };
+}
 
 /**
  * Redirects the signed-in from the login and the sign-up to the portal. Others see the form, also when the backend
@@ -54,7 +97,7 @@ export const portalMiddleware: MiddlewareFunction<Response> = async ({ request, 
  */
 export const signedInMiddleware: MiddlewareFunction<Response> = async ({ request, context, url }, next) => {
   if (request.method === "POST") return next();
-  const client = await getClient(request, context).catch(refusalOfThrown);
+  const client = await getClient(request, context);
   if (client && !("reason" in client)) {
     const wanted = portalPath(url.searchParams.get("next"));
     throw redirect(needsCode(client) ? withNext("/login/verify", new URL(wanted, url)) : wanted, 303);
@@ -86,30 +129,50 @@ export function clientOrRefusal(context: Readonly<RouterContextProvider>): Clien
   return context.get(clientContext);
 }
 
-/** The signed-in client, or null. Rejects when the backend cannot say; the session is kept then. */
-export async function getClient(request: Request, context: Readonly<RouterContextProvider>): Promise<Client | null> {
+/**
+ * The signed-in client; null when there is none; a refusal when that cannot be found out just now: the session is kept
+ * then.
+ */
+export async function getClient(
+  request: Request,
+  context: Readonly<RouterContextProvider>,
+  ask: Ask = whoAsks,
+): Promise<Client | Refusal | null> {
   if (!hasSessionCookie(request)) return null;
   const backend = backendOf(context);
-  const verdict = await within(deadlines().page, backend.auth.getUser(), renewalFailed(backend)).catch(() => null);
-  if (!verdict || (verdict.error && isUnavailable(verdict.error))) {
-    throw new DOMException("The session could not be checked.", "TimeoutError");
-  }
-  const { user } = verdict.data;
-  if (!user) return null;
-  const email = user.email ?? "";
-  const fullName = typeof user.user_metadata.full_name === "string" ? user.user_metadata.full_name : "";
-  const factors = (user.factors ?? [])
-    .filter(({ status }) => status === "verified")
-    .map((factor) => ({ id: factor.id, name: factor.friendly_name ?? "", created: factor.created_at }));
-  return { id: user.id, email, fullName, backend, factors, hasGivenCode: await isAal2(backend) };
+  return within(deadlines().page, recognise(backend, ask), renewalFailed(backend)).catch(refusalOfThrown);
 }
 
-/** Whether the session is AAL2, from the access token that getUser has just verified. */
-async function isAal2(backend: Backend): Promise<boolean> {
-  const { data: stored } = await backend.auth.getSession();
-  const payload = stored.session?.access_token.split(".")[1] ?? "";
-  const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8") || "{}");
-  return (claims as { aal?: unknown }).aal === "aal2";
+async function recognise(backend: Backend, ask: Ask): Promise<Client | Refusal | null> {
+  const claims = await sessionClaims(backend);
+  const answer = claims && (await ask(backend));
+  if (!answer || "reason" in answer) return answer;
+  const { caller } = answer;
+  return (
+    caller && {
+      id: claims.sub,
+      email: caller.email ?? "",
+      fullName: caller.full_name ?? "",
+      backend,
+      factors: caller.factors,
+      hasGivenCode: claims.aal === "aal2",
+    }
+  );
+}
+
+/**
+ * What the access token says, renewed if it had expired; null unless it is one of auth's. Auth is asked only where it
+ * signs with a secret. Rejects when nobody can tell just now. Whether the session still lives only the database knows.
+ */
+async function sessionClaims(backend: Backend): Promise<Claims | null> {
+  const { data: stored, error: unrenewed } = await backend.auth.getSession();
+  if (unrenewed && isUnavailable(unrenewed)) throw unrenewed;
+  const token = stored.session?.access_token;
+  if (!token) return null;
+  if (!isSignedBySecret(token)) return verifiedClaims(token);
+  const { data, error } = await backend.auth.getUser(token);
+  if (error && isUnavailable(error)) throw error;
+  return data.user && unverifiedClaims(token);
 }
 
 /** Whether there seems to be a session. For the navigation only: the session is not verified. */

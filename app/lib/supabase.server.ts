@@ -3,6 +3,7 @@ import { combineChunks, createServerClient, serializeCookieHeader, stringFromBas
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import ws from "ws";
+import { looksLikeToken } from "./access-token.server.ts";
 import { backendFetch } from "./backend-fetch.server.ts";
 import {
   type Cookie,
@@ -141,7 +142,8 @@ function isSession(value: string | null): boolean {
   try {
     const session: unknown = JSON.parse(stringFromBase64URL(value?.replace(/^base64-/, "") ?? ""));
     const { access_token, refresh_token } = session as Record<string, unknown>;
-    return [access_token, refresh_token].every((token) => typeof token === "string" && /^[\w.-]+$/.test(token));
+    const isText = [access_token, refresh_token].every((token) => typeof token === "string" && /^[\w.-]+$/.test(token));
+    return isText && looksLikeToken(access_token as string);
   } catch {
     return false;
   }

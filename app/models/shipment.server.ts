@@ -1,7 +1,7 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import type { Client } from "../lib/session.server.ts";
+import { answerOf, Caller, type Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { inOrder } from "./document.ts";
 import { lastStage, pageSize } from "./shipment.ts";
@@ -20,6 +20,7 @@ const Listed = z.object({ id: z.string(), name: z.string(), status: z.string(), 
 
 /** The answer of public.portal_page. A 21st shipment means that there is a next page. Times are ISO 8601, UTC. */
 const PortalPage = z.object({
+  caller: Caller,
   shipments: z.array(Listed),
   shipment: Listed.extend({
     awb: z.string().nullable(),
@@ -34,33 +35,55 @@ type PortalPage = z.infer<typeof PortalPage>;
 export type ShipmentInList = PortalPage["shipments"][number];
 export type ShipmentPage = { shipments: ShipmentInList[]; page: number; hasOlder: boolean };
 
-/** Calls in progress by the request's client: the loaders of the list and of the open shipment share one. */
-const calls = new WeakMap<Client, Map<string, Promise<PortalPage | Refusal>>>();
+type Answer = Promise<PortalPage | Refusal | null>;
 
-function portalPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
-  const made = calls.get(client) ?? new Map<string, Promise<PortalPage | Refusal>>();
-  calls.set(client, made);
-  const key = `${page} ${opened}`;
-  const call = made.get(key) ?? askForPage(client, page, opened).finally(() => made.delete(key));
-  made.set(key, call);
+/** Calls by the handle of a request: what the middleware fetched with who asks, the loaders of the page take. */
+const calls = new WeakMap<Backend, Map<string, Answer>>();
+
+function callsOf(backend: Backend): Map<string, Answer> {
+  const made = calls.get(backend) ?? new Map<string, Answer>();
+  calls.set(backend, made);
+  return made;
+}
+
+const keyOf = (page: number, opened: string | null) => `${page} ${opened}`;
+
+/** Fetches a page of the portal with who asks, once for this request: nothing that it shows is changed in it. */
+export function openPage(backend: Backend, page: number, opened: string | undefined): Answer {
+  const shipment = shipmentAsked(opened);
+  const call = askForPage(backend, page, shipment);
+  callsOf(backend).set(keyOf(page, shipment), call);
   return call;
 }
 
-async function askForPage(client: Client, page: number, opened: string | undefined): Promise<PortalPage | Refusal> {
+/** The page that openPage fetched, or the page as it is after a change, for all who ask meanwhile. */
+async function portalPage({ backend }: Client, page: number, opened: string | null): Promise<PortalPage | Refusal> {
+  const made = callsOf(backend);
+  const key = keyOf(page, opened);
+  const call = made.get(key) ?? askForPage(backend, page, opened).finally(() => made.delete(key));
+  made.set(key, call);
+  const answer = await call;
+  // A session that was ended during this request: the next one finds out.
+  return answer && ("reason" in answer || answer.caller) ? answer : refusalOfThrown(null);
+}
+
+function askForPage(backend: Backend, page: number, opened: string | null): Answer {
   const args = opened ? { page, opened } : { page };
   // A GET: it changes nothing, so backendFetch may retry it.
-  const { data, error, status } = await client.backend.rpc("portal_page", args, { get: true }).retry(false);
-  if (error) return refusalOf({ ...error, status });
-  const answer = PortalPage.safeParse(data);
-  return answer.success ? answer.data : refusalOfThrown(answer.error);
+  return answerOf(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
+}
+
+/** The id in the address of a page if it can be one. */
+function shipmentAsked(id: string | undefined): string | null {
+  return id && isUuid(id) ? id : null;
 }
 
 /**
  * One page of the client's shipments, newest first; pages count from 1. `opened` is the id in the address of the page,
- * if any: getShipment then shares this call.
+ * if any: getShipment then shares the call.
  */
 export async function listShipments(client: Client, page: number, opened?: string): Promise<ShipmentPage | Refusal> {
-  const answer = await portalPage(client, page, opened && isUuid(opened) ? opened : undefined);
+  const answer = await portalPage(client, page, shipmentAsked(opened));
   if ("reason" in answer) return answer;
   return { shipments: answer.shipments.slice(0, pageSize), page, hasOlder: answer.shipments.length > pageSize };
 }

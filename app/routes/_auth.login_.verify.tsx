@@ -14,7 +14,7 @@ import { readForm } from "~/lib/form.server";
 import { toLogin } from "~/lib/kept-cookies.server";
 import { limitsOf, rememberBrowser } from "~/lib/limits.server";
 import { portalPath } from "~/lib/redirect.server";
-import { refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { thrown } from "~/lib/refusal.server";
 import { getClient, needsCode } from "~/lib/session.server";
 import { isShared } from "~/lib/supabase.server";
 import { Code, giveCode } from "~/models/second-factor.server";
@@ -24,10 +24,9 @@ const Verify = z.object({ code: Code, factor: z.string().optional() });
 
 /** The second step of the sign-in: only for a session whose account asks for a code. */
 async function whoNeedsCode({ request, context }: Pick<Route.LoaderArgs, "request" | "context">) {
-  const client = await getClient(request, context).catch((error: unknown) => {
-    throw thrown(refusalOfThrown(error));
-  });
+  const client = await getClient(request, context);
   if (!client) throw toLogin(request, "/login");
+  if ("reason" in client) throw thrown(client);
   if (!needsCode(client)) throw redirect("/portal", 303);
   return client;
 }

@@ -8,16 +8,21 @@ import { failure } from "~/lib/answer.server";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { pageAsked, shortId } from "~/models/shipment";
-import { listShipments, type ShipmentInList } from "~/models/shipment.server";
+import { listShipments, openPage, type ShipmentInList } from "~/models/shipment.server";
 import type { Route } from "./+types/portal";
 
-export const middleware: Route.MiddlewareFunction[] = [portalMiddleware];
+export const middleware: Route.MiddlewareFunction[] = [
+  portalMiddleware(
+    ({ url, params }) =>
+      (backend) =>
+        openPage(backend, pageAsked(url), params.shipmentId),
+  ),
+];
 
 export async function loader({ request, context, params, url }: Route.LoaderArgs) {
   const client = clientOrRefusal(context);
-  const page = pageAsked(url);
   const opened = (params as { shipmentId?: string }).shipmentId;
-  const list = "reason" in client ? client : await listShipments(client, page, opened);
+  const list = "reason" in client ? client : await listShipments(client, pageAsked(url), opened);
   const [who, person] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);

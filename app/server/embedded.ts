@@ -1,6 +1,6 @@
 /** The embedded backend as the site sees it: its keys, its process, and how to reach a running one. */
 import { type ChildProcess, fork } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -15,7 +15,15 @@ import { log } from "../lib/log.server.ts";
 const closeTime = 1500;
 
 const key = z.string().min(20);
-const Keys = z.object({ publishableKey: key, secretKey: key, jwtSecret: key, sessionSecret: key });
+const P256Key = z.object({ kty: z.literal("EC"), crv: z.literal("P-256"), x: key, y: key, d: key });
+const Keys = z.object({
+  publishableKey: key,
+  secretKey: key,
+  jwtSecret: key,
+  sessionSecret: key,
+  /** Signs access tokens. Folders and backups from before it had a use lack it. */
+  signingKey: P256Key.optional(),
+});
 type Keys = z.infer<typeof Keys>;
 
 const mainFile = path.join(projectRoot, "build/programs/backend.js");
@@ -35,14 +43,19 @@ export function readKeys(dataDir: string): Keys | null {
   }
 }
 
-/** New keys, kept in the data directory and readable by this user only. */
-function makeKeys(dataDir: string): Keys {
+/** The keys of the data directory, those that are missing newly made; readable by this user only. */
+function completeKeys(dataDir: string): Required<Keys> {
+  const known = readKeys(dataDir);
+  if (known?.signingKey) return { ...known, signingKey: known.signingKey };
   const random = (bytes: number) => randomBytes(bytes).toString("base64url");
-  const keys: Keys = {
+  const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const keys = {
     publishableKey: `sb_publishable_${random(24)}`,
     secretKey: `sb_secret_${random(24)}`,
     jwtSecret: random(48),
     sessionSecret: random(48),
+    ...known,
+    signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
   };
   // Written atomically: half a file would stop every later start.
   const draft = `${keysFile(dataDir)}.${process.pid}`;
@@ -71,7 +84,7 @@ export type Embedded = { access: BackendAccess; sessionSecret: string; stop: () 
  * Throws a ConfigurationError when it cannot start: data directory in use, port taken, a migration that fails.
  */
 export async function startEmbedded(settings: Settings): Promise<Embedded> {
-  const keys = readKeys(settings.dataDir) ?? makeKeys(settings.dataDir);
+  const keys = completeKeys(settings.dataDir);
   const options: MainOptions = {
     dataDir: settings.dataDir,
     databaseUrl: settings.databaseUrl,
@@ -81,6 +94,7 @@ export async function startEmbedded(settings: Settings): Promise<Embedded> {
     publishableKey: keys.publishableKey,
     secretKey: keys.secretKey,
     jwtSecret: keys.jwtSecret,
+    signingKey: keys.signingKey,
   };
 
   let stopping = false;

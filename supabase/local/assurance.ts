@@ -1,13 +1,15 @@
 /** Assurance levels: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
-import { decodeJwt, SignJWT } from "jose";
+import { decodeJwt } from "jose";
 import { failure } from "./auth.ts";
 import type { Database } from "./database.ts";
+import type { Tokens } from "./tokens.ts";
 
 export type Handler = (request: Request) => Promise<Response>;
 export type Rules = {
   next: Handler;
   db: Database;
-  jwtSecret: string;
+  tokens: Tokens;
+  /** In seconds. */
   jwtExpiry: number;
   /** The site's origin: the issuer in an authenticator when none is given. */
   siteUrl: string;
@@ -95,7 +97,12 @@ export async function sign(rules: Rules, user: User, sessionId: string): Promise
     [sessionId],
   );
   const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({
+  return rules.tokens.sign({
+    iss: rules.issuer,
+    sub: user.id,
+    aud: "authenticated",
+    iat: now,
+    exp: now + rules.jwtExpiry,
     email: user.email,
     phone: "",
     app_metadata: user.app_metadata,
@@ -105,14 +112,7 @@ export async function sign(rules: Rules, user: User, sessionId: string): Promise
     amr: rows,
     session_id: sessionId,
     is_anonymous: false,
-  })
-    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setIssuer(rules.issuer)
-    .setSubject(user.id)
-    .setAudience("authenticated")
-    .setIssuedAt(now)
-    .setExpirationTime(now + rules.jwtExpiry)
-    .sign(new TextEncoder().encode(rules.jwtSecret));
+  });
 }
 
 /** A user as auth shows it, with the factors if there are any. */

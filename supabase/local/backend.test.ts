@@ -5,9 +5,9 @@ import { createClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import ws from "ws";
 import { firstStart } from "../../tests/support/first-start.ts";
+import { backendKeys } from "../../tests/support/keys.ts";
 import { type Backend, createBackend } from "./backend.ts";
 
-const keys = { publishableKey: "sb_publishable_for_tests_only", secretKey: "sb_secret_for_tests_only" };
 const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
@@ -33,7 +33,7 @@ test("a closed and reopened database has its rows, files and sessions, and does 
   const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
   expect(made.error).toBeNull();
   const filePath = `${session.user.id}/${made.data?.id}/packing-list-0123456789ab-x.pdf`;
-  const company = client(first, keys.secretKey);
+  const company = client(first, backendKeys.secretKey);
   const stored = await company.storage
     .from("documents")
     .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
@@ -107,7 +107,7 @@ test("times come in ISO 8601 with their offset", async () => {
 test("requests at the same time are each answered for their own sender", async () => {
   const { handle } = await signedIn(shared);
   const visitor = client(shared);
-  const company = client(shared, keys.secretKey);
+  const company = client(shared, backendKeys.secretKey);
   const answers = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       if (index % 3 === 0) return (await handle.from("shipments").select("id")).data?.length;
@@ -123,7 +123,7 @@ test("a request that fails does not keep the ones behind it from being answered"
     shared.fetch(
       new Request("http://backend.local/auth/v1/signup", {
         method: "POST",
-        headers: { apikey: keys.publishableKey, "content-type": "application/json" },
+        headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
         body: '{"email":',
       }),
     ),
@@ -139,8 +139,7 @@ async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }
     databaseUrl: null,
     objectsDir: path.join(folder, "objects"),
     siteUrl: "http://127.0.0.1:3000",
-    ...keys,
-    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    ...backendKeys,
     deliver: async () => undefined,
     seed,
   });
@@ -159,7 +158,7 @@ async function close(backend: Backend): Promise<void> {
   if (running.delete(backend)) await backend.close();
 }
 
-function client(backend: Backend, key = keys.publishableKey) {
+function client(backend: Backend, key = backendKeys.publishableKey) {
   return createClient("http://backend.local", key, {
     auth: { persistSession: false, autoRefreshToken: false },
     global: { fetch: (input, init) => backend.fetch(new Request(input, init)) },

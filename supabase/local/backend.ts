@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
+import type { JWK } from "jose";
 import { parse } from "smol-toml";
 import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
@@ -14,6 +15,7 @@ import { type Deliver, templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
 import { fileStorage } from "./storage.ts";
+import { tokensOf } from "./tokens.ts";
 
 export type BackendOptions = {
   /** Folder of the database and the stored files; null keeps the database in memory. */
@@ -28,7 +30,10 @@ export type BackendOptions = {
   siteUrl: string;
   publishableKey: string;
   secretKey: string;
+  /** Between this backend and the library in it; no token signed with it leaves. */
   jwtSecret: string;
+  /** The private key that signs access tokens: a JWK on the curve P-256. */
+  signingKey: JWK;
   /** Sends one mail; rejects when it could not, which undoes the sign-up that wanted it. */
   deliver: Deliver;
   /** Whether supabase/seed.sql runs on a new database. */
@@ -125,6 +130,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
   });
   app._mailer = mailer;
 
+  const tokens = await tokensOf(options.signingKey, options.jwtSecret);
   await makeRoles(db);
   await app.ensureSystemSchema();
   await db.exec(readFileSync(path.join(projectRoot, "supabase/local/bootstrap.sql"), "utf8"));
@@ -147,7 +153,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
   const factors = withFactors({
     next: rules,
     db,
-    jwtSecret: options.jwtSecret,
+    tokens,
     jwtExpiry: auth.jwt_expiry,
     siteUrl: options.siteUrl,
     securePasswordChange: auth.email.secure_password_change,
@@ -165,12 +171,13 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         const { pathname, searchParams } = new URL(request.url);
         if (!isOpen(request.method, pathname)) return new Response("Not found", { status: 404 });
+        if (pathname === "/auth/v1/.well-known/jwks.json") return Response.json(tokens.published);
         const key = request.headers.get("apikey") ?? searchParams.get("apikey");
         if (key !== options.publishableKey && key !== options.secretKey) {
           return Response.json({ message: "Invalid API key" }, { status: 401 });
         }
         return whileThere(database, async () => {
-          const response = await answer(await withLength(request));
+          const response = await answer(await tokens.inward(await withLength(request)));
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);

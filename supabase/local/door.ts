@@ -9,7 +9,7 @@ const plain = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 const auth = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
-  /^GET \/auth\/v1\/(settings|health)$/,
+  /^GET \/auth\/v1\/(settings|health|\.well-known\/jwks\.json)$/,
   /^\w+ \/auth\/v1\/factors(\/[\w-]+(\/(challenge|verify))?)?$/,
   /^\w+ \/auth\/v1\/admin\/users\/[\w-]+(\/factors(\/[\w-]+)?)?$/,
 ];

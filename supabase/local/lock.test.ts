@@ -6,6 +6,7 @@ import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { firstStart } from "../../tests/support/first-start.ts";
+import { backendKeys } from "../../tests/support/keys.ts";
 import { projectRoot } from "./data-dir.ts";
 import { lock, runningBackend } from "./lock.ts";
 import type { MainOptions, MainReport } from "./main.ts";
@@ -139,9 +140,7 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
     siteUrl: "http://127.0.0.1:3000",
     smtpUrl: null,
     databaseUrl: null,
-    publishableKey: "sb_publishable_for_tests_only",
-    secretKey: "sb_secret_for_tests_only",
-    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    ...backendKeys,
   } satisfies MainOptions);
   return { child, report: once(child, "message").then(([report]) => report as MainReport) };
 }

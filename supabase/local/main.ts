@@ -5,6 +5,7 @@
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
+import type { JWK } from "jose";
 import { visible } from "../../app/lib/visible.ts";
 import { createBackend } from "./backend.ts";
 import { closeToOthers } from "./data-dir.ts";
@@ -23,6 +24,7 @@ export type MainOptions = {
   publishableKey: string;
   secretKey: string;
   jwtSecret: string;
+  signingKey: JWK;
 };
 /** In milliseconds: how long to wait for a backend whose site was killed, before the start fails. */
 const lockPatience = 3000;

@@ -62,13 +62,15 @@ test("visitors cannot look into the schema private", async () => {
   expect(row?.may).toBe(false);
 });
 
-test("clients may execute only portal_page, require_awaited_file, and what these and the policies call", async () => {
+test("clients may execute only portal_page, who_asks, require_awaited_file, and what these and the policies call", async () => {
   expect(await executableBy("authenticated")).toEqual([
     "portal_page(integer,uuid)",
     "private.assurance_suffices()",
+    "private.caller()",
     "private.refuse_file(boolean,smallint)",
     "private.stage_name(smallint)",
     "require_awaited_file(uuid)",
+    "who_asks()",
   ]);
 });
 
@@ -138,7 +140,7 @@ test("every function of public and private has an empty search path", async () =
 });
 
 // private.assurance_suffices reads what clients may not, and tells them only whether their own session suffices.
-test("of the functions that run with their owner's rights, clients may execute one and visitors none", async () => {
+test("of the functions that run with their owner's rights, clients may execute two and visitors none", async () => {
   const definers = await query<{ name: string; anon: boolean; client: boolean }>(
     `select oid::regprocedure::text as name,
        has_function_privilege('anon', oid, 'execute') as anon,
@@ -150,6 +152,7 @@ test("of the functions that run with their owner's rights, clients may execute o
   );
   expect(definers.filter(({ anon, client }) => anon || client)).toEqual([
     { name: "private.assurance_suffices()", anon: false, client: true },
+    { name: "private.caller()", anon: false, client: true },
   ]);
 });
 

@@ -285,6 +285,62 @@ describe("enrolling", () => {
   });
 });
 
+describe("with a page of the portal the database says who asks:", () => {
+  const asked = async (handle: Handle, opened?: string) => {
+    const page = await handle.rpc("portal_page", opened ? { opened } : {}, { get: true });
+    const alone = await handle.rpc("who_asks", {}, { get: true });
+    const { caller, ...shown } = page.data as { caller: object | null; shipments: object[]; shipment: object | null };
+    expect(alone.data).toEqual({ caller });
+    return { caller, ...shown };
+  };
+
+  test("the name, the address and the verified factors, of this person alone", async () => {
+    const client = await protectedClient();
+    await enrol(client.handle, "Never finished");
+    const other = await world.newClient("nobody-else@client.example");
+    expect(await asked(client.handle, client.shipmentId)).toMatchObject({
+      caller: {
+        email: client.email,
+        full_name: `Client ${client.email}`,
+        factors: [
+          { id: client.factorId, name: "Phone", created: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
+        ],
+      },
+      shipments: [{ name: "Tea" }],
+      shipment: { name: "Tea" },
+    });
+    expect(await asked(other.handle, client.shipmentId)).toEqual({
+      caller: { email: other.email, full_name: `Client ${other.email}`, factors: [] },
+      shipments: [],
+      shipment: null,
+    });
+  });
+
+  test("before the code of a factor is given too, and shows nothing else then", async () => {
+    const client = await protectedClient();
+    const half = await signIn(client.email);
+    expect(await asked(half, client.shipmentId)).toMatchObject({
+      caller: { factors: [{ id: client.factorId }] },
+      shipments: [],
+      shipment: null,
+    });
+  });
+
+  test("nobody, once the session has ended", async () => {
+    const client = await world.newClient("leaves@client.example");
+    const left = world.withToken(client.accessToken);
+    expect((await asked(left)).caller).not.toBeNull();
+    await client.handle.auth.signOut();
+    expect(await asked(left)).toEqual({ caller: null, shipments: [], shipment: null });
+  });
+
+  test("nothing to a visitor", async () => {
+    for (const name of ["portal_page", "who_asks"] as const) {
+      expect((await world.anonymous().rpc(name, {}, { get: true })).error?.code).toBe("42501");
+    }
+  });
+});
+
 test("a token that claims aal2 under another secret opens nothing", async () => {
   const client = await protectedClient();
   const half = await signIn(client.email);

@@ -1,5 +1,7 @@
-import { createHmac } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { calculateJwkThumbprint, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { backendKeys } from "../support/keys.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
@@ -88,6 +90,8 @@ const forgeries: [string, () => string][] = [
   ["signed with another secret", () => jwt(claims(), "another secret, also longer than thirty-two bytes")],
   ["signed with an empty secret", () => jwt(claims(), "")],
   ["signed with the publishable key", () => jwt(claims(), world.publishableKey)],
+  ["signed with another key of the published kind", () => signedByAnotherKey(claims())],
+  ["signed with the published key as a secret", () => jwt(claims(), JSON.stringify(publishedKey))],
   ["that names no algorithm", () => unsigned(claims(), "none")],
   ["that names no algorithm, in capitals", () => unsigned(claims(), "NONE")],
   ["with its signature cut off", () => owner.accessToken.split(".").slice(0, 2).concat("").join(".")],
@@ -111,6 +115,15 @@ test.each(forgeries)("a token %s opens nothing", async (_how, forge) => {
   const answer = await call("POST", "/rest/v1/rpc/advance_shipment", withToken(forge()), { shipment_id: shipmentId });
   expect(answer.ok).toBe(false);
   expect(await stateOf()).toMatchObject({ stage: 1 });
+});
+
+test("the key of the tokens is published, without its private part, to who brings no key of the API", async () => {
+  const answer = await call("GET", "/auth/v1/.well-known/jwks.json", {});
+  const kid = await calculateJwkThumbprint(publishedKey);
+  expect(await answer.json()).toEqual({
+    keys: [{ ...publishedKey, alg: "ES256", kid, use: "sig", key_ops: ["verify"] }],
+  });
+  expect(decodeProtectedHeader(owner.accessToken)).toEqual({ alg: "ES256", kid, typ: "JWT" });
 });
 
 test("the secret key as a bearer does not make a visitor the company", async () => {
@@ -373,6 +386,16 @@ function payloadOf(token: string): Record<string, unknown> {
 function jwt(payload: object, secret: string): string {
   const content = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(payload)}`;
   return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
+}
+
+const { d: _, ...publishedKey } = backendKeys.signingKey;
+const anotherKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+
+/** Signed as auth signs, under the name of its key, with another. */
+function signedByAnotherKey(payload: object): string {
+  const content = `${encoded(decodeProtectedHeader(owner.accessToken))}.${encoded(payload)}`;
+  const signature = sign("sha256", Buffer.from(content), { key: anotherKey, dsaEncoding: "ieee-p1363" });
+  return `${content}.${signature.toString("base64url")}`;
 }
 
 function unsigned(payload: object, alg: string): string {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { clientIdRefused } from "../../app/models/client-id.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
 import { migratedDatabase } from "../support/database.ts";
+import { backendKeys } from "../support/keys.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
 const password = "a good password";
@@ -168,9 +169,7 @@ test("a mail that cannot be delivered leaves no user and the client ID unclaimed
     databaseUrl: database?.url ?? null,
     objectsDir,
     siteUrl: "http://127.0.0.1:3000",
-    publishableKey: world.publishableKey,
-    secretKey: world.secretKey,
-    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    ...backendKeys,
     deliver: async () => {
       if (!delivers) throw new Error("the mail server is away");
     },

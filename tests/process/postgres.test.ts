@@ -8,6 +8,7 @@ import { createBackend } from "../../supabase/local/backend.ts";
 import { newClient, newShipment } from "../support/client.ts";
 import { companyOf } from "../support/company.ts";
 import { administer, databaseOn } from "../support/database.ts";
+import { backendKeys } from "../support/keys.ts";
 import { aPlace, demo } from "../support/place.ts";
 import { freePort } from "../support/ports.ts";
 import { startPostgres } from "../support/postgres-server.ts";
@@ -19,9 +20,7 @@ const options = {
   dataDir: null,
   objectsDir: path.join(tmpdir(), "no-objects"),
   siteUrl: "http://127.0.0.1:3000",
-  publishableKey: "sb_publishable_x",
-  secretKey: "sb_secret_x",
-  jwtSecret: "a secret of tests, at least thirty-two bytes long",
+  ...backendKeys,
   deliver: async () => undefined,
   seed: true,
 };

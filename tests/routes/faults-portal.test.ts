@@ -38,7 +38,6 @@ function expectFailure(page: Page, title: string) {
 
 const readings = [
   { step: "the page is read", of: /^GET \/rest\/v1\/rpc\/portal_page/ },
-  { step: "the session is checked", of: /\/auth\/v1\/user/ },
   { step: "anything is asked", of: /./ },
 ];
 const each = <Step>(steps: Step[]) => steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
@@ -77,6 +76,27 @@ describe("a shipment says that it cannot be fetched, and is there again afterwar
       expect((await client.open(path)).h1).toBe("Tea");
     },
   );
+});
+
+describe("auth that fails stops nobody whose token is good:", () => {
+  test.each([...faults, ...meaningless])("%s", async (fault) => {
+    app.proxy.fail(fault, /\/auth\//);
+    expect((await client.open(path)).h1).toBe("Tea");
+    const form = await client.open("/portal/new");
+    const made = await client.follow(await client.press(form, "Create Shipment", { name: `Made at ${fault}` }));
+    expect([made.status, made.h1]).toEqual([200, `Made at ${fault}`]);
+  });
+});
+
+describe("a shipment is not made and its name is kept when the session cannot be checked:", () => {
+  test.each([...faults])("%s", async (fault) => {
+    app.proxy.fail(fault, /who_asks/);
+    const form = { name: "Unsent", requestId: crypto.randomUUID() };
+    const page = await read(await client.post("/portal/new", form));
+    expectFailure(page, "Failed to create shipment");
+    expect(page.value("name")).toBe("Unsent");
+    expect(await count("Unsent")).toEqual([]);
+  });
 });
 
 /** How many shipments have this name. */

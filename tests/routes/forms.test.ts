@@ -32,6 +32,8 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   visitor = app.browser();
+  // Of the file that this worker ran before.
+  app.proxy.calls.length = 0;
 });
 afterEach(() => {
   // None of these forms may call the backend.

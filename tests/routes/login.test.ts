@@ -279,7 +279,7 @@ describe("somebody who is signed in and opens the login or the sign-up", () => {
 
   test("gets the form while nobody can tell, and keeps the session", async () => {
     const browser = await client();
-    app.proxy.fail(503, /auth/);
+    app.proxy.fail(503, /who_asks/);
     const page = await browser.open("/login");
     app.proxy.fail("none");
     expect([page.status, page.h1]).toEqual([200, "Client Login"]);

@@ -1,3 +1,5 @@
+import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID } from "node:crypto";
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from "jose";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { faults, meaningless } from "../support/fault-proxy.ts";
 import { type Browser, keptByNobody, theApp } from "../support/routes.ts";
@@ -121,6 +123,73 @@ describe("a session cookie that is none means signed out:", () => {
     browser.cookies.set("session.7", "garbage");
     expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
     expect([...browser.cookies.keys()]).toEqual([]);
+  });
+});
+
+describe("an access token that auth did not sign, or not for this, means signed out:", () => {
+  const token = () => {
+    const kept = Buffer.from((client.cookies.get("session") ?? "").replace(/^base64-/, ""), "base64url").toString();
+    return (JSON.parse(kept) as { access_token: string }).access_token;
+  };
+  const claims = (): JWTPayload => ({ ...decodeJwt(token()), exp: Math.floor(Date.now() / 1000) + 3600 });
+  const kid = () => decodeProtectedHeader(token()).kid ?? "";
+  const another = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  const signed = (payload: JWTPayload, header: { kid?: string }) =>
+    new SignJWT(payload).setProtectedHeader({ alg: "ES256", ...header }).sign(another);
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const retold = (change: JWTPayload) => {
+    const [header, , signature] = token().split(".");
+    return `${header}.${encode({ ...claims(), ...change })}.${signature}`;
+  };
+  const published = async () => {
+    const answer = await fetch(`${app.proxy.url}/auth/v1/.well-known/jwks.json`);
+    return ((await answer.json()) as { keys: [JsonWebKey] }).keys[0];
+  };
+  const byHmac = (header: object, key: string | Buffer) => {
+    const said = `${encode(header)}.${encode(claims())}`;
+    return `${said}.${createHmac("sha256", key).update(said).digest("base64url")}`;
+  };
+  test.each<{ what: string; forge: () => string | Promise<string> }>([
+    { what: "another key under the name of the right one", forge: () => signed(claims(), { kid: kid() }) },
+    { what: "another key under a name of its own", forge: () => signed(claims(), { kid: randomUUID() }) },
+    { what: "another key without a name", forge: () => signed(claims(), {}) },
+    { what: "the right signature under another person", forge: () => retold({ sub: randomUUID() }) },
+    { what: "the right signature under AAL2", forge: () => retold({ aal: "aal2" }) },
+    { what: "no algorithm", forge: () => `${encode({ alg: "none", kid: kid() })}.${encode(claims())}.` },
+    {
+      what: "an algorithm that the key is not for",
+      forge: () => `${encode({ alg: "RS256", kid: kid() })}.${encode(claims())}.${token().split(".")[2]}`,
+    },
+    {
+      what: "the published key as a secret",
+      forge: async () =>
+        byHmac(
+          { alg: "HS256", kid: kid() },
+          createPublicKey({ key: await published(), format: "jwk" }).export({ type: "spki", format: "pem" }),
+        ),
+    },
+    { what: "an empty secret", forge: () => byHmac({ alg: "HS256", typ: "JWT" }, "") },
+  ])("$what", async ({ forge }) => {
+    const browser = copyOf(client);
+    change(browser, { access_token: await forge() });
+    expect((await copyOf(browser).get("/login")).status).toBe(200);
+    const response = await browser.get("/portal");
+    expect([response.status, response.headers.get("Location")]).toEqual([303, "/login"]);
+    expect(browser.cookies.has("session")).toBe(false);
+    expect((await client.get("/portal")).status).toBe(200);
+  });
+
+  test("and fifty of them with names of their own make auth say its keys at most once", async () => {
+    const forged = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const browser = copyOf(client);
+        change(browser, { access_token: await signed(claims(), { kid: randomUUID() }) });
+        return browser;
+      }),
+    );
+    const calls = await app.proxy.during(() => Promise.all(forged.map((browser) => browser.get("/portal"))));
+    expect(calls.filter((call) => call.includes("jwks.json")).length).toBeLessThanOrEqual(1);
+    expect(calls.filter((call) => !call.includes("jwks.json"))).toEqual([]);
   });
 });
 

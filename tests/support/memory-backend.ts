@@ -8,9 +8,9 @@ import { type Backend, createBackend } from "../../supabase/local/backend.ts";
 import type { Mail } from "../../supabase/local/mail.ts";
 import { migratedDatabase } from "./database.ts";
 import { copyOfFirstStart } from "./first-start.ts";
+import { backendKeys } from "./keys.ts";
 
-const publishableKey = "sb_publishable_for_tests_only";
-const secretKey = "sb_secret_for_tests_only";
+const { publishableKey, secretKey } = backendKeys;
 
 type Between = (request: Request, next: Backend["fetch"]) => Promise<Response>;
 
@@ -33,19 +33,21 @@ export async function memoryBackend() {
     databaseUrl: database?.url ?? null,
     objectsDir: folder,
     siteUrl: "http://127.0.0.1:3000",
-    publishableKey,
-    secretKey,
-    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    ...backendKeys,
     deliver: async (mail) => {
       mails.push(mail);
     },
     seed: false,
   });
 
-  const handle = (key: string, through: Between = (request, next) => next(request)): Handle =>
+  const handle = (
+    key: string,
+    through: Between = (request, next) => next(request),
+    headers: Record<string, string> = {},
+  ): Handle =>
     createClient<Database>("http://backend.local", key, {
       auth: { persistSession: false, autoRefreshToken: false },
-      global: { fetch: (input, init) => through(new Request(input, init), backend.fetch) },
+      global: { headers, fetch: (input, init) => through(new Request(input, init), backend.fetch) },
       realtime: { transport: ws as unknown as typeof WebSocket },
     });
 
@@ -78,6 +80,8 @@ export async function memoryBackend() {
     company,
     /** The company's handle with something in between, such as a line that breaks. */
     companyThrough: (through: Between) => handle(secretKey, through),
+    /** A handle that keeps sending an access token, whatever became of its session. */
+    withToken: (token: string) => handle(publishableKey, undefined, { Authorization: `Bearer ${token}` }),
     /** A handle without a session, as a visitor's requests have it. */
     anonymous: () => handle(publishableKey),
     newClient,

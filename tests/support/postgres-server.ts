@@ -8,6 +8,7 @@ import { findPostgres } from "../../app/server/programs.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
 import { databaseOn } from "./database.ts";
 import { installOnDebian } from "./debian.ts";
+import { backendKeys } from "./keys.ts";
 import { freePort } from "./ports.ts";
 
 declare module "vitest" {
@@ -29,9 +30,7 @@ export default async function setup(project: TestProject) {
     databaseUrl: url,
     objectsDir,
     siteUrl: "http://127.0.0.1:3000",
-    publishableKey: "sb_publishable_x",
-    secretKey: "sb_secret_x",
-    jwtSecret: "a secret of tests, at least thirty-two bytes long",
+    ...backendKeys,
     deliver: async () => undefined,
     seed: false,
   });

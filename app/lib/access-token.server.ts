@@ -1,0 +1,97 @@
+/** Access tokens, verified here by the keys that auth publishes. */
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+} from "jose";
+import { z } from "zod";
+import { backendFetch } from "./backend-fetch.server.ts";
+import { env } from "./env.server.ts";
+
+/** What a verified access token says: whose it is, and whether its session gave the code of a second factor (AAL2). */
+export type Claims = { sub: string; aal: string };
+
+/** Asymmetric algorithms of Supabase's signing keys. */
+const algorithms = ["ES256", "RS256", "EdDSA"];
+
+/** How often the published keys are asked for again, in milliseconds: one that was revoked is believed no longer. */
+const renewEvery = 10 * 60 * 1000;
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+/** The published keys of the backend at `url`, which were asked for at `asked` (milliseconds since 1970). */
+type PublishedKeys = { url: string; set: ReturnType<typeof createRemoteJWKSet>; asked: number };
+let published: PublishedKeys | undefined;
+
+function publishedKeys(): PublishedKeys["set"] {
+  const { url, publishableKey } = env().backend;
+  if (published?.url !== url) {
+    const set = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
+      headers: { apikey: publishableKey },
+      [customFetch]: fetchKeys,
+      // Renewed below, beside the request: while auth does not answer, the keys that are known go on being good.
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+    });
+    published = { url, set, asked: Date.now() };
+  } else if (Date.now() - published.asked > renewEvery) {
+    published.asked = Date.now();
+    published.set.reload().catch(() => undefined);
+  }
+  return published.set;
+}
+
+/** Throws unless the answer is a set of keys: a proxy in between may answer in auth's place. */
+async function fetchKeys(url: string, { headers }: { headers: Headers }): Promise<Response> {
+  // An error named TimeoutError would reach verifiedClaims as one of jose's own.
+  const response = await backendFetch(null)(url, { headers }).catch(() => null);
+  const answer: unknown = response?.ok ? await response.json().catch(() => null) : null;
+  const keys = KeySet.safeParse(answer);
+  if (!keys.success) throw new Error("Auth does not publish its keys at the moment.");
+  return Response.json(keys.data);
+}
+
+/** Whether a text can be read as a token at all; it proves nothing. */
+export function looksLikeToken(text: string): boolean {
+  try {
+    return Boolean(decodeProtectedHeader(text) && decodeJwt(text));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether auth signs this token with a secret that it shares with nobody, so that only auth itself can verify it. */
+export function isSignedBySecret(token: string): boolean {
+  const { alg, kid } = decodeProtectedHeader(token);
+  return !kid || alg === undefined || alg.startsWith("HS");
+}
+
+/** The claims of a token without a look at its signature. */
+export function unverifiedClaims(token: string): Claims {
+  return claimsOf(decodeJwt(token));
+}
+
+/**
+ * The claims of a signed-in person's token; null when it is forged, expired or made for something else. Rejects when its
+ * key is not known yet and auth does not publish it at the moment.
+ */
+export async function verifiedClaims(token: string): Promise<Claims | null> {
+  try {
+    const { payload } = await jwtVerify(token, publishedKeys(), {
+      algorithms,
+      audience: "authenticated",
+      requiredClaims: ["exp", "sub"],
+    });
+    return claimsOf(payload);
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+function claimsOf({ sub, aal }: JWTPayload): Claims {
+  return { sub: sub ?? "", aal: typeof aal === "string" ? aal : "aal1" };
+}

@@ -1,0 +1,37 @@
+/**
+ * Access tokens as hosted auth signs them: ES256, with a published key. @supabase/lite knows HS256 and one secret alone, so
+ * a token that comes in is verified here and goes on to it signed with that secret.
+ */
+import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
+
+const algorithm = "ES256";
+
+export type Tokens = {
+  /** The published set of keys, as auth has it under /.well-known/jwks.json. */
+  published: { keys: JWK[] };
+  /** Signs the claims of a session; issue and expiry are among them. */
+  sign: (claims: JWTPayload) => Promise<string>;
+  /** The request with its token as the library reads it. One that is not ours stays, and the library refuses it. */
+  inward: (request: Request) => Promise<Request>;
+};
+
+/** Reads the private key (a JWK on the curve P-256). Throws when it is none. */
+export async function tokensOf(signingKey: JWK, jwtSecret: string): Promise<Tokens> {
+  const { d: _, ...open } = signingKey;
+  const kid = await calculateJwkThumbprint(open);
+  const [signing, verifying] = await Promise.all([importJWK(signingKey, algorithm), importJWK(open, algorithm)]);
+  const secret = new TextEncoder().encode(jwtSecret);
+  return {
+    published: { keys: [{ ...open, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
+    sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: "JWT" }).sign(signing),
+    inward: async (request) => {
+      const [, token = ""] = /^Bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+      const verified = await jwtVerify(token, verifying, { algorithms: [algorithm] }).catch(() => null);
+      if (!verified) return request;
+      const known = await new SignJWT(verified.payload).setProtectedHeader({ alg: "HS256", typ: "JWT" }).sign(secret);
+      const headers = new Headers(request.headers);
+      headers.set("authorization", `Bearer ${known}`);
+      return new Request(request, { headers });
+    },
+  };
+}

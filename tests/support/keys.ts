@@ -1,0 +1,9 @@
+import { generateKeyPairSync } from "node:crypto";
+
+/** Keys for a backend under test; `signingKey` is another one in every process. */
+export const backendKeys = {
+  publishableKey: "sb_publishable_for_tests_only",
+  secretKey: "sb_secret_for_tests_only",
+  jwtSecret: "a secret of tests, at least thirty-two bytes long",
+  signingKey: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
+};
