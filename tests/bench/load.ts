@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createClient } from "@supabase/supabase-js";
 import autocannon from "autocannon";
+import { decodeJwt, SignJWT } from "jose";
 import ws from "ws";
 import type { Database } from "../../app/lib/database.ts";
 import type { Backend } from "../../app/lib/supabase.server.ts";
@@ -32,6 +33,21 @@ export async function logIn(origin: string, account: { email: string; password: 
     .map((cookie) => cookie.split(";")[0] ?? "")
     .filter((cookie) => /^(?:__Host-)?session/.test(cookie))
     .join("; ");
+}
+
+/**
+ * The same session with a token signed by the secret, as auth did before it had published keys: for such a one the site
+ * asks auth who it is before it asks for the page.
+ */
+export async function secretSigned(cookie: string, dataDir: string): Promise<string> {
+  const [name, value = ""] = cookie.split("=base64-");
+  const session = JSON.parse(Buffer.from(value, "base64url").toString()) as { access_token: string };
+  const { jwtSecret } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { jwtSecret: string };
+  const token = await new SignJWT(decodeJwt(session.access_token))
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .sign(new TextEncoder().encode(jwtSecret));
+  const changed = JSON.stringify({ ...session, access_token: token });
+  return `${name}=base64-${Buffer.from(changed).toString("base64url")}`;
 }
 
 /** The company's handle to the embedded backend of a site under measurement. */

@@ -10,10 +10,10 @@ import { ensureBuild } from "../../app/server/start/build.ts";
 import { demo } from "../../app/server/start/demo.ts";
 import { ensureBrowser } from "../support/browser.ts";
 import { doors, publicPages } from "../support/pages.ts";
-import { companyOf, growTo, type Load, load, logIn, portalCost } from "./load.ts";
+import { companyOf, growTo, type Load, load, logIn, portalCost, secretSigned } from "./load.ts";
 import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
 import { barePeer } from "./peer.ts";
-import { bareServer, memoryOf, ourSite, plainServe, type Site, stop } from "./site.ts";
+import { bareServer, memoryOf, ourSite, ourSiteOn, plainServe, type Site, stop } from "./site.ts";
 import { lines, slowLine } from "./slow-line.ts";
 import { tlsFront } from "./tls.ts";
 
@@ -27,6 +27,7 @@ const measured = [...publicPages.slice(0, -1), ...doors];
 type Paint = PageCost & { page: string; line: string; mode: Mode };
 type Rate = Load & { what: string; server: string };
 type Growth = { shipments: number; list: Cost; detail: Cost };
+type Calls = { backend: string; calls: string; perSecond: number; time: number };
 type Cost = { time: number; bytes: number };
 
 const work = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
@@ -49,6 +50,7 @@ try {
     paint: wants("paint") ? await paints(site) : [],
     load: wants("load") ? await loads(site, origin) : [],
     memory: wants("load") ? await memory(site, origin) : null,
+    calls: wants("portal") ? await calls(site) : [],
     portal: wants("portal") ? await growth(site, origin) : [],
   };
   if (asJson) console.log(JSON.stringify(result, null, 2));
@@ -128,6 +130,34 @@ async function memory(site: Site, origin: string) {
   return { every5000Requests: at };
 }
 
+/** A page of the portal in one call, and with a check of the session by auth before it; with a backend near and far. */
+async function calls(site: Site & { backendPort: number }): Promise<Calls[]> {
+  const line = await slowLine(lines.abroad, site.backendPort);
+  const rows: Calls[] = [];
+  for (const { backend, port } of [
+    { backend: "beside the site", port: site.backendPort },
+    { backend: `${lines.abroad.roundTrip} ms away`, port: line.port },
+  ]) {
+    const near = await ourSiteOn(work, port);
+    running.push(near);
+    const at = `http://127.0.0.1:${near.port}`;
+    const cookie = await logIn(at, demo);
+    const kinds = [
+      ["one", cookie],
+      ["auth's check before it", await secretSigned(cookie, work)],
+    ] as const;
+    // A new process answers twice as fast after some hundred pages.
+    for (const [, sent] of [...kinds, ...kinds]) await load(`${at}/portal`, { headers: { cookie: sent } });
+    for (const [calls, sent] of kinds) {
+      const { perSecond } = await load(`${at}/portal`, { headers: { cookie: sent, "accept-encoding": "br" } });
+      const { time } = await portalCost(at, "/portal", sent);
+      rows.push({ backend, calls, perSecond, time });
+    }
+  }
+  await line.stop();
+  return rows;
+}
+
 /** The portal of a client with more and more shipments. */
 async function growth(site: Site & { backendPort: number }, origin: string): Promise<Growth[]> {
   const company = companyOf(work, site.backendPort);
@@ -151,6 +181,7 @@ function print(result: {
   paint: Paint[];
   load: Rate[];
   memory: { every5000Requests: number[] } | null;
+  calls: Calls[];
   portal: Growth[];
 }): void {
   const { newDatabase, withData, afterKill } = result.startToFirstAnswer;
@@ -179,6 +210,16 @@ function print(result: {
   }
   if (result.memory)
     console.log("Memory in MB, at first and after every 5,000 requests:", result.memory.every5000Requests);
+  if (result.calls.length > 0) {
+    console.table(
+      result.calls.map(({ backend, calls, perSecond, time }) => ({
+        "portal page, backend": backend,
+        calls,
+        "requests/s": perSecond,
+        "ms, one after another": time,
+      })),
+    );
+  }
   if (result.portal.length > 0) {
     console.table(
       result.portal.map(({ shipments, list, detail }) => ({

@@ -22,15 +22,26 @@ export async function ourSite(dataDir: string): Promise<Site & { backendPort: nu
   return { ...site, backendPort };
 }
 
-/** Serves the same build with @react-router/serve, on the backend of our site. */
-export async function plainServe(dataDir: string, backendPort: number): Promise<Site> {
+/** Another process of our site on a backend behind `port`, with the keys of a data directory. */
+export async function ourSiteOn(dataDir: string, backendPort: number): Promise<Site> {
+  const port = await freePort();
+  const env = { PORT: String(port), APP_ORIGIN: `http://127.0.0.1:${port}`, ...backendKeys(dataDir, backendPort) };
+  return start(["app/server/run.js", "start"], port, env);
+}
+
+function backendKeys(dataDir: string, backendPort: number): Record<string, string> {
   const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
-  return startServe(root, {
+  return {
     SUPABASE_URL: `http://127.0.0.1:${backendPort}`,
     SUPABASE_PUBLISHABLE_KEY: keys.publishableKey ?? "",
     SUPABASE_SECRET_KEY: keys.secretKey ?? "",
     SESSION_SECRET: keys.sessionSecret ?? "",
-  });
+  };
+}
+
+/** Serves the same build with @react-router/serve, on the backend of our site. */
+export async function plainServe(dataDir: string, backendPort: number): Promise<Site> {
+  return startServe(root, backendKeys(dataDir, backendPort));
 }
 
 /** Serves the build in a folder with @react-router/serve. */

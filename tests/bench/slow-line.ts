@@ -11,6 +11,8 @@ export type Line = { name: string; roundTrip: number; down: number; up: number }
 
 export const lines = {
   slow3g: { name: "300 ms, 400/200 kbit/s", roundTrip: 300, down: 400, up: 200 },
+  /** From a site to a backend in another country, on a line that carries all there is. */
+  abroad: { name: "150 ms", roundTrip: 150, down: 100_000, up: 100_000 },
   edge: { name: "EDGE: 840 ms, 240/120 kbit/s", roundTrip: 840, down: 240, up: 120 },
 } as const satisfies Record<string, Line>;
 
