@@ -67,6 +67,7 @@ export default defineConfig<SiteOptions>({
   webServer: {
     // Two processes that get the requests in turn, so that state kept in one process alone fails the tests.
     command: "node --import tsx tests/support/several-processes.ts",
+    cwd: import.meta.dirname,
     url: `http://127.0.0.1:${port}/`,
     env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir },
     timeout: 120_000,

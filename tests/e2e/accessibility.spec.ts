@@ -1,5 +1,4 @@
 import type { Page } from "@playwright/test";
-import { demo } from "../../app/server/start/demo.ts";
 import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
 import { doors, publicPages } from "../support/pages.ts";
 
@@ -146,6 +145,7 @@ const missing = {
 for (const [what, takeAway] of Object.entries(missing)) {
   test(`a browser without ${what} keeps the plain pages, and the login and the quote work on them`, async ({
     page,
+    client,
   }) => {
     await page.addInitScript(takeAway);
     const asked: string[] = [];
@@ -153,8 +153,8 @@ for (const [what, takeAway] of Object.entries(missing)) {
     await page.goto("/login", { waitUntil: "networkidle" });
     await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));
     await expect(page.getByRole("region", { name: "Notifications (F8)" })).toHaveCount(0);
-    await page.getByLabel("Email").fill(demo.email);
-    await page.getByLabel("Password", { exact: true }).fill(demo.password);
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
     await page.getByRole("button", { name: "Log in", exact: true }).click();
     await expect(page).toHaveURL(/\/portal$/);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("My Shipments");

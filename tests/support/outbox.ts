@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import process from "node:process";
 import PostalMime, { type Email } from "postal-mime";
 
-/** The mails to an address in the outbox of a data directory, oldest first. */
+/** The mails to an address in the outbox of a data directory, or in MAILS_DIR (tests/hosted), oldest first. */
 export async function mailsTo(dataDir: string, address: string): Promise<Email[]> {
-  const folder = path.join(dataDir, "outbox");
+  const folder = process.env.MAILS_DIR || path.join(dataDir, "outbox");
   const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
   const texts = files.sort().map((name) => readFileSync(path.join(folder, name)));
   const wanted = address.toLowerCase();

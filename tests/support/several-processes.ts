@@ -7,7 +7,9 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import path from "node:path";
 import process from "node:process";
+import type { BackendAccess } from "../../app/lib/env.server.ts";
 import { runningAccess } from "../../app/server/embedded.ts";
+import { hostedAccess } from "./company.ts";
 import { freePort } from "./ports.ts";
 import { SiteProcess } from "./site-process.ts";
 
@@ -15,19 +17,13 @@ export type Place = { port: number; backendPort: number; dataDir: string; enviro
 
 /**
  * Starts `count` processes and the proxy on `port`, and waits until all of them answer. The first starts the embedded
- * backend; to the others it is a backend like any, known by its address and keys.
+ * backend, unless a hosted one is under test; to the others it is a backend like any, known by its address and keys.
  */
 export async function severalProcesses(count: number, { port, backendPort, dataDir, environment = {} }: Place) {
   const common = { APP_ORIGIN: `http://127.0.0.1:${port}`, ...environment, DATA_DIR: dataDir };
-  const first = await start({ ...common, BACKEND_PORT: String(backendPort) });
-  const access = runningAccess(dataDir);
-  const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
-  const backend = {
-    SUPABASE_URL: access?.url ?? "",
-    SUPABASE_PUBLISHABLE_KEY: access?.publishableKey ?? "",
-    SUPABASE_SECRET_KEY: access?.secretKey ?? "",
-    SESSION_SECRET: keys.sessionSecret ?? "",
-  };
+  const hosted = hostedAccess();
+  const first = await start({ ...common, ...(hosted ? known(hosted) : { BACKEND_PORT: String(backendPort) }) });
+  const backend = known(hosted ?? runningAccess(dataDir), hosted ? undefined : sessionSecretIn(dataDir));
   const others = await Promise.all(Array.from({ length: count - 1 }, () => start({ ...common, ...backend })));
   const processes = [first, ...others];
   const proxy = roundRobin(processes);
@@ -44,6 +40,21 @@ export async function severalProcesses(count: number, { port, backendPort, dataD
       for (const site of processes.reverse()) await site.end("SIGTERM");
     },
   };
+}
+
+/** A backend as the environment of a site names it. */
+function known(access: BackendAccess | null, sessionSecret = "a secret of tests, known to both processes") {
+  return {
+    SUPABASE_URL: access?.url ?? "",
+    SUPABASE_PUBLISHABLE_KEY: access?.publishableKey ?? "",
+    SUPABASE_SECRET_KEY: access?.secretKey ?? "",
+    SESSION_SECRET: sessionSecret,
+  };
+}
+
+function sessionSecretIn(dataDir: string): string {
+  const keys = readFileSync(path.join(dataDir, "keys.json"), "utf8");
+  return (JSON.parse(keys) as { sessionSecret: string }).sessionSecret;
 }
 
 async function start(environment: Record<string, string>): Promise<SiteProcess> {
