@@ -67,16 +67,18 @@ async function oneRefresh(body: string, send: () => Promise<Response>): Promise<
 }
 
 /**
- * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else (a failure, a rate limit,
- * a proxy's page) becomes a 503, on which supabase-js keeps the session; on other errors it would drop it.
+ * The answer to a refresh if auth gave it: a session, or a refusal with a code (`code` as auth names it to supabase-js,
+ * `error_code` to older clients, `error` in its oldest versions). Anything else becomes a 503, on which supabase-js keeps the session; on other errors it
+ * would drop it: a failure, a rate limit, a proxy's page, and 409, which says that another refresh is on its way.
  */
 async function believed(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()
     .json()
     .catch(() => null);
-  const { access_token, error_code, error } = (body ?? {}) as Record<string, unknown>;
-  const refused = response.status < 500 && response.status !== 429 && (error_code ?? error) !== undefined;
+  const { access_token, code, error_code, error } = (body ?? {}) as Record<string, unknown>;
+  const isNamed = [code, error_code, error].some((name) => typeof name === "string");
+  const refused = response.status < 500 && ![409, 429].includes(response.status) && isNamed;
   return (response.ok ? typeof access_token === "string" : refused) ? response : notRenewed();
 }
 

@@ -241,6 +241,10 @@ export type Database = {
       delete_past_acts: { Args: Record<PropertyKey, never>; Returns: number }
       find_account: { Args: { email: string }; Returns: string }
       forget_email: { Args: { email: string }; Returns: undefined }
+      forget_gone_accounts: {
+        Args: Record<PropertyKey, never>
+        Returns: number
+      }
       issue_client_ids: {
         Args: { how_many?: number }
         Returns: {

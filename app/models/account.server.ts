@@ -38,7 +38,10 @@ export async function signUp(
     .catch((error: Error) => ({ error }));
   // Auth limits mails to known addresses only: hidden, so as not to reveal an account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
-    return signUpFailed(input.email, refusalOf(error));
+    const refusal = refusalOf(error);
+    // Auth has no words for the trigger that refuses a client ID which another sign-up spent meanwhile.
+    const late = refusal.status >= 500 ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
+    return signUpFailed(input.email, late ?? refusal);
   }
   const late = await spendClientId(company, clientId, input.email).catch(() => null);
   if (late) return signUpFailed(input.email, late);

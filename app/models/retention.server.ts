@@ -38,6 +38,8 @@ export async function deletePastRetention(company: Backend, tell: Tell): Promise
   for (const { id } of shipments) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell);
   for (const account of accounts) await deleteAccount(company, account, tell);
+  // Also those that an interruption left.
+  await forgetGoneAccounts(company);
 }
 
 /**
@@ -65,6 +67,7 @@ export async function eraseAccount(company: Backend, email: string, tell: Tell):
   for (const { id } of data) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell, `${userId}/`);
   await deleteAccount(company, { id: userId, email }, tell);
+  await forgetGoneAccounts(company);
 }
 
 /** Keeps a shipment longer, through a day such as "2035-12-31". Returns its last day before; throws when that is later. */
@@ -119,6 +122,12 @@ async function deleteAccount(
   const { error } = await company.auth.admin.deleteUser(id);
   if (error) throw new Error(refusalOf(error).reason);
   await tell({ account: id });
+}
+
+/** Deletes what the log of auth tells of accounts that are gone. */
+async function forgetGoneAccounts(company: Backend): Promise<void> {
+  const { error, status } = await company.rpc("forget_gone_accounts");
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
 }
 
 /** Today in UTC, as in the database. */

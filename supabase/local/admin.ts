@@ -29,20 +29,34 @@ async function adminEndpoint(rules: Rules, request: Request, pathname: string): 
   const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
   if (request.method !== "DELETE" || !factor) return failure(404, "mfa_factor_not_found", "Factor not found");
   await remove(rules.db, factor.id);
-  await rules.db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
-    randomUUID(),
-    JSON.stringify({ action: "factor_deleted", actor: "service_role", user_id: userId, factor_id: factor.id }),
-  ]);
+  await writeLog(rules.db, {
+    action: "factor_deleted",
+    actor: "service_role",
+    user_id: userId,
+    factor_id: factor.id,
+  });
   return Response.json({ id: factor.id });
 }
 
-/** Removes an account with all that auth knows of it, its entries in the log included: they name its address. */
+/** Removes an account with its sessions. The log keeps its entries, and gets one about this, as GoTrue's does. */
 async function deleteUser(db: Database, id: string): Promise<Response> {
   return transaction(db, async () => {
-    const { rows } = await db.query("delete from auth.users where id = $1 returning id", [id]);
-    if (rows.length === 0) return failure(404, "user_not_found", "User not found");
+    const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);
+    if (!rows[0]) return failure(404, "user_not_found", "User not found");
     await db.query("delete from auth.refresh_tokens where user_id::text = $1", [id]);
-    await db.query("delete from auth.audit_log_entries where payload ->> 'actor_id' = $1", [id]);
+    await writeLog(db, {
+      action: "user_deleted",
+      actor_id: "00000000-0000-0000-0000-000000000000",
+      actor_username: "service_role",
+      traits: { user_email: rows[0].email, user_id: id, user_phone: "" },
+    });
     return Response.json({});
   });
+}
+
+async function writeLog(db: Database, payload: object): Promise<void> {
+  await db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
+    randomUUID(),
+    JSON.stringify(payload),
+  ]);
 }

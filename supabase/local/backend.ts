@@ -6,6 +6,7 @@ import type { JWK } from "jose";
 import { parse } from "smol-toml";
 import { withAdmin } from "./admin.ts";
 import { withGoTrueRules } from "./auth.ts";
+import { withApiVersion } from "./auth-errors.ts";
 import { projectRoot } from "./data-dir.ts";
 import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
@@ -160,7 +161,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
 
-  const answer = withAdmin({ next: factors, db, secretKey: options.secretKey });
+  const answer = withApiVersion(withAdmin({ next: factors, db, secretKey: options.secretKey }));
 
   const exclusively = mutex();
   let closing = false;

@@ -270,6 +270,34 @@ test("erasing an account deletes it with the data that need not be kept, and nob
   expect((await client.handle.auth.getUser()).data.user).toBeNull();
 });
 
+test("what auth's log tells of somebody goes with the account, after an interruption too, and of nobody else", async () => {
+  const client = await someone();
+  const other = await someone();
+  const told = async (id: string) => {
+    const { rows } = await world.backend.db.query<{ action: string }>(
+      "select payload ->> 'action' as action from auth.audit_log_entries where payload::text like '%' || $1 || '%'",
+      [id],
+    );
+    return rows.map(({ action }) => action);
+  };
+  const write = (payload: object) =>
+    world.backend.db.query("insert into auth.audit_log_entries (id, payload) values (gen_random_uuid(), $1)", [
+      payload,
+    ]);
+  for (const { id, email } of [client, other]) await write({ action: "login", actor_id: id, actor_username: email });
+  await write({ action: "login", actor_id: "no id", actor_username: "nobody" });
+  const breaking = world.companyThrough(async (request, next) => {
+    if (request.url.includes("forget_gone_accounts")) throw new TypeError("the line broke");
+    return next(request);
+  });
+  await expect(eraseAccount(breaking, client.email, () => undefined)).rejects.toThrow();
+  expect(await told(client.id)).toEqual(expect.arrayContaining(["login", "user_deleted"]));
+  await deletePastRetention(world.company, () => undefined);
+  expect(await told(client.id)).toEqual([]);
+  expect(await told(other.id)).toContain("login");
+  expect(await told("no id")).toEqual(["login"]);
+});
+
 test("erasing an account that was cut off is finished by erasing it again", async () => {
   const client = await someone();
   const breaking = world.companyThrough(async (request, next) => {

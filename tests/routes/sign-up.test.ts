@@ -1,6 +1,7 @@
 import process from "node:process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { issueClientIds, listClientIds } from "../../app/models/client-id.server.ts";
+import { clientIdRefused } from "../../app/models/client-id.ts";
 import { mailsTo } from "../support/outbox.ts";
 import { type Browser, keptByNobody, password, read, theApp } from "../support/routes.ts";
 
@@ -188,6 +189,18 @@ describe("the client ID", () => {
       expect(answer.status).toBe(email === winner ? 303 : 400);
     }
   });
+});
+
+test("a client ID that another sign-up spends at the same moment is refused in its words, when auth just fails", async () => {
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  app.proxy.fail(500, /auth\/v1\/signup/);
+  const send = () => app.browser().post("/signup", { ...typed, clientId, email: "late@client.example" });
+  expect((await send()).status).toBe(503);
+  app.proxy.butFirst(() => app.company.rpc("spend_client_id", { client_id: clientId, email: "first@client.example" }));
+  const page = await read(await send());
+  app.proxy.fail("none");
+  expect(page.status).toBe(400);
+  expect(page.toasts.at(-1)?.description).toBe(clientIdRefused);
 });
 
 describe("a sign-up that is right", () => {

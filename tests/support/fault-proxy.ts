@@ -17,11 +17,12 @@ export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504]
 export async function faultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
+  let first: (() => PromiseLike<unknown>) | null = null;
   const calls: string[] = [];
   const bodies: string[] = [];
   const answered: string[] = [];
 
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(async (incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
     calls.push(call);
     const chunks: Buffer[] = [];
@@ -29,6 +30,10 @@ export async function faultProxy(target: string) {
     incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
     outgoing.once("finish", () => answered.push(call));
     if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
+    const act = first;
+    first = null;
+    // Without a wait where there is none: a body that is not read on at once would be lost.
+    if (act) await act();
     if (fault === "lost answer") return pass(target, incoming, outgoing, false);
     incoming.resume();
     if (fault === "hang") return;
@@ -61,6 +66,11 @@ export async function faultProxy(target: string) {
     fail(kind: Fault, of = /./) {
       fault = kind;
       pattern = of;
+      first = null;
+    },
+    /** What happens once more before the next call fails: somebody who was quicker. */
+    butFirst(act: () => PromiseLike<unknown>) {
+      first = act;
     },
     /** The calls that arrive while something is done. */
     async during(act: () => Promise<unknown>): Promise<string[]> {

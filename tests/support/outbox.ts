@@ -18,7 +18,8 @@ export async function mailsTo(dataDir: string, address: string): Promise<Email[]
 /** The confirmation link in the newest mail to an address. Throws when there is none. */
 export async function confirmationLink(dataDir: string, address: string): Promise<string> {
   const mail = (await mailsTo(dataDir, address)).at(-1);
-  const link = /https?:\/\/\S+\/auth\/confirm\?[^\s\]]+/.exec(mail?.text ?? "")?.[0];
+  // Hosted auth sends HTML alone.
+  const link = /https?:\/\/[^\s"]+\/auth\/confirm\?[^\s\]"]+/.exec(mail?.text ?? mail?.html ?? "")?.[0];
   if (!link) throw new Error(`No confirmation mail to ${address}`);
   return link;
 }
