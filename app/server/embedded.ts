@@ -44,7 +44,7 @@ export function readKeys(dataDir: string): Keys | null {
 }
 
 /** The keys of the data directory, those that are missing newly made; readable by this user only. */
-function completeKeys(dataDir: string): Required<Keys> {
+export function completeKeys(dataDir: string): Required<Keys> {
   const known = readKeys(dataDir);
   if (known?.signingKey) return { ...known, signingKey: known.signingKey };
   const random = (bytes: number) => randomBytes(bytes).toString("base64url");

@@ -1,0 +1,32 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { completeKeys, readKeys } from "./embedded.ts";
+
+function aFolder() {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "keys-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  return { dataDir, file: path.join(dataDir, "keys.json") };
+}
+
+test("the first start makes the keys, for this user alone, and later ones keep them", () => {
+  const { dataDir, file } = aFolder();
+  expect(readKeys(dataDir)).toBeNull();
+  const keys = completeKeys(dataDir);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = readFileSync(file, "utf8");
+  expect(completeKeys(dataDir)).toEqual(keys);
+  expect(readFileSync(file, "utf8")).toBe(text);
+  expect(completeKeys(aFolder().dataDir).signingKey.d).not.toBe(keys.signingKey.d);
+});
+
+test("a folder or backup from before tokens had a key of their own gets one, and keeps the others", () => {
+  const { dataDir, file } = aFolder();
+  const { signingKey: _, ...older } = completeKeys(dataDir);
+  writeFileSync(file, JSON.stringify(older));
+  const completed = completeKeys(dataDir);
+  expect(completed).toEqual({ ...older, signingKey: expect.objectContaining({ kty: "EC", crv: "P-256" }) });
+  expect(completeKeys(dataDir)).toEqual(completed);
+  expect(readdirSync(dataDir)).toEqual(["keys.json"]);
+});
