@@ -29,12 +29,7 @@ async function adminEndpoint(rules: Rules, request: Request, pathname: string): 
   const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
   if (request.method !== "DELETE" || !factor) return failure(404, "mfa_factor_not_found", "Factor not found");
   await remove(rules.db, factor.id);
-  await writeLog(rules.db, {
-    action: "factor_deleted",
-    actor: "service_role",
-    user_id: userId,
-    factor_id: factor.id,
-  });
+  await logAct(rules.db, "factor_deleted", { user_id: userId, factor_id: factor.id });
   return Response.json({ id: factor.id });
 }
 
@@ -44,17 +39,19 @@ async function deleteUser(db: Database, id: string): Promise<Response> {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);
     if (!rows[0]) return failure(404, "user_not_found", "User not found");
     await db.query("delete from auth.refresh_tokens where user_id::text = $1", [id]);
-    await writeLog(db, {
-      action: "user_deleted",
-      actor_id: "00000000-0000-0000-0000-000000000000",
-      actor_username: "service_role",
-      traits: { user_email: rows[0].email, user_id: id, user_phone: "" },
-    });
+    await logAct(db, "user_deleted", { user_email: rows[0].email, user_id: id, user_phone: "" });
     return Response.json({});
   });
 }
 
-async function writeLog(db: Database, payload: object): Promise<void> {
+/** An act of the company's in the log, as GoTrue writes it. */
+async function logAct(db: Database, action: string, traits: object): Promise<void> {
+  const payload = {
+    action,
+    actor_id: "00000000-0000-0000-0000-000000000000",
+    actor_username: "service_role",
+    traits,
+  };
   await db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
     randomUUID(),
     JSON.stringify(payload),

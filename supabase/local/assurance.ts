@@ -39,13 +39,16 @@ export async function identify(rules: Rules, request: Request): Promise<Caller |
 }
 
 /**
- * GoTrue's refusal to change a password or an address: an account with a second factor needs its code first, and a new
+ * GoTrue's refusal to change what only the company may (`app_metadata`), a password or an address: an account with a second factor needs its code first, and a new
  * password needs a login of the last 24 hours. Null where the change may go on.
  */
 export async function refusedUpdate(rules: Rules, request: Request): Promise<Response | null> {
   const caller = await identify(rules, request);
   if (caller instanceof Response) return caller;
-  const input = await body<{ password?: unknown; email?: unknown; phone?: unknown }>(request.clone());
+  const input = await body<{ password?: unknown; email?: unknown; phone?: unknown; app_metadata?: unknown }>(
+    request.clone(),
+  );
+  if (input.app_metadata) return failure(403, "not_admin", "Updating app_metadata requires admin privileges");
   const moves = Boolean(input.email) && input.email !== caller.user.email;
   const changes = moves || input.password || input.phone;
   const factors = await shownFactors(rules.db, caller.user.id);

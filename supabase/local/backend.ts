@@ -94,7 +94,6 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
   ) as unknown as ProjectConfig;
   const { connection, db } = database;
-  const { dataDir } = options;
   const { auth } = config;
   const app = new App({
     connection,
@@ -121,7 +120,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = fileStorage(dataDir ? path.join(dataDir, "objects") : options.objectsDir);
+  app._storageAdapter = fileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
   const mailer = templateMailer({
     from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
     siteUrl: options.siteUrl,

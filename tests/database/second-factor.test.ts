@@ -373,7 +373,7 @@ test("the company lists and removes an account's factors; a client's token canno
   const handle = await signIn(client.email);
   expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
   const log = await world.backend.db.query<{ payload: { action: string } }>(
-    "select payload from auth.audit_log_entries where payload ->> 'factor_id' = $1",
+    "select payload from auth.audit_log_entries where payload -> 'traits' ->> 'factor_id' = $1",
     [client.factorId],
   );
   expect(log.rows.map(({ payload }) => payload.action)).toEqual(["factor_deleted"]);

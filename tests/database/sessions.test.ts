@@ -273,11 +273,13 @@ test("an access token past its time opens nothing", async () => {
 
 test("a client who changes what it says about itself stays a client", async () => {
   const person = await world.newClient(newAddress(), password);
-  const answer = await call("PUT", "/auth/v1/user", withToken(person.accessToken), {
+  const change = (what: object) => call("PUT", "/auth/v1/user", withToken(person.accessToken), what);
+  const refused = await change({ app_metadata: { role: "service_role", provider: "company" } });
+  expect([refused.status, ((await refused.json()) as { error_code: string }).error_code]).toEqual([403, "not_admin"]);
+  const answer = await change({
     role: "service_role",
     aud: "service_role",
     id: owner.id,
-    app_metadata: { role: "service_role", provider: "company" },
     data: { role: "service_role", sub: owner.id, client_id: "DEM0-C11E-NT00-0001" },
   });
   expect(answer.status).toBe(200);
