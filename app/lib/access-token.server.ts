@@ -54,31 +54,19 @@ async function fetchKeys(url: string, { headers }: { headers: Headers }): Promis
   return Response.json(keys.data);
 }
 
-/** Whether a text can be read as a token at all; it proves nothing. */
-export function looksLikeToken(text: string): boolean {
-  try {
-    return Boolean(decodeProtectedHeader(text) && decodeJwt(text));
-  } catch {
-    return false;
-  }
-}
-
-/** Whether auth signs this token with a secret that it shares with nobody, so that only auth itself can verify it. */
-export function isSignedBySecret(token: string): boolean {
-  const { alg, kid } = decodeProtectedHeader(token);
-  return !kid || alg === undefined || alg.startsWith("HS");
-}
-
 /** The claims of a token without a look at its signature. */
 export function unverifiedClaims(token: string): Claims {
   return claimsOf(decodeJwt(token));
 }
 
 /**
- * The claims of a signed-in person's token; null when it is forged, expired or made for something else. Rejects when its
- * key is not known yet and auth does not publish it at the moment.
+ * The claims of a signed-in person's token; null when it is forged, expired or made for something else; "unknown" when
+ * only auth can say: it is signed with a secret, or by a key that is not published (yet). Rejects when no keys are known
+ * and auth does not publish them at the moment.
  */
-export async function verifiedClaims(token: string): Promise<Claims | null> {
+export async function verifiedClaims(token: string): Promise<Claims | null | "unknown"> {
+  const { alg = "", kid } = decodeProtectedHeader(token);
+  if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";
   try {
     const { payload } = await jwtVerify(token, publishedKeys(), {
       algorithms,
@@ -87,6 +75,8 @@ export async function verifiedClaims(token: string): Promise<Claims | null> {
     });
     return claimsOf(payload);
   } catch (error) {
+    // The set is asked for again after half a minute at the earliest: a key may have been published since.
+    if (error instanceof errors.JWKSNoMatchingKey) return "unknown";
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }

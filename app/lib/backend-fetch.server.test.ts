@@ -3,10 +3,12 @@ import type { AddressInfo } from "node:net";
 import { expect, test, vi } from "vitest";
 import { backendFetch } from "./backend-fetch.server.ts";
 
-/** What supabase-js gets for a refresh that auth answers so; it drops the session on any refusal but a 503. */
-async function refreshed(status: number, body: string): Promise<number> {
+const versioned = { "X-Supabase-Api-Version": "2024-01-01" };
+
+/** What supabase-js gets for a refresh that is answered so; it drops the session on any refusal but a 503. */
+async function refreshed(status: number, body: string, headers: Record<string, string> = {}): Promise<number> {
   const auth = createServer((_request, response) => {
-    response.writeHead(status, { "content-type": "application/json" }).end(body);
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
   });
   await new Promise<void>((resolve) => auth.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(auth.address() as AddressInfo).port}`;
@@ -25,19 +27,24 @@ async function refreshed(status: number, body: string): Promise<number> {
 }
 
 test.each([
-  ["as auth words it since 2024", '{"code":"refresh_token_not_found","message":"Invalid Refresh Token"}'],
-  ["as it did before", '{"code":400,"error_code":"refresh_token_not_found","msg":"Invalid Refresh Token"}'],
-  ["as its oldest versions did", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}'],
-])("a refused refresh ends the session, %s", async (_when, body) => {
-  expect(await refreshed(400, body)).toBe(400);
+  ["as auth words it since 2024", '{"code":"refresh_token_not_found","message":"Invalid Refresh Token"}', versioned],
+  ["as it did before", '{"code":400,"error_code":"refresh_token_not_found","msg":"Invalid Refresh Token"}', {}],
+  ["as its oldest versions did", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}', {}],
+])("a refused refresh ends the session, %s", async (_when, body, headers) => {
+  expect(await refreshed(400, body, headers)).toBe(400);
 });
 
 test.each([
-  ["another refresh is on its way", 409, '{"code":"conflict","message":"Too many concurrent token refresh requests"}'],
-  ["there are too many", 429, '{"code":"over_request_rate_limit","message":"Request rate limit reached"}'],
-  ["auth fails", 500, '{"code":"unexpected_failure","message":"Internal Server Error"}'],
-  ["a proxy refuses", 403, '{"message":"Forbidden"}'],
-  ["something else answers", 200, '{"status":"ok"}'],
-])("a session is kept when %s", async (_why, status, body) => {
-  expect(await refreshed(status, body)).toBe(503);
+  ["another refresh is on its way", 409, '{"code":"conflict","message":"Too many concurrent requests"}', versioned],
+  ["auth was too slow", 408, '{"code":"request_timeout","message":"Request timed out"}', versioned],
+  ["there are too many", 429, '{"code":"over_request_rate_limit","message":"Rate limit reached"}', versioned],
+  ["a hook of auth's fails", 422, '{"code":"hook_timeout","message":"Hook ran into maximum time"}', versioned],
+  ["auth fails", 500, '{"code":"unexpected_failure","message":"Internal Server Error"}', versioned],
+  ["a proxy refuses", 403, '{"message":"Forbidden"}', {}],
+  ["a proxy refuses by a code of its own", 401, '{"code":"UNAUTHORIZED_INVALID_API_KEY","message":"no"}', {}],
+  ["a proxy refuses by an error of its own", 404, '{"error":"requested path is invalid"}', {}],
+  ["something else answers", 200, '{"status":"ok"}', {}],
+  ["what should be a token is none", 200, '{"access_token":"garbage","refresh_token":"x"}', {}],
+])("a session is kept when %s", async (_why, status, body, headers) => {
+  expect(await refreshed(status, body, headers)).toBe(503);
 });

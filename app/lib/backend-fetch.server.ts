@@ -1,6 +1,7 @@
 /** Calls to the backend: with a deadline, retries where that is safe, and one refresh for concurrent requests. */
 import { setTimeout } from "node:timers/promises";
 import { deadlines } from "./env.server.ts";
+import { looksLikeToken } from "./token-shape.ts";
 
 /**
  * fetch for the backend's calls, with a deadline. Reads and session refreshes are tried three times, 200 and 400 ms
@@ -66,10 +67,12 @@ async function oneRefresh(body: string, send: () => Promise<Response>): Promise<
   return (await answer).clone();
 }
 
+/** What auth says when it cannot judge a refresh just now: too slow, another one on its way, too many. */
+const notNow = [408, 409, 429];
+
 /**
- * The answer to a refresh if auth gave it: a session, or a refusal with a code (`code` as auth names it to supabase-js,
- * `error_code` to older clients, `error` in its oldest versions). Anything else becomes a 503, on which supabase-js keeps the session; on other errors it
- * would drop it: a failure, a rate limit, a proxy's page, and 409, which says that another refresh is on its way.
+ * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else becomes a 503, on which
+ * supabase-js keeps the session; on other errors it would drop it: a failure, a hook's too, or a proxy's page.
  */
 async function believed(response: Response): Promise<Response> {
   const body: unknown = await response
@@ -77,9 +80,11 @@ async function believed(response: Response): Promise<Response> {
     .json()
     .catch(() => null);
   const { access_token, code, error_code, error } = (body ?? {}) as Record<string, unknown>;
-  const isNamed = [code, error_code, error].some((name) => typeof name === "string");
-  const refused = response.status < 500 && ![409, 429].includes(response.status) && isNamed;
-  return (response.ok ? typeof access_token === "string" : refused) ? response : notRenewed();
+  if (response.ok) return typeof access_token === "string" && looksLikeToken(access_token) ? response : notRenewed();
+  // Auth names the error in `code` when it says its version, before that in `error_code`, and long ago in `error`.
+  const said = response.headers.has("X-Supabase-Api-Version") ? code : (error_code ?? error);
+  const isNamed = typeof said === "string" && !said.startsWith("hook_") && (said !== error || said === "invalid_grant");
+  return response.status < 500 && !notNow.includes(response.status) && isNamed ? response : notRenewed();
 }
 
 function notRenewed(): Response {

@@ -2,7 +2,7 @@
 import { isAuthSessionMissingError } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
-import { type Claims, isSignedBySecret, unverifiedClaims, verifiedClaims } from "./access-token.server.ts";
+import { type Claims, unverifiedClaims, verifiedClaims } from "./access-token.server.ts";
 import { within } from "./backend-fetch.server.ts";
 import { hasMark, hasSessionCookie, setCookie } from "./cookies.server.ts";
 import { deadlines } from "./env.server.ts";
@@ -49,8 +49,8 @@ export async function answerOf<Answer extends { caller: Caller }>(
   call: PromiseLike<{ data: unknown; error: { code: string; message: string } | null }>,
 ): Promise<Answer | Refusal | null> {
   const { data, error } = await call;
-  // PostgREST: the token is missing, expired, or not signed by a key it knows.
-  if (error && /^PGRST30\d$/.test(error.code)) return null;
+  // PostgREST: the token is expired, or not signed by a key it knows.
+  if (error && /^PGRST30[13]$/.test(error.code)) return null;
   const answer = schema.safeParse(data);
   return !error && answer.success ? answer.data : refusalOfThrown(error ?? answer.error);
 }
@@ -131,7 +131,7 @@ export function clientOrRefusal(context: Readonly<RouterContextProvider>): Clien
 
 /**
  * The signed-in client; null when there is none; a refusal when that cannot be found out just now: the session is kept
- * then.
+ * then. The access token is verified here; whether its session still lives only the database knows.
  */
 export async function getClient(
   request: Request,
@@ -144,8 +144,17 @@ export async function getClient(
 }
 
 async function recognise(backend: Backend, ask: Ask): Promise<Client | Refusal | null> {
-  const claims = await sessionClaims(backend);
-  const answer = claims && (await ask(backend));
+  const { data: stored, error: unrenewed } = await backend.auth.getSession();
+  if (unrenewed && isUnavailable(unrenewed)) throw unrenewed;
+  const token = stored.session?.access_token;
+  if (!token) return null;
+  const verified = await verifiedClaims(token);
+  const claims = verified === "unknown" ? await claimsByAuth(backend, token) : verified;
+  if (!claims) return null;
+  const answer = await ask(backend);
+  // A key that was revoked since it was published to us ends the session. What auth knows and the data API does not take
+  // is their disagreement, of a moment or of their settings.
+  if (!answer && (await claimsByAuth(backend, token))) return refusalOfThrown(null);
   if (!answer || "reason" in answer) return answer;
   const { caller } = answer;
   return (
@@ -160,16 +169,8 @@ async function recognise(backend: Backend, ask: Ask): Promise<Client | Refusal |
   );
 }
 
-/**
- * What the access token says, renewed if it had expired; null unless it is one of auth's. Auth is asked only where it
- * signs with a secret. Rejects when nobody can tell just now. Whether the session still lives only the database knows.
- */
-async function sessionClaims(backend: Backend): Promise<Claims | null> {
-  const { data: stored, error: unrenewed } = await backend.auth.getSession();
-  if (unrenewed && isUnavailable(unrenewed)) throw unrenewed;
-  const token = stored.session?.access_token;
-  if (!token) return null;
-  if (!isSignedBySecret(token)) return verifiedClaims(token);
+/** The claims of a token that auth itself takes; null when it does not. Rejects when it cannot tell just now. */
+async function claimsByAuth(backend: Backend, token: string): Promise<Claims | null> {
   const { data, error } = await backend.auth.getUser(token);
   if (error && isUnavailable(error)) throw error;
   return data.user && unverifiedClaims(token);

@@ -3,7 +3,6 @@ import { combineChunks, createServerClient, serializeCookieHeader, stringFromBas
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { createContext, type MiddlewareFunction, type RouterContextProvider } from "react-router";
 import ws from "ws";
-import { looksLikeToken } from "./access-token.server.ts";
 import { backendFetch } from "./backend-fetch.server.ts";
 import {
   type Cookie,
@@ -17,6 +16,7 @@ import {
 import type { Database } from "./database.ts";
 import { type BackendAccess, deadlines, env } from "./env.server.ts";
 import { type Refusal, refusalAsAnswer } from "./refusal.server.ts";
+import { looksLikeToken } from "./token-shape.ts";
 
 export type Backend = SupabaseClient<Database>;
 

@@ -179,6 +179,17 @@ describe("an access token that auth did not sign, or not for this, means signed 
     expect((await client.get("/portal")).status).toBe(200);
   });
 
+  test.each([{ alg: 5 }, { alg: null, kid: "x" }, { alg: "ES256", kid: {} }, [], "ES256"])(
+    "a head that is none: %j",
+    async (head) => {
+      const browser = copyOf(client);
+      change(browser, { access_token: `${encode(head)}.${encode(claims())}.c2lnbmF0dXJl` });
+      const response = await browser.get("/portal");
+      expect([response.status, response.headers.get("Location")]).toEqual([303, "/login"]);
+      expect(browser.cookies.has("session")).toBe(false);
+    },
+  );
+
   test("and fifty of them with names of their own make auth say its keys at most once", async () => {
     const forged = await Promise.all(
       Array.from({ length: 50 }, async () => {
@@ -189,7 +200,31 @@ describe("an access token that auth did not sign, or not for this, means signed 
     );
     const calls = await app.proxy.during(() => Promise.all(forged.map((browser) => browser.get("/portal"))));
     expect(calls.filter((call) => call.includes("jwks.json")).length).toBeLessThanOrEqual(1);
-    expect(calls.filter((call) => !call.includes("jwks.json"))).toEqual([]);
+    expect(calls.filter((call) => !call.includes("jwks.json"))).toEqual(Array(50).fill("GET /auth/v1/user"));
+  });
+});
+
+describe("a token that somebody else than auth does not take:", () => {
+  const refusal = (status: number, code: string) => ({ of: /\/rest\//, status, body: { code, message: "no" } });
+  test.each([
+    ["the data API has not heard of the key yet", refusal(401, "PGRST301")],
+    ["the clock of the data API is late", refusal(401, "PGRST303")],
+    ["the data API has lost its secret", refusal(500, "PGRST300")],
+  ])("the session is kept while auth knows it and %s", async (_why, answer) => {
+    const browser = copyOf(client);
+    app.proxy.answer(answer);
+    expect((await browser.get("/portal")).status).toBe(503);
+    expect((await browser.post("/portal/new", { name: "x", requestId: randomUUID() })).status).toBe(503);
+    app.proxy.fail("none");
+    expect((await browser.get("/portal")).status).toBe(200);
+  });
+
+  test("it ends when auth does not know it either", async () => {
+    const browser = copyOf(client);
+    const byAuth = { of: /\/auth\/v1\/user/, status: 403, body: { code: 403, error_code: "bad_jwt", msg: "no" } };
+    app.proxy.answer(refusal(401, "PGRST301"), byAuth);
+    expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+    expect(browser.cookies.has("session")).toBe(false);
   });
 });
 

@@ -13,10 +13,14 @@ export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"]
 /** Statuses with a meaning from the backend itself, and none from a proxy before it, as here. */
 export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
+/** An answer to the calls that `of` fits. */
+type Answer = { of: RegExp; status: number; body: object };
+
 /** A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. */
 export async function faultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
+  let instead: Answer[] = [];
   let first: (() => PromiseLike<unknown>) | null = null;
   const calls: string[] = [];
   const bodies: string[] = [];
@@ -29,6 +33,12 @@ export async function faultProxy(target: string) {
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
     outgoing.once("finish", () => answered.push(call));
+    const answer = instead.find(({ of }) => of.test(call));
+    if (answer) {
+      incoming.resume();
+      outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+      return;
+    }
     if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
     const act = first;
     first = null;
@@ -67,6 +77,11 @@ export async function faultProxy(target: string) {
       fault = kind;
       pattern = of;
       first = null;
+      instead = [];
+    },
+    /** From now on, some calls get these answers; `fail("none")` ends it. */
+    answer(...answers: Answer[]) {
+      instead = answers;
     },
     /** What happens once more before the next call fails: somebody who was quicker. */
     butFirst(act: () => PromiseLike<unknown>) {
