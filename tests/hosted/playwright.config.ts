@@ -4,13 +4,12 @@
  * SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY, and MAILS_DIR, the folder where the SMTP server that auth sends to
  * leaves each mail as a file .eml. The site URL of auth must be http://127.0.0.1:3100 (or of E2E_PORT).
  */
-import process from "node:process";
 import { defineConfig } from "@playwright/test";
 import journeys from "../../playwright.config.ts";
 
-const wanted = ["SUPABASE_URL", "SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "MAILS_DIR"];
-const missing = wanted.filter((name) => !process.env[name]);
-if (missing.length > 0)
-  throw new Error(`Set ${missing.join(", ")}: see docs/hosting.md, "Proven on the real servers".`);
-
-export default defineConfig(journeys, { testDir: "../e2e", outputDir: "../../test-results" });
+export default defineConfig({
+  ...journeys,
+  testDir: "../e2e",
+  outputDir: "../../test-results",
+  webServer: { ...journeys.webServer, command: "node --import tsx tests/support/several-processes.ts --hosted" },
+});

@@ -99,6 +99,11 @@ function roundRobin(processes: SiteProcess[]) {
 
 if (process.argv[1] === import.meta.filename) {
   const { PORT, BACKEND_PORT, DATA_DIR = "" } = process.env;
+  if (process.argv.includes("--hosted") && !hostedAccess()) {
+    throw new Error(
+      "Set SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY and MAILS_DIR: see docs/hosting.md.",
+    );
+  }
   const site = await severalProcesses(2, {
     port: Number(PORT),
     backendPort: Number(BACKEND_PORT),
