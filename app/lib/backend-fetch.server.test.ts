@@ -1,7 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test, vi } from "vitest";
-import { backendFetch } from "./backend-fetch.server.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { withSettings } from "../../tests/support/settings.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const versioned = { "X-Supabase-Api-Version": "2024-01-01" };
 
@@ -12,17 +16,14 @@ async function refreshed(status: number, body: string, headers: Record<string, s
   });
   await new Promise<void>((resolve) => auth.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(auth.address() as AddressInfo).port}`;
-  vi.stubEnv("SUPABASE_URL", url);
-  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
-  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
-  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  withSettings({ SUPABASE_URL: url });
+  const { backendFetch } = await import("./backend-fetch.server.ts");
   const token = JSON.stringify({ refresh_token: body });
   const answer = await backendFetch(null)(`${url}/auth/v1/token?grant_type=refresh_token`, {
     method: "POST",
     body: token,
   });
   auth.close();
-  vi.unstubAllEnvs();
   return answer.status;
 }
 

@@ -1,5 +1,6 @@
 import { RouterContextProvider } from "react-router";
 import { afterEach, expect, test, vi } from "vitest";
+import { withSettings } from "../../tests/support/settings.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -8,12 +9,7 @@ afterEach(() => {
 
 /** The gate of a site that visitors reach at this origin; settings are read once, so each has modules of its own. */
 async function gateOf(origin: string) {
-  vi.resetModules();
-  vi.stubEnv("APP_ORIGIN", origin);
-  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
-  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
-  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
-  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  withSettings({ APP_ORIGIN: origin });
   return import("./gate.server.ts");
 }
 

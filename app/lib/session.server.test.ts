@@ -1,11 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { RouterContextProvider } from "react-router";
-import { expect, test } from "vitest";
-import { getClient } from "./session.server.ts";
-import { backendMiddleware } from "./supabase.server.ts";
+import { expect, test, vi } from "vitest";
+import { withSettings } from "../../tests/support/settings.ts";
 
 test("where auth signs with a secret, it is asked who that is, and may take as long as PAGE_SECONDS says", async () => {
   const asked: string[] = [];
@@ -19,13 +17,12 @@ test("where auth signs with a secret, it is asked who that is, and may take as l
       .end(JSON.stringify(isAuth ? { id: "0b51e3a8", user_metadata: {} } : { caller }));
   });
   await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
-  Object.assign(process.env, {
+  withSettings({
     PAGE_SECONDS: "30",
     SUPABASE_URL: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
-    SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
-    SUPABASE_SECRET_KEY: "sb_secret_x",
-    SESSION_SECRET: "x".repeat(32),
   });
+  const { getClient } = await import("./session.server.ts");
+  const { backendMiddleware } = await import("./supabase.server.ts");
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const token = `${encode({ alg: "HS256" })}.${encode({ sub: "0b51e3a8", aal: "aal2" })}.c2lnbmF0dXJl`;
   const session = { access_token: token, refresh_token: "x", expires_at: 4e9 };
@@ -39,4 +36,5 @@ test("where auth signs with a secret, it is asked who that is, and may take as l
   });
   expect(asked).toEqual(["/auth/v1/user", "/rest/v1/rpc/who_asks"]);
   backend.close();
+  vi.unstubAllEnvs();
 });

@@ -1,16 +1,12 @@
 import { RouterContextProvider } from "react-router";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { withSettings } from "../../tests/support/settings.ts";
 import { addressHeader } from "./client-address.server.ts";
 
 let takePlace: typeof import("./uploads.server.ts").takePlace;
 beforeAll(async () => {
-  vi.resetModules();
   // Room for four of the largest files, two of them from visitors.
-  vi.stubEnv("UPLOADS_MIB", "42");
-  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
-  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
-  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
-  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  withSettings({ UPLOADS_MIB: "42" });
   ({ takePlace } = await import("./uploads.server.ts"));
 });
 afterAll(() => {

@@ -1,16 +1,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { withSettings } from "../../../tests/support/settings.ts";
 
 /** After its first second a body must bring 1 KiB per second. */
 beforeAll(async () => {
-  vi.resetModules();
-  vi.stubEnv("FORM_SECONDS", "1");
-  vi.stubEnv("SLOWEST_KIB", "1");
-  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
-  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
-  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
-  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  withSettings({ FORM_SECONDS: "1", SLOWEST_KIB: "1" });
   const { guardBody } = await import("./body.ts");
   server.on("request", (request, response) => {
     guardBody(request, response, (code) => {

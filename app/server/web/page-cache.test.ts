@@ -1,16 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { withSettings } from "../../../tests/support/settings.ts";
 
 let createPages: typeof import("./page-cache.ts").createPages;
 let themeCookie: typeof import("../../lib/theme.server.ts").themeCookie;
 const origin = "http://127.0.0.1:3000";
 beforeAll(async () => {
-  vi.resetModules();
-  vi.stubEnv("APP_ORIGIN", origin);
-  vi.stubEnv("SUPABASE_URL", "http://127.0.0.1:54321");
-  vi.stubEnv("SUPABASE_PUBLISHABLE_KEY", "sb_publishable_x");
-  vi.stubEnv("SUPABASE_SECRET_KEY", "sb_secret_x");
-  vi.stubEnv("SESSION_SECRET", "x".repeat(32));
+  withSettings({ APP_ORIGIN: origin });
   ({ createPages } = await import("./page-cache.ts"));
   ({ themeCookie } = await import("../../lib/theme.server.ts"));
 });
