@@ -190,6 +190,8 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
         const leave = () =>
           location.pathname === "/services" ? location.assign("/legal") : requestAnimationFrame(leave);
         leave();
+        // A page that listens to this is not kept for Back, however soon the other one came.
+        addEventListener("unload", () => undefined);
         Object.assign(window, { isOld: true });
       });
       await follow("Services");

@@ -123,7 +123,7 @@ test("the database's owner need not be a superuser once the roles are there and 
   const entered = await backend.fetch(
     new Request("http://backend.local/auth/v1/token?grant_type=password", {
       method: "POST",
-      headers: { apikey: "sb_publishable_x", "content-type": "application/json" },
+      headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
       body: JSON.stringify(demo),
     }),
   );
@@ -132,7 +132,7 @@ test("the database's owner need not be a superuser once the roles are there and 
     [`Bearer ${access_token}`, 4],
     ["", 0],
   ] as const) {
-    const headers = { apikey: "sb_publishable_x", ...(authorization ? { authorization } : {}) };
+    const headers = { apikey: backendKeys.publishableKey, ...(authorization ? { authorization } : {}) };
     const answer = await backend.fetch(new Request("http://backend.local/rest/v1/shipments?select=id", { headers }));
     const rows: unknown = await answer.json();
     expect(Array.isArray(rows) ? rows.length : 0).toBe(seen);
