@@ -46,7 +46,9 @@ test("a toast goes after five seconds, and waits for the pointer and for the foc
 
   await test.step("so it does while the focus is in it", async () => {
     await show();
-    await toast(page).getByRole("button", { name: "Close" }).focus();
+    const close = toast(page).getByRole("button", { name: "Close" });
+    await close.focus();
+    await expect(close).toBeFocused();
     await page.clock.runFor(60_000);
     await expect(toast(page)).toHaveAttribute("data-state", "open");
     await elsewhere(page).focus();
