@@ -154,7 +154,8 @@ async function recognise(backend: Backend, ask: Ask): Promise<Client | Refusal |
   const answer = await ask(backend);
   // A key that was revoked since it was published to us ends the session. What auth knows and the data API does not take
   // is their disagreement, of a moment or of their settings.
-  if (!answer && (await claimsByAuth(backend, token))) return refusalOfThrown(null);
+  const byAuth = !answer && (verified === "unknown" || (await claimsByAuth(backend, token)));
+  if (byAuth) return refusalOfThrown(null);
   if (!answer || "reason" in answer) return answer;
   const { caller } = answer;
   return (

@@ -39,8 +39,9 @@ export async function signUp(
   // Auth limits mails to known addresses only: hidden, so as not to reveal an account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     const refusal = refusalOf(error);
-    // Auth has no words for the trigger that refuses a client ID which another sign-up spent meanwhile.
-    const late = refusal.status >= 500 ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
+    // Auth has no words for the trigger that refuses a client ID which another sign-up spent meanwhile: it answers 500.
+    const isRefusal = "status" in error && error.status === 500;
+    const late = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
     return signUpFailed(input.email, late ?? refusal);
   }
   const late = await spendClientId(company, clientId, input.email).catch(() => null);

@@ -39,8 +39,8 @@ export async function identify(rules: Rules, request: Request): Promise<Caller |
 }
 
 /**
- * GoTrue's refusal to change what only the company may (`app_metadata`), a password or an address: an account with a second factor needs its code first, and a new
- * password needs a login of the last 24 hours. Null where the change may go on.
+ * GoTrue's refusal of a change: `app_metadata` is the company's alone; with a second factor a password or an address needs
+ * its code first, and a new password a login of the last 24 hours. Null where the change may go on.
  */
 export async function refusedUpdate(rules: Rules, request: Request): Promise<Response | null> {
   const caller = await identify(rules, request);
