@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
 import type { JsonTestResults } from "vitest/node";
 
-/** How many tests passed, the name and first error of each that did not, and how long each took, in milliseconds. */
+/** How many tests passed, the name and errors of each that did not, and how long each took, in milliseconds. */
 export type Outcome = { passed: number; failed: string[]; took: { name: string; ms: number }[] };
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -37,11 +37,12 @@ export function readPlaywright(file: string, ran: boolean): Outcome {
     spec.tests.map(({ status, projectName, results }) => ({
       name: `tests/e2e/${spec.file} › ${spec.title} [${projectName}]`,
       ms: results.reduce((total, { duration }) => total + duration, 0),
-      error: status === "unexpected" || status === "flaky" ? results.find((result) => result.error)?.error : undefined,
+      // A test that ran out of time says where it was in its second error.
+      errors: results.flatMap(({ errors }) => errors.map(({ message }) => beginning(message))),
       failed: status === "unexpected" || status === "flaky",
     })),
   );
-  const failed = tests.filter((test) => test.failed).map(({ name, error }) => `${name}\n${beginning(error?.message)}`);
+  const failed = tests.filter((test) => test.failed).map(({ name, errors }) => [name, ...errors].join("\n"));
   failed.push(...(report?.errors ?? []).map(({ message }) => `journeys\n${beginning(message)}`));
   return {
     passed: report?.stats.expected ?? 0,
