@@ -1,26 +1,32 @@
--- The demo: one client with shipments at several stages, and an unused client ID.
+-- The demo: three clients with twelve shipments in all ten stages, what the company did to them, and an unused client ID.
 -- Sign in with demo@mizigo.example and the password karibu-mombasa. For development and demonstration only.
+-- The files of their documents are uploaded by app/server/start/demo.ts, which reads here what was verified.
 
-insert into public.client_ids (client_id) values ('DEM0-C11E-NT00-0001');
+insert into public.client_ids (client_id)
+values ('DEM0-C11E-NT00-0001'), ('DEM0-C11E-NT00-0002'), ('DEM0-C11E-NT00-0003');
 insert into public.client_ids default values;
 
-insert into auth.users (
-  id, aud, role, email, encrypted_password, email_confirmed_at, raw_app_meta_data, raw_user_meta_data,
-  created_at, updated_at
-) values (
-  'd0000000-0000-4000-8000-000000000001', 'authenticated', 'authenticated', 'demo@mizigo.example',
-  extensions.crypt('karibu-mombasa', extensions.gen_salt('bf', 10)), now(),
-  '{"provider": "email", "providers": ["email"]}',
-  '{"full_name": "Amina Demo", "client_id": "DEM0-C11E-NT00-0001", "email_verified": true}',
-  now(), now()
-);
-
+with password as materialized (select extensions.crypt('karibu-mombasa', extensions.gen_salt('bf', 10)) as hash),
+client (id, email, name, client_id) as (values
+  ('d0000000-0000-4000-8000-000000000001'::uuid, 'demo@mizigo.example', 'Amina Demo', 'DEM0-C11E-NT00-0001'),
+  ('d0000000-0000-4000-8000-000000000002', 'joseph@mizigo.example', 'Joseph Demo', 'DEM0-C11E-NT00-0002'),
+  ('d0000000-0000-4000-8000-000000000003', 'halima@mizigo.example', 'Halima Demo', 'DEM0-C11E-NT00-0003')
+),
+account as (
+  insert into auth.users (
+    id, aud, role, email, encrypted_password, email_confirmed_at, raw_app_meta_data, raw_user_meta_data,
+    created_at, updated_at
+  )
+  select
+    id, 'authenticated', 'authenticated', email, hash, now(), '{"provider": "email", "providers": ["email"]}',
+    jsonb_build_object('full_name', name, 'client_id', client_id, 'email_verified', true), now(), now()
+  from client, password
+)
 insert into auth.identities (id, user_id, provider, provider_id, identity_data, created_at, updated_at)
-values (
-  gen_random_uuid(), 'd0000000-0000-4000-8000-000000000001', 'email', 'd0000000-0000-4000-8000-000000000001',
-  '{"sub": "d0000000-0000-4000-8000-000000000001", "email": "demo@mizigo.example", "email_verified": true}',
-  now(), now()
-);
+select
+  gen_random_uuid(), id, 'email', id::text,
+  jsonb_build_object('sub', id, 'email', email, 'email_verified', true), now(), now()
+from client;
 
 with shipment (id, name, stage, awb, age) as (values
   ('5a000000-0000-4000-8000-000000000001'::uuid, 'Maize mill spares, Mombasa to Eldoret', 6, 'MEDUX4471203', interval '16 days'),
@@ -29,8 +35,9 @@ with shipment (id, name, stage, awb, age) as (values
   ('5d000000-0000-4000-8000-000000000004'::uuid, 'Household effects, Leeds to Nairobi', 1, null, interval '3 hours')
 ),
 made as (
-  insert into public.shipments (id, user_id, name, stage, awb, created_at)
-  select id, 'd0000000-0000-4000-8000-000000000001', name, stage, awb, now() - age from shipment
+  insert into public.shipments (id, user_id, name, stage, awb, created_at, changed_at, acted_at, turn_since)
+  select id, 'd0000000-0000-4000-8000-000000000001', name, stage, awb, now() - age, last, last, last
+  from shipment, lateral (select now() - age / stage as last) as known
 )
 insert into public.tracking_events (shipment_id, status, location, created_at)
 select
@@ -40,3 +47,108 @@ select
   now() - shipment.age * (1 - (step - 1)::float8 / shipment.stage)
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
+
+-- `quiet`: how long ago the last thing happened. `places`: of the stages from the second on. A container that arrived so many
+-- days ago has four days of free storage, as app/models/desk-act.server.ts counts them.
+with shipment (id, client, name, stage, awb, age, quiet, places, arrival, arrived_ago, size) as (values
+  ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',
+    interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null::integer),
+  ('6b000000-0000-4000-8000-000000000006', 2, 'Lorry tyres, Nhava Sheva to Nairobi ICD', 7, 'MAEU226017854',
+    interval '34 days', interval '20 hours',
+    array['Nairobi', 'Nairobi', 'Nairobi', 'Nairobi', 'Indian Ocean', 'Nairobi ICD, Embakasi'], 'nairobi', 3, 40),
+  ('6c000000-0000-4000-8000-000000000007', 2, 'Polypropylene resin, Jebel Ali to Mombasa', 5, 'MEDUJA903316',
+    interval '21 days', interval '3 days', array['Nairobi', 'Nairobi', 'Mombasa', 'Mombasa'], 'mombasa', 7, 20),
+  ('6d000000-0000-4000-8000-000000000008', 2, 'Hospital beds, Shanghai to Kampala', 8, 'COSU638120447',
+    interval '47 days', interval '9 days',
+    array['Nairobi', 'Kampala', 'Mombasa', 'Mombasa', 'Malacca Strait', 'Kilindini, berth 16', 'Mombasa, CFS yard'],
+    null, null, null),
+  ('7a000000-0000-4000-8000-000000000009', 3, 'Used clothing, Felixstowe to Mombasa', 6, 'MEDUFX118209',
+    interval '26 days', interval '2 days', array['Nairobi', 'Nairobi', 'Mombasa', 'Mombasa', 'Port Said'],
+    null, null, null),
+  ('7b000000-0000-4000-8000-00000000000a', 3, 'Urea fertiliser, Jeddah to Nakuru', 4, 'CMDUJED774012',
+    interval '11 days', interval '1 day', array['Nairobi', 'Nairobi', 'Mombasa'], null, null, null),
+  ('7c000000-0000-4000-8000-00000000000b', 3, 'Vaccine fridges by air, Copenhagen to Entebbe', 9, '157-40281135',
+    interval '24 days', interval '12 days',
+    array['Nairobi', 'Kampala', 'Entebbe', 'Entebbe', 'Doha', 'Entebbe, cargo shed', 'Entebbe', 'Kampala'],
+    null, null, null),
+  ('7d000000-0000-4000-8000-00000000000c', 3, 'Juice bottling line, Hamburg to Kigali', 3, 'HLCUHAM260532',
+    interval '15 days', interval '9 days', array['Nairobi', 'Kigali'], null, null, null)
+),
+made as (
+  insert into public.shipments (
+    id, user_id, name, stage, awb, created_at, changed_at, acted_at, turn_since,
+    arrival_place, arrived_on, container_size, free_until
+  )
+  select
+    id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
+    now() - quiet, now() - quiet, now() - quiet, arrival, today - arrived_ago, size, today - arrived_ago + 4
+  from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as known
+)
+insert into public.tracking_events (shipment_id, status, location, created_at)
+select
+  shipment.id, private.stage_name(step::smallint), shipment.places[step - 1],
+  now() - shipment.quiet - (shipment.age - shipment.quiet) * (1 - (step - 1)::float8 / (shipment.stage - 1))
+from shipment, generate_series(2, 10) as step
+where step <= shipment.stage;
+
+update public.tracking_events
+set note = 'The vessel left Port Said for the canal. Mombasa is expected in two weeks.'
+where shipment_id = '7a000000-0000-4000-8000-000000000009' and status = 'Cargo Tracking';
+update public.tracking_events
+set note = 'The assessment has come. Pay it by the day below, so that the container leaves before more storage is charged.'
+where shipment_id = '6c000000-0000-4000-8000-000000000007' and status = 'Payment Clearance';
+
+insert into public.charges (shipment_id, item, amount, currency, due_on, note, paid_at)
+select
+  shipment.id, item, amount, currency, shipment.acted_at::date + due_after, charge.note,
+  shipment.acted_at - paid_before
+from (values
+  ('6b000000-0000-4000-8000-000000000006'::uuid, 'duties', 1284300.00, 'KES', -7, 'Entry 2026MSA81744', interval '8 days'),
+  ('6c000000-0000-4000-8000-000000000007', 'idf-fee', 98450.00, 'KES', -5, null, interval '6 days'),
+  ('6c000000-0000-4000-8000-000000000007', 'duties', 642780.00, 'KES', 5, 'Entry 2026MSA82013, import duty and VAT', null)
+) as charge (shipment_id, item, amount, currency, due_after, note, paid_before)
+join public.shipments as shipment on shipment.id = charge.shipment_id;
+-- A charge is a change of this moment to its shipment.
+update public.shipments set changed_at = acted_at
+where id in ('6b000000-0000-4000-8000-000000000006', '6c000000-0000-4000-8000-000000000007');
+
+-- What the company did to get there.
+with shipment as (
+  select * from public.shipments where user_id::text like 'd0000000-0000-4000-8000-00000000000_'
+),
+event as (
+  select event.* from public.tracking_events as event join shipment on shipment.id = event.shipment_id
+),
+charge as (
+  select charge.*, shipment.acted_at from public.charges as charge join shipment on shipment.id = charge.shipment_id
+)
+insert into public.acts (at, by_name, act, shipment, document, before, after)
+select event.created_at, 'Wanjiru Demo', 'shipment advance', event.shipment_id, null::uuid,
+  jsonb_build_object('stage', step - 1),
+  jsonb_strip_nulls(jsonb_build_object('stage', step, 'location', event.location))
+from event
+join generate_series(2, 10) as step on private.stage_name(step::smallint) = event.status
+union all
+-- Papers are verified in the last hour before a shipment moves to its third stage; these few were not there by then.
+select event.created_at - interval '50 minutes' + interval '7 minutes' * row_number() over same, 'Wanjiru Demo',
+  'document verify', event.shipment_id, document.id, null, '{"verified": true}'
+from event
+join public.documents as document on document.shipment_id = event.shipment_id
+where event.status = 'IDF Application' and (left(document.shipment_id::text, 2), document.name) not in (values
+  ('5b', 'Insurance Certificate'), ('5b', 'Bill of Lading'),
+  ('7b', 'Packing List'), ('7b', 'Insurance Certificate'), ('7b', 'Bill of Lading'),
+  ('7d', 'Insurance Certificate'), ('7d', 'Bill of Lading')
+)
+window same as (partition by event.shipment_id order by document.name)
+union all
+select (arrived_on + time '09:40') at time zone 'Africa/Nairobi', 'Wanjiru Demo', 'shipment arrived', id, null,
+  '{"place": null, "day": null, "size": null}',
+  jsonb_build_object('place', arrival_place, 'day', arrived_on, 'size', container_size)
+from shipment where arrived_on is not null
+union all
+select coalesce(paid_at - interval '30 hours', acted_at), 'Wanjiru Demo', 'charge set', shipment_id, null, null,
+  jsonb_build_object('item', item, 'amount', amount, 'currency', currency, 'due_on', due_on)
+from charge
+union all
+select paid_at, 'Wanjiru Demo', 'charge paid', shipment_id, null, null, jsonb_build_object('item', item)
+from charge where paid_at is not null;

@@ -7,7 +7,9 @@ type FieldProps = {
   field: FormField;
   label: string;
   hint?: string;
-  type?: "text" | "email" | "password" | "tel";
+  type?: "text" | "email" | "password" | "tel" | "date" | "search";
+  /** Whether it may stay empty. */
+  optional?: boolean;
   /** Whether a refusal empties it, as for passwords and codes; every other field keeps what was typed. */
   fresh?: boolean;
   /** Put beside the input, such as the toggle of a password. */
@@ -15,7 +17,7 @@ type FieldProps = {
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
 
 /** A labelled input with its hint and its error. */
-export function Field({ field, label, hint, type = "text", fresh, children, ...input }: FieldProps) {
+export function Field({ field, label, hint, type = "text", optional, fresh, children, ...input }: FieldProps) {
   return (
     <Labelled field={field} label={label} hint={hint}>
       <div className="mt-1 flex gap-2">
@@ -27,7 +29,7 @@ export function Field({ field, label, hint, type = "text", fresh, children, ...i
           defaultValue={field.value}
           {...input}
           {...described(field, hint)}
-          aria-required
+          aria-required={!optional || undefined}
           className={inputLook}
         />
         {children}
@@ -38,14 +40,14 @@ export function Field({ field, label, hint, type = "text", fresh, children, ...i
 
 type ChoiceProps = { field: FormField; label: string; hint?: string };
 
-/** A labelled list of options; `prompt` is a first line that asks to choose. */
+/** A labelled list of options, each its own words or a value with words; `prompt` is a first line that asks to choose. */
 export function SelectField({
   field,
   label,
   hint,
   options,
   prompt,
-}: ChoiceProps & { options: string[]; prompt?: string }) {
+}: ChoiceProps & { options: readonly (string | { value: string; words: string })[]; prompt?: string }) {
   return (
     <Labelled field={field} label={label} hint={hint}>
       <select
@@ -57,16 +59,28 @@ export function SelectField({
         className={`mt-1 ${inputLook}`}
       >
         {prompt && <option value="">{prompt}</option>}
-        {options.map((option) => (
-          <option key={option}>{option}</option>
-        ))}
+        {options.map((option) =>
+          typeof option === "string" ? (
+            <option key={option}>{option}</option>
+          ) : (
+            <option key={option.value} value={option.value}>
+              {option.words}
+            </option>
+          ),
+        )}
       </select>
     </Labelled>
   );
 }
 
 /** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
-export function TextField({ field, label, hint, mandatory = false }: ChoiceProps & { mandatory?: boolean }) {
+export function TextField({
+  field,
+  label,
+  hint,
+  mandatory = false,
+  rows = 5,
+}: ChoiceProps & { mandatory?: boolean; rows?: number }) {
   const typed = useTypedText(field.id);
   return (
     <Labelled field={field} label={label} hint={hint}>
@@ -77,7 +91,7 @@ export function TextField({ field, label, hint, mandatory = false }: ChoiceProps
         defaultValue={field.value}
         {...described(field, hint)}
         aria-required={mandatory || undefined}
-        rows={5}
+        rows={rows}
         className={`mt-1 ${inputLook}`}
       />
     </Labelled>

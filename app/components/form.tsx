@@ -58,7 +58,7 @@ export function useActionForm<const Name extends string>(
   // The toast disappears; its message about the form as a whole stays in the summary.
   const { variant, description } = refused?.toast ?? {};
   if (problems.length === 0 && variant === "destructive" && description) {
-    problems.push({ id: fields[names[0] as Name].id, text: description });
+    problems.push({ id: fields[names[0] as Name]?.id ?? id, text: description });
   }
   return [{ id, problems }, fields];
 }

@@ -1,6 +1,8 @@
 /** Content of the site, from content/data: checked when the site starts, refused with the name of file and field. */
 import { parse } from "yaml";
 import { z } from "zod";
+import type { Letterhead } from "../models/letter.ts";
+import { env } from "./env.server.ts";
 
 const files = import.meta.glob<string>("../../content/data/*.yaml", { query: "?raw", import: "default", eager: true });
 
@@ -33,6 +35,13 @@ export type Service = z.infer<typeof Service>;
 
 /** The company: name, offices, chat and social pages. */
 export const theCompany: Company = read("company", Company);
+
+/** Who writes the mails of this site: the head office. */
+export function theLetterhead(): Letterhead {
+  const { name, offices } = theCompany;
+  const { phone = "", email = "" } = offices[0] ?? {};
+  return { name, phone, email, origin: env().origin };
+}
 
 /** Registration and licence numbers, for the legal pages. */
 export const identifiers = read(

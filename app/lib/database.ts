@@ -22,6 +22,7 @@ export type Database = {
           document: string | null
           id: string
           reason: string | null
+          request: string | null
           shipment: string | null
         }
         Insert: {
@@ -35,6 +36,7 @@ export type Database = {
           document?: string | null
           id?: string
           reason?: string | null
+          request?: string | null
           shipment?: string | null
         }
         Update: {
@@ -48,9 +50,72 @@ export type Database = {
           document?: string | null
           id?: string
           reason?: string | null
+          request?: string | null
           shipment?: string | null
         }
         Relationships: []
+      }
+      announcements: {
+        Row: {
+          begun_at: string
+          ended_at: string | null
+          id: string
+          text: string
+        }
+        Insert: {
+          begun_at?: string
+          ended_at?: string | null
+          id?: string
+          text: string
+        }
+        Update: {
+          begun_at?: string
+          ended_at?: string | null
+          id?: string
+          text?: string
+        }
+        Relationships: []
+      }
+      charges: {
+        Row: {
+          amount: number
+          currency: string
+          due_on: string | null
+          item: string
+          note: string | null
+          paid_at: string | null
+          shipment_id: string
+          version: number
+        }
+        Insert: {
+          amount: number
+          currency: string
+          due_on?: string | null
+          item: string
+          note?: string | null
+          paid_at?: string | null
+          shipment_id: string
+          version?: number
+        }
+        Update: {
+          amount?: number
+          currency?: string
+          due_on?: string | null
+          item?: string
+          note?: string | null
+          paid_at?: string | null
+          shipment_id?: string
+          version?: number
+        }
+        Relationships: [
+          {
+            foreignKeyName: "charges_shipment_id_fkey"
+            columns: ["shipment_id"]
+            isOneToOne: false
+            referencedRelation: "shipments"
+            referencedColumns: ["id"]
+          },
+        ]
       }
       client_ids: {
         Row: {
@@ -59,7 +124,9 @@ export type Database = {
           client_id: string
           created_at: string
           had_turn: boolean
+          issued_for: string | null
           password_proven_at: string | null
+          sent_to: string | null
           used_at: string | null
           used_with: string | null
         }
@@ -69,7 +136,9 @@ export type Database = {
           client_id?: string
           created_at?: string
           had_turn?: boolean
+          issued_for?: string | null
           password_proven_at?: string | null
+          sent_to?: string | null
           used_at?: string | null
           used_with?: string | null
         }
@@ -79,9 +148,35 @@ export type Database = {
           client_id?: string
           created_at?: string
           had_turn?: boolean
+          issued_for?: string | null
           password_proven_at?: string | null
+          sent_to?: string | null
           used_at?: string | null
           used_with?: string | null
+        }
+        Relationships: []
+      }
+      colleagues: {
+        Row: {
+          account: string
+          created_at: string
+          name: string
+          removed_at: string | null
+          role: string
+        }
+        Insert: {
+          account: string
+          created_at?: string
+          name: string
+          removed_at?: string | null
+          role: string
+        }
+        Update: {
+          account?: string
+          created_at?: string
+          name?: string
+          removed_at?: string | null
+          role?: string
         }
         Relationships: []
       }
@@ -92,6 +187,8 @@ export type Database = {
           id: string
           media_type: string | null
           name: string
+          sent_back_at: string | null
+          sent_back_reason: string | null
           sha256: string | null
           shipment_id: string
           storage_path: string | null
@@ -100,6 +197,7 @@ export type Database = {
           uploaded_at: string | null
           user_id: string
           verified: boolean
+          version: number
         }
         Insert: {
           file_name?: string | null
@@ -107,6 +205,8 @@ export type Database = {
           id?: string
           media_type?: string | null
           name: string
+          sent_back_at?: string | null
+          sent_back_reason?: string | null
           sha256?: string | null
           shipment_id: string
           storage_path?: string | null
@@ -115,6 +215,7 @@ export type Database = {
           uploaded_at?: string | null
           user_id: string
           verified?: boolean
+          version?: number
         }
         Update: {
           file_name?: string | null
@@ -122,6 +223,8 @@ export type Database = {
           id?: string
           media_type?: string | null
           name?: string
+          sent_back_at?: string | null
+          sent_back_reason?: string | null
           sha256?: string | null
           shipment_id?: string
           storage_path?: string | null
@@ -130,6 +233,7 @@ export type Database = {
           uploaded_at?: string | null
           user_id?: string
           verified?: boolean
+          version?: number
         }
         Relationships: [
           {
@@ -143,37 +247,64 @@ export type Database = {
       }
       shipments: {
         Row: {
+          acted_at: string
+          arrival_place: string | null
+          arrived_on: string | null
           awb: string | null
+          changed_at: string
+          container_size: number | null
           created_at: string
+          free_until: string | null
           id: string
           name: string
           request_id: string
           retain_until: string
           stage: number
           status: string
+          turn: string
+          turn_since: string
           user_id: string
+          version: number
         }
         Insert: {
+          acted_at?: string
+          arrival_place?: string | null
+          arrived_on?: string | null
           awb?: string | null
+          changed_at?: string
+          container_size?: number | null
           created_at?: string
+          free_until?: string | null
           id?: string
           name: string
           request_id?: string
           retain_until?: string
           stage?: number
           status?: string
+          turn?: string
+          turn_since?: string
           user_id: string
+          version?: number
         }
         Update: {
+          acted_at?: string
+          arrival_place?: string | null
+          arrived_on?: string | null
           awb?: string | null
+          changed_at?: string
+          container_size?: number | null
           created_at?: string
+          free_until?: string | null
           id?: string
           name?: string
           request_id?: string
           retain_until?: string
           stage?: number
           status?: string
+          turn?: string
+          turn_since?: string
           user_id?: string
+          version?: number
         }
         Relationships: []
       }
@@ -182,6 +313,7 @@ export type Database = {
           created_at: string
           id: string
           location: string | null
+          note: string | null
           shipment_id: string
           status: string
         }
@@ -189,6 +321,7 @@ export type Database = {
           created_at?: string
           id?: string
           location?: string | null
+          note?: string | null
           shipment_id: string
           status: string
         }
@@ -196,6 +329,7 @@ export type Database = {
           created_at?: string
           id?: string
           location?: string | null
+          note?: string | null
           shipment_id?: string
           status?: string
         }
@@ -209,6 +343,44 @@ export type Database = {
           },
         ]
       }
+      undelivered_mails: {
+        Row: {
+          account: string | null
+          at: string
+          client_id: string | null
+          dealt_with_at: string | null
+          id: string
+          kind: string
+          sent_to: string
+        }
+        Insert: {
+          account?: string | null
+          at?: string
+          client_id?: string | null
+          dealt_with_at?: string | null
+          id?: string
+          kind: string
+          sent_to: string
+        }
+        Update: {
+          account?: string | null
+          at?: string
+          client_id?: string | null
+          dealt_with_at?: string | null
+          id?: string
+          kind?: string
+          sent_to?: string
+        }
+        Relationships: [
+          {
+            foreignKeyName: "undelivered_mails_client_id_fkey"
+            columns: ["client_id"]
+            isOneToOne: false
+            referencedRelation: "client_ids"
+            referencedColumns: ["client_id"]
+          },
+        ]
+      }
     }
     Views: {
       [_ in never]: never
@@ -218,42 +390,109 @@ export type Database = {
         Args: { client_id: string; email: string }
         Returns: boolean
       }
-      advance_shipment: {
-        Args: { event_location?: string; shipment_id: string }
-        Returns: {
-          awb: string | null
-          created_at: string
-          id: string
-          name: string
-          request_id: string
-          retain_until: string
+      announce: {
+        Args: { by_name?: string; request?: string; text: string }
+        Returns: undefined
+      }
+      ask_password_link: {
+        Args: { account: string; by_name?: string }
+        Returns: string
+      }
+      begin_erasure: {
+        Args: { account: string; by_name?: string; reason: string }
+        Returns: string
+      }
+      change_role: {
+        Args: { account: string; by_name?: string; role: string }
+        Returns: undefined
+      }
+      close_account: {
+        Args: { account: string; by_name?: string; reason: string }
+        Returns: undefined
+      }
+      correct_stage: {
+        Args: {
+          by_name?: string
+          reason: string
+          request?: string
+          seen?: number
+          shipment_id: string
           stage: number
-          status: string
-          user_id: string
-        }[]
-        SetofOptions: {
-          from: "*"
-          to: "shipments"
-          isOneToOne: false
-          isSetofReturn: true
         }
+        Returns: Json
       }
       delete_past_acts: { Args: Record<PropertyKey, never>; Returns: number }
+      desk_clients: {
+        Args: { opened?: string; page?: number; q?: string }
+        Returns: Json
+      }
+      desk_colleagues: { Args: Record<PropertyKey, never>; Returns: Json }
+      desk_invitations: { Args: { page?: number }; Returns: Json }
+      desk_log: {
+        Args: {
+          before?: string
+          before_id?: string
+          day?: string
+          page?: number
+          shipment?: string
+          what?: string
+          who?: string
+        }
+        Returns: Json
+      }
+      desk_shipments: {
+        Args: {
+          opened?: string
+          page?: number
+          q?: string
+          stage?: number
+          turn?: string
+        }
+        Returns: Json
+      }
+      desk_shipments_after: {
+        Args: {
+          before?: string
+          before_id?: string
+          q?: string
+          stage?: number
+          turn?: string
+        }
+        Returns: Json
+      }
+      desk_today: { Args: Record<PropertyKey, never>; Returns: Json }
+      dismiss_undelivered: {
+        Args: { by_name?: string; mail: string }
+        Returns: undefined
+      }
+      end_announcement: { Args: { by_name?: string }; Returns: undefined }
       find_account: { Args: { email: string }; Returns: string }
       forget_email: { Args: { email: string }; Returns: undefined }
       forget_gone_accounts: {
         Args: Record<PropertyKey, never>
         Returns: number
       }
+      invite_colleague: {
+        Args: { by_name?: string; email: string; name: string; role: string }
+        Returns: Json
+      }
       issue_client_ids: {
-        Args: { how_many?: number }
+        Args: {
+          by_name?: string
+          how_many?: number
+          issued_for?: string
+          request?: string
+          sent_to?: string
+        }
         Returns: {
           claimed_at: string | null
           claimed_by: string | null
           client_id: string
           created_at: string
           had_turn: boolean
+          issued_for: string | null
           password_proven_at: string | null
+          sent_to: string | null
           used_at: string | null
           used_with: string | null
         }[]
@@ -264,6 +503,56 @@ export type Database = {
           isSetofReturn: true
         }
       }
+      issue_password_link: {
+        Args: { account: string; hours: number }
+        Returns: string
+      }
+      keep_shipment: {
+        Args: { by_name?: string; day: string; shipment_id: string }
+        Returns: string
+      }
+      mark_charge: {
+        Args: {
+          by_name?: string
+          item: string
+          paid: boolean
+          reason?: string
+          request?: string
+          seen?: number
+          shipment_id: string
+        }
+        Returns: undefined
+      }
+      move_shipment: {
+        Args: {
+          by_name?: string
+          despite_missing?: boolean
+          location?: string
+          note?: string
+          request?: string
+          seen?: number
+          shipment_id: string
+        }
+        Returns: Json
+      }
+      note_undelivered: {
+        Args: {
+          account?: string
+          client_id?: string
+          kind: string
+          sent_to: string
+        }
+        Returns: undefined
+      }
+      open_account: {
+        Args: { account: string; by_name?: string; reason: string }
+        Returns: undefined
+      }
+      open_document: {
+        Args: { by_name?: string; document_id: string }
+        Returns: Json
+      }
+      password_link: { Args: { token: string }; Returns: Json }
       past_acts: { Args: Record<PropertyKey, never>; Returns: number }
       past_retention: { Args: Record<PropertyKey, never>; Returns: Json }
       portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
@@ -285,13 +574,103 @@ export type Database = {
         Returns: undefined
       }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
+      remove_colleague: {
+        Args: { account: string; by_name?: string; reason: string }
+        Returns: undefined
+      }
+      remove_second_factors: {
+        Args: { account: string; by_name?: string; reason?: string }
+        Returns: number
+      }
       require_awaited_file: { Args: { document_id: string }; Returns: boolean }
+      save_arrival: {
+        Args: {
+          by_name?: string
+          day: string
+          free_until: string
+          place: string
+          request?: string
+          seen?: number
+          shipment_id: string
+          size: number
+        }
+        Returns: undefined
+      }
+      save_awb: {
+        Args: {
+          awb: string
+          by_name?: string
+          request?: string
+          seen?: number
+          shipment_id: string
+        }
+        Returns: string
+      }
+      send_back_document: {
+        Args: {
+          by_name?: string
+          document_id: string
+          reason: string
+          request?: string
+          seen?: number
+        }
+        Returns: undefined
+      }
+      send_note: {
+        Args: {
+          by_name?: string
+          note: string
+          request?: string
+          shipment_id: string
+        }
+        Returns: undefined
+      }
+      set_charge: {
+        Args: {
+          amount: number
+          by_name?: string
+          currency: string
+          due_on?: string
+          item: string
+          note?: string
+          request?: string
+          seen?: number
+          shipment_id: string
+        }
+        Returns: undefined
+      }
       spend_client_id: {
         Args: { client_id: string; email: string }
         Returns: boolean
       }
+      spend_password_link: { Args: { token: string }; Returns: boolean }
       take_attempt: { Args: { limits: Json }; Returns: Json }
+      unverify_document: {
+        Args: {
+          by_name?: string
+          document_id: string
+          reason: string
+          request?: string
+          seen?: number
+        }
+        Returns: undefined
+      }
+      verify_document: {
+        Args: {
+          by_name?: string
+          document_id: string
+          file_version: string
+          request?: string
+          seen?: number
+          sha256: string
+        }
+        Returns: undefined
+      }
       who_asks: { Args: Record<PropertyKey, never>; Returns: Json }
+      withdraw_client_id: {
+        Args: { by_name?: string; client_id: string; reason: string }
+        Returns: undefined
+      }
     }
     Enums: {
       [_ in never]: never

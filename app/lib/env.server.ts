@@ -22,6 +22,9 @@ const Environment = z.object({
   SUPABASE_SECRET_KEY: optional(z.string()),
   SESSION_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
   SMTP_URL: optional(z.url({ protocol: /^smtps?$/, error: "must look like smtps://user:password@host:465" })),
+  MAIL_FROM: optional(
+    z.string().regex(/^[^\r\n<>]*<?[^\s<>@]+@[^\s<>@]+>?$/, "must look like Name <name@example.com>"),
+  ),
   TRUSTED_PROXIES: optional(addresses),
   LOGINS_PER_EMAIL: figure(5),
   LOGINS_PER_ADDRESS: figure(20),
@@ -61,6 +64,8 @@ export type Settings = {
   backend: BackendAccess | null;
   sessionSecret: string | null;
   smtpUrl: string | null;
+  /** The sender of the site's own mails; null: the head office. */
+  mailFrom: string | null;
   /** Addresses and ranges whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   /** Whether we see visitors' own addresses: false if https ends at a proxy that we do not trust. */
@@ -153,6 +158,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings 
       : null,
     sessionSecret: env.SESSION_SECRET ?? null,
     smtpUrl: env.SMTP_URL ?? null,
+    mailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
     addressesTold: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {

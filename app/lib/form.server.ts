@@ -26,11 +26,11 @@ const afterEnd = "Unexpected data after end of stream";
 
 /**
  * The form of a request without a file: up to FORM_KIB of text, urlencoded or multipart. Skips field names that no form
- * of ours has: brackets and double underscores have a meaning for Conform.
- * Throws a 400, 413 or 415 for the error page.
+ * of ours has: brackets and double underscores have a meaning for Conform. A field comes once, but for `repeated`: boxes
+ * of one name. Throws a 400, 413 or 415 for the error page.
  */
-export async function readForm(request: Request): Promise<FormData> {
-  const fields = new Fields();
+export async function readForm(request: Request, repeated?: string): Promise<FormData> {
+  const fields = new Fields(repeated);
   if (isUrlEncoded(request)) return readUrlEncoded(request, fields);
   return readMultipart(request, fields, 0);
 }
@@ -70,13 +70,15 @@ class Fields {
   #count = 0;
   #bytes = 0;
 
+  constructor(readonly repeated?: string) {}
+
   add(name: string | undefined, value: string | File): void {
     this.#count += 1;
     if (this.#count > maxFields) throw data("That is more than this form has.", { status: 400 });
     if (typeof value === "string") this.#bytes += Buffer.byteLength(value);
     if (this.#bytes > env().limits.formBytes) throw tooMuchText();
     if (!isFieldName(name)) return;
-    if (this.form.has(name))
+    if (this.form.has(name) && name !== this.repeated)
       throw data("A field of this form came twice. Go back and send it once more.", { status: 400 });
     if (typeof value === "string") this.form.append(name, value);
     else this.form.append(name, value);

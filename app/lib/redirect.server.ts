@@ -1,10 +1,11 @@
 /** Safe redirect targets: paths of this site, matched by pattern. */
 
-/** A path under /portal as our own links write them, or `/portal`. */
+const inPortal = /^\/portal(\/[0-9A-Za-z-]{1,64}){0,3}(\?page=\d{1,6})?$/;
+const atDesk = /^\/desk(\/[0-9A-Za-z.-]{1,64}){0,3}(\?[\w=&%+.-]{0,300})?$/;
+
+/** A path under /portal or /desk as our own links write them, or `/portal`. */
 export function portalPath(value: unknown): string {
-  return typeof value === "string" && /^\/portal(\/[0-9A-Za-z-]{1,64}){0,3}(\?page=\d{1,6})?$/.test(value)
-    ? value
-    : "/portal";
+  return typeof value === "string" && (inPortal.test(value) || atDesk.test(value)) ? value : "/portal";
 }
 
 /** A path of this site as our own links write them, or `/`. */

@@ -15,7 +15,10 @@ import { type Backend, backendOf, endSession, guardWrites, isSessionEnded, renew
 /** A verified second factor. `created` is an ISO 8601 time. */
 export type Factor = { id: string; name: string; created: string };
 
-/** The signed-in client, verified for this request. */
+/** What somebody is at the company's desk. */
+export type Colleague = { name: string; role: "clerk" | "lead" };
+
+/** The signed-in person, verified for this request: a client, or a colleague of the company. */
 export type Client = {
   id: string;
   email: string;
@@ -25,6 +28,8 @@ export type Client = {
   factors: Factor[];
   /** Whether this session gave the code of one. */
   hasGivenCode: boolean;
+  /** Null for clients. */
+  colleague: Colleague | null;
 };
 
 /** What every page function of the database says of the session that calls it; null when that session has ended. */
@@ -33,6 +38,7 @@ export const Caller = z
     email: z.string().nullable(),
     full_name: z.string().nullable(),
     factors: z.array(z.object({ id: z.string(), name: z.string(), created: z.string() })),
+    colleague: z.object({ name: z.string(), role: z.enum(["clerk", "lead"]) }).nullable(),
   })
   .nullable();
 export type Caller = z.infer<typeof Caller>;
@@ -56,13 +62,13 @@ export async function answerOf<Answer extends { caller: Caller }>(
 }
 
 /** Who calls and nothing else: for forms, and for pages outside the portal. */
-const whoAsks: Ask = (backend) =>
+export const whoAsks: Ask = (backend) =>
   // A GET: it changes nothing, so backendFetch may retry it.
   answerOf(z.object({ caller: Caller }), backend.rpc("who_asks", {}, { get: true }).retry(false));
 
 const clientContext = createContext<Client | Refusal>();
 
-type MiddlewareArgs = Parameters<MiddlewareFunction<Response>>[0];
+export type MiddlewareArgs = Parameters<MiddlewareFunction<Response>>[0];
 
 /**
  * Redirects to the login and back unless signed in. If the backend cannot tell, the page decides (clientOrRefusal). A
@@ -80,15 +86,22 @@ export function portalMiddleware(askForPage: (args: MiddlewareArgs) => Ask): Mid
     context.set(clientContext, client);
     if (!("reason" in client)) {
       if (needsCode(client)) throw redirect(withNext("/login/verify", url), 303);
-      guardWrites(context, async () => {
-        const attempt = await limitsOf(context).write(client.id);
-        return "reason" in attempt ? attempt : null;
-      });
+      // A colleague has no shipments of their own: theirs is the other side of everybody's.
+      if (client.colleague) throw redirect("/desk", 303);
+      limitWrites(context, client);
     }
     const response = await next();
     response.headers.set("Cache-Control", "private, no-store");
     return response;
   };
+}
+
+/** Counts what this request changes against the limit of the person. */
+export function limitWrites(context: Readonly<RouterContextProvider>, client: Client): void {
+  guardWrites(context, async () => {
+    const attempt = await limitsOf(context).write(client.id);
+    return "reason" in attempt ? attempt : null;
+  });
 }
 
 /**
@@ -111,8 +124,8 @@ export function needsCode(client: Client): boolean {
   return client.factors.length > 0 && !client.hasGivenCode;
 }
 
-/** A path with the portal page that was asked for, to come back to it. */
-function withNext(path: string, wanted: URL): string {
+/** A path with the page of the portal or the desk that was asked for, to come back to it. */
+export function withNext(path: string, wanted: URL): string {
   const next = portalPath(wanted.pathname + wanted.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
@@ -166,6 +179,7 @@ async function recognise(backend: Backend, ask: Ask): Promise<Client | Refusal |
       backend,
       factors: caller.factors,
       hasGivenCode: claims.aal === "aal2",
+      colleague: caller.colleague,
     }
   );
 }

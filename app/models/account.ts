@@ -9,14 +9,21 @@ const bytes = (text: string) => new TextEncoder().encode(text).length;
 /** Said of a confirmation link that was cut off. */
 const incomplete = "This link is not complete. Open it from the message again.";
 
+/** The least characters of a client's password. */
+export const clientPassword = 6;
+
+/** A password to be chosen: so many characters at least, and 72 bytes at most, as auth's hash reads no more. */
+export const newPassword = (least: number) =>
+  z
+    .string("Choose a password.")
+    .min(least, `Choose a password of at least ${least} characters.`)
+    .refine((password) => bytes(password) <= 72, "Choose a shorter password: at most 72 characters.");
+
 export const SignUp = z.object({
   clientId: oneLine(clientIdRequired).min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),
   fullName: personName,
   email: emailAddress,
-  password: z
-    .string("Choose a password.")
-    .min(6, "Choose a password of at least 6 characters.")
-    .refine((password) => bytes(password) <= 72, "Choose a shorter password: at most 72 characters."),
+  password: newPassword(clientPassword),
 });
 
 export const Login = z.object({
@@ -25,6 +32,9 @@ export const Login = z.object({
     .string("Enter your password.")
     .refine((password) => bytes(password) <= 72, "This password is too long to be yours: at most 72 characters."),
 });
+
+/** The client ID in the link of an invitation. */
+export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);
 
 /** The token in a confirmation link. */
 export const confirmationToken = z.string(incomplete).regex(/^[\w.-]{16,256}$/, incomplete);

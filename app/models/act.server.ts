@@ -14,7 +14,7 @@ export type Act = {
   reason?: string;
 };
 
-export type LoggedAct = Database["public"]["Tables"]["acts"]["Row"];
+export type LoggedAct = Omit<Database["public"]["Tables"]["acts"]["Row"], "request">;
 
 /** Logs an act under the name of who did it. Throws when the backend refuses. */
 export async function recordAct(company: Backend, byName: string, act: Act): Promise<void> {

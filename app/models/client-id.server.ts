@@ -2,6 +2,9 @@
 import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { clientIdRefused } from "./client-id.ts";
+import { deliver } from "./colleague.server.ts";
+import { act, type Done, orThrow, type Signed } from "./desk-act.server.ts";
+import { clientInvitation, type Letterhead } from "./letter.ts";
 
 /**
  * Whether this e-mail may sign up with this client ID; null or a refusal. Called before the sign-up so that a wrong ID
@@ -25,11 +28,34 @@ export async function spendClientId(company: Backend, clientId: string, email: s
 
 const refused: Refusal = { reason: clientIdRefused, status: 400 };
 
-/** Staff: makes client IDs, 1 to 1000 at once. */
-export async function issueClientIds(company: Backend, count: number): Promise<string[]> {
-  const { data, error, status } = await company.rpc("issue_client_ids", { how_many: count });
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  return data.map((row) => row.client_id);
+/** For whom client IDs are issued, as the company calls them, and where one is sent. */
+export type Issue = { count: number; for?: string; email?: string };
+
+/** Issues client IDs, 1 to 1000 at once. */
+export async function issueClientIds(
+  backend: Backend,
+  { count, for: issued_for, email: sent_to }: Issue,
+  signed: Omit<Signed, "seen"> = {},
+): Promise<Done<string[]> | Refusal> {
+  const issued = await act(backend, "issue_client_ids", { how_many: count, issued_for, sent_to, ...signed });
+  return "reason" in issued ? issued : { answer: issued.answer.map(({ client_id }) => client_id) };
+}
+
+/** Mails a client ID with a link to the sign-up. What could not be handed over is listed at the desk. */
+export async function sendClientId(
+  company: Backend,
+  head: Letterhead,
+  clientId: string,
+  email: string,
+): Promise<{ sent: boolean }> {
+  const sent = await deliver(head, email, clientInvitation(head, clientId));
+  if (!sent) await company.rpc("note_undelivered", { kind: "client ID", sent_to: email, client_id: clientId });
+  return { sent };
+}
+
+/** Withdraws an unused client ID. */
+export function withdrawClientId(backend: Backend, clientId: string, reason: string, by_name?: string) {
+  return act(backend, "withdraw_client_id", { client_id: clientId, reason, by_name });
 }
 
 /** Staff: all client IDs, newest first. One that is spent but unclaimed was used with an address that had an account
@@ -40,7 +66,7 @@ export async function listClientIds(company: Backend) {
   for (let first = 0; ; first += step) {
     const { data, error, status } = await company
       .from("client_ids")
-      .select("client_id, claimed_by, claimed_at, used_with, created_at")
+      .select("client_id, claimed_by, claimed_at, used_with, created_at, issued_for, sent_to")
       .order("created_at", { ascending: false })
       .order("client_id")
       .range(first, first + step - 1)
@@ -61,7 +87,8 @@ export async function anUnusedClientId(company: Backend): Promise<string> {
     .limit(1)
     .retry(false);
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  const [unused] = data.length > 0 ? data.map((row) => row.client_id) : await issueClientIds(company, 1);
+  const issue = async () => orThrow(await issueClientIds(company, { count: 1 }));
+  const [unused] = data.length > 0 ? data.map((row) => row.client_id) : await issue();
   if (!unused) throw new Error("The backend issued no client ID.");
   return unused;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { FILE_TYPES, mediaTypeOf } from "./document.server.ts";
 import { acceptedFiles } from "./document.ts";
+import { FILE_TYPES, mediaTypeOf } from "./document-media-type.server.ts";
 
 const text = (content: string) => new TextEncoder().encode(content);
 const bytes = (...parts: (number[] | string)[]) =>

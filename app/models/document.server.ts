@@ -3,12 +3,14 @@
  * company's handle: no client's token can write to the bucket.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { fileTypeFromBuffer } from "file-type";
 import { transliterate } from "transliteration";
+import { z } from "zod";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import { type Backend, companyBackend } from "../lib/supabase.server.ts";
-import { extensionOf, fileProblem } from "./document.ts";
+import { act, type Signed } from "./desk-act.server.ts";
+import { extensionOf } from "./document.ts";
+import { mediaTypeOf } from "./document-media-type.server.ts";
 
 /**
  * A file name that is safe in a path: letters of any script become a-z, everything else a dash, at most 80 characters.
@@ -55,77 +57,6 @@ export function shownFileName(fileName: string): string {
   if (characters.length <= 200) return clean || "file";
   const ending = `.${extensionOf(clean)}`;
   return characters.slice(0, 200 - ending.length).join("") + ending;
-}
-
-/** Accepted files: media type by extension. The bucket accepts the same types. */
-export const FILE_TYPES: Readonly<Record<string, string>> = {
-  pdf: "application/pdf",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  png: "image/png",
-  webp: "image/webp",
-  heic: "image/heic",
-  tif: "image/tiff",
-  tiff: "image/tiff",
-  txt: "text/plain",
-  csv: "text/csv",
-  rtf: "application/rtf",
-  doc: "application/msword",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  xls: "application/vnd.ms-excel",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  odt: "application/vnd.oasis.opendocument.text",
-};
-
-/** What the signature of a file with this extension may be. Text has none. */
-const signatures: Readonly<Record<string, readonly string[]>> = {
-  pdf: ["application/pdf"],
-  jpg: ["image/jpeg"],
-  jpeg: ["image/jpeg"],
-  png: ["image/png"],
-  webp: ["image/webp"],
-  heic: ["image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence"],
-  tif: ["image/tiff"],
-  tiff: ["image/tiff"],
-  rtf: ["application/rtf"],
-  doc: ["application/x-cfb"],
-  xls: ["application/x-cfb"],
-  docx: ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/zip"],
-  xlsx: ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/zip"],
-  odt: ["application/vnd.oasis.opendocument.text", "application/zip"],
-};
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they show that a file is not text
-const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
-
-/**
- * The media type of a document's file, by its extension and checked against its signature; a refusal when it is empty
- * or of a kind we do not take.
- */
-export async function mediaTypeOf(fileName: string, content: Uint8Array): Promise<{ type: string } | Refusal> {
-  const problem = fileProblem({ name: fileName, size: content.length });
-  if (problem) return { reason: problem, status: 400 };
-  const extension = extensionOf(fileName);
-  const type = FILE_TYPES[extension] ?? "";
-  const allowed = signatures[extension];
-  const fits = allowed
-    ? allowed.includes((await fileTypeFromBuffer(signed(content)))?.mime ?? "")
-    : // Text has no signature, and its first letters may look like one: it is text if it has no control characters.
-      !notInText.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
-  if (fits) return { type };
-  return {
-    reason: `The content of this file is not what its ending .${extension} says. Choose another one.`,
-    status: 400,
-  };
-}
-
-/**
- * The part of a file that has its signature: the first 64 KiB, so that no file makes us search ten megabytes. The
- * directory of a TIFF may be anywhere.
- */
-function signed(content: Uint8Array): Uint8Array {
-  const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
-  return isTiff ? content : content.subarray(0, 64 * 1024);
 }
 
 /** Where an upload failed, by the row of the error catalogue. */
@@ -218,33 +149,80 @@ function sha256Of(content: Uint8Array): string {
 }
 
 /**
- * Staff: marks an uploaded document as verified, after checking that its file is the one uploaded. Returns its id.
- * Throws when the file differs, when there is no such document, or when it is not uploaded, verified already, or has
- * changed meanwhile.
+ * Marks a document as verified, after checking that its file is the one that was uploaded; null when it is. Refused when
+ * the file differs or is gone, or the document is not uploaded, is verified already, or is not the version that was seen.
  */
-export async function verifyDocument(company: Backend, shipmentId: string, name: string): Promise<string> {
+export async function verifyDocument(backend: Backend, id: string, signed: Signed): Promise<Refusal | null> {
+  const { data, error, status } = await backend
+    .from("documents")
+    .select(`name, uploaded, ${countedFile}`)
+    .eq("id", id)
+    .retry(false)
+    .maybeSingle();
+  if (error) return refusalOf({ ...error, status });
+  if (!data) return { reason: "There is no such document.", status: 404 };
+  if (!data.uploaded) return { reason: `The ${data.name} has not been uploaded yet.`, status: 409 };
+  const file = await openFile(backend, data);
+  if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
+  const marked = await act(backend, "verify_document", {
+    document_id: id,
+    sha256: file.sha256,
+    file_version: file.version,
+    ...signed,
+  });
+  return "reason" in marked ? marked : null;
+}
+
+const Opened = z.object({
+  shipment: z.string(),
+  name: z.string(),
+  storage_path: z.string(),
+  storage_version: z.string().nullable(),
+  sha256: z.string().nullable(),
+  file_name: z.string().nullable(),
+  media_type: z.string().nullable(),
+});
+
+/** A document's file for the company, checked; that it was opened is in the log. A refusal when it is not the one. */
+export async function openForCompany(backend: Backend, id: string, by_name?: string) {
+  const opened = await act(backend, "open_document", { document_id: id, by_name });
+  if ("reason" in opened) return opened;
+  const document = Opened.safeParse(opened.answer);
+  if (!document.success) return refusalOfThrown(document.error);
+  const file = await openFile(backend, document.data);
+  return "reason" in file ? file : { ...document.data, content: file.content };
+}
+
+/** A file as a download under its own name, which no browser opens as a page of this site, and nothing keeps. */
+export function fileAnswer(file: {
+  content: Uint8Array;
+  name: string;
+  file_name: string | null;
+  media_type: string | null;
+}) {
+  const name = file.file_name ?? file.name;
+  const ascii = name.replace(/[^ -~]|["\\]/g, "_");
+  return new Response(new Uint8Array(file.content), {
+    headers: {
+      "Content-Type": file.media_type ?? "application/octet-stream",
+      "Content-Length": String(file.content.length),
+      "Content-Disposition": `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`,
+      "Content-Security-Policy": "sandbox; default-src 'none'",
+      "Cache-Control": "private, no-store",
+    },
+  });
+}
+
+/** Commands: the id of a document of a shipment, by its name in any case. Throws when there is none. */
+export async function findDocumentId(company: Backend, shipmentId: string, name: string): Promise<string> {
   const { data, error, status } = await company
     .from("documents")
-    .select(`id, name, uploaded, verified, ${countedFile}`)
+    .select("id, name")
     .eq("shipment_id", shipmentId)
     .retry(false);
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   const document = data.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (!document)
     throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
-  if (!document.uploaded) throw new Error(`The ${document.name} has not been uploaded yet.`);
-  // Verifying again records the hash of one verified before there were any.
-  if (document.verified && document.sha256) throw new Error(`The ${document.name} is verified already.`);
-  const file = await openFile(company, document);
-  if ("reason" in file) throw new Error(`The ${document.name} is not verified: ${file.reason}`);
-  const marked = await company
-    .from("documents")
-    .update({ verified: true, sha256: file.sha256, storage_version: file.version })
-    .eq("id", document.id)
-    .eq("verified", document.verified)
-    .eq("storage_path", document.storage_path ?? "")
-    .select("id");
-  if (marked.error) throw new Error(refusalOf({ ...marked.error, status: marked.status }).reason);
-  if (marked.data.length === 0) throw new Error(`The ${document.name} has changed meanwhile: look at it again.`);
   return document.id;
 }

@@ -1,7 +1,8 @@
 /** Staff: what the privacy policy promises to delete, through the company's handle. The rules are in the database. */
 import { z } from "zod";
-import { refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import { act } from "./desk-act.server.ts";
 
 /** What public.past_retention answers; days such as 2033-11-21, `last_seen` in ISO 8601. */
 const PastRetention = z.object({
@@ -43,46 +44,35 @@ export async function deletePastRetention(company: Backend, tell: Tell): Promise
 }
 
 /**
- * Deletes an account whose owner asks for it, with the shipments that need not be kept any more.
- * Throws when there is no such account, or when a shipment has to be kept: the message says until when.
+ * Deletes an account whose owner asks for it, with the shipments that need not be kept any more; null when it is gone.
+ * Refused when a shipment has to be kept: the reason says until when. `backend` is who asks, `company` deletes: row-level
+ * security and the store let nobody else.
  */
-export async function eraseAccount(company: Backend, email: string, tell: Tell): Promise<void> {
-  const found = await company.rpc("find_account", { email });
-  if (found.error) throw new Error(refusalOf({ ...found.error, status: found.status }).reason);
-  const userId = found.data;
-  if (!userId) throw new Error(`There is no account with the e-mail address ${email}.`);
-  const { data, error, status } = await company
-    .from("shipments")
-    .select("id, retain_until")
-    .eq("user_id", userId)
-    .order("retain_until", { ascending: false })
-    .retry(false);
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  // The one that is kept longest comes first.
-  const kept = data[0] && data[0].retain_until >= today() ? data[0] : null;
-  if (kept)
-    throw new Error(
-      `${email} has shipments that have to be kept, the last until ${kept.retain_until}: nothing was deleted.`,
-    );
-  for (const { id } of data) if (await deleteShipment(company, id)) await tell({ shipment: id });
-  await deleteLeftFiles(company, tell, `${userId}/`);
-  await deleteAccount(company, { id: userId, email }, tell);
-  await forgetGoneAccounts(company);
+export async function eraseAccount(
+  backend: Backend,
+  company: Backend,
+  account: string,
+  reason: string,
+  by_name?: string,
+): Promise<Refusal | null> {
+  const begun = await act(backend, "begin_erasure", { account, reason, by_name });
+  if ("reason" in begun) return begun;
+  const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account).retry(false);
+  if (error) return refusalOf({ ...error, status });
+  try {
+    for (const { id } of data) await deleteShipment(company, id);
+    await deleteLeftFiles(company, () => undefined, `${account}/`);
+    await deleteAccount(company, { id: account, email: begun.answer }, () => undefined);
+    await forgetGoneAccounts(company);
+  } catch (error) {
+    return { reason: `${(error as Error).message} The account is closed: erase it again.`, status: 503 };
+  }
+  return null;
 }
 
-/** Keeps a shipment longer, through a day such as "2035-12-31". Returns its last day before; throws when that is later. */
-export async function keepShipment(company: Backend, id: string, day: string): Promise<string> {
-  const before = await company.from("shipments").select("retain_until").eq("id", id).retry(false).single();
-  if (before.error) throw new Error(refusalOf({ ...before.error, status: before.status }).reason);
-  const { data, error, status } = await company
-    .from("shipments")
-    .update({ retain_until: day })
-    .eq("id", id)
-    .lt("retain_until", day)
-    .select("id");
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  if (data.length === 0) throw new Error(`${id} is kept until then already: a shipment's last day only moves back.`);
-  return before.data.retain_until;
+/** Keeps a shipment longer, through a day such as "2035-12-31". Answers its last day before. */
+export function keepShipment(company: Backend, id: string, day: string, by_name?: string) {
+  return act(company, "keep_shipment", { shipment_id: id, day, by_name });
 }
 
 /** Deletes a shipment, its documents and events, if it still is past its last day; returns whether it was. */

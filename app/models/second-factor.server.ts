@@ -7,6 +7,7 @@ import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import { act } from "./desk-act.server.ts";
 
 /** A code as people type it: spaces are no mistake. */
 export const Code = z
@@ -115,24 +116,9 @@ export function setupUri(secret: string, email: string, issuer: string): string 
 }
 
 /**
- * Staff: removes all second factors of an account, for a client who lost theirs. Returns its id and the count; throws
- * when there is no such account or no factor.
+ * Takes all second factors off an account whose owner lost theirs; a colleague's only by a lead. Answers how many there
+ * were. Its sessions end.
  */
-export async function resetSecondFactors(
-  company: Backend,
-  email: string,
-): Promise<{ account: string; removed: number }> {
-  const found = await company.rpc("find_account", { email });
-  if (found.error) throw new Error(refusalOf({ ...found.error, status: found.status }).reason);
-  if (!found.data) throw new Error(`There is no account with the e-mail address ${email}.`);
-  const { mfa } = company.auth.admin;
-  const listed = await mfa.listFactors({ userId: found.data }).catch((error: Error) => ({ data: null, error }));
-  if (listed.error) throw new Error(refusalOfThrown(listed.error).reason);
-  const { factors } = listed.data;
-  if (factors.length === 0) throw new Error(`${email} has no second factor.`);
-  for (const { id } of factors) {
-    const { error } = await mfa.deleteFactor({ userId: found.data, id });
-    if (error) throw new Error(refusalOf(error).reason);
-  }
-  return { account: found.data, removed: factors.length };
+export function removeSecondFactors(backend: Backend, account: string, reason: string | null, by_name?: string) {
+  return act(backend, "remove_second_factors", { account, reason, by_name });
 }

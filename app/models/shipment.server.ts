@@ -4,7 +4,7 @@ import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.
 import { answerOf, Caller, type Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { inOrder } from "./document.ts";
-import { lastStage, pageSize } from "./shipment.ts";
+import { pageSize } from "./shipment.ts";
 import { oneLine } from "./text.ts";
 
 /** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
@@ -18,22 +18,47 @@ export const CreateShipment = z.object({
 
 const Listed = z.object({ id: z.string(), name: z.string(), status: z.string(), stage: z.number() });
 
+/** What the company says to all clients; `begun_at` in ISO 8601, UTC. */
+export const Announcement = z.object({ text: z.string(), begun_at: z.string() });
+export type Announcement = z.infer<typeof Announcement>;
+
 /** The answer of public.portal_page. A 21st shipment means that there is a next page. Times are ISO 8601, UTC. */
 const PortalPage = z.object({
   caller: Caller,
+  announcement: Announcement.nullable(),
   shipments: z.array(Listed),
   shipment: Listed.extend({
     awb: z.string().nullable(),
-    documents: z.array(z.object({ id: z.string(), name: z.string(), uploaded: z.boolean(), verified: z.boolean() })),
+    documents: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        uploaded: z.boolean(),
+        verified: z.boolean(),
+        sent_back_at: z.string().nullable(),
+        sent_back_reason: z.string().nullable(),
+      }),
+    ),
     tracking_events: z.array(
-      z.object({ id: z.string(), status: z.string(), location: z.string().nullable(), created_at: z.string() }),
+      z.object({
+        id: z.string(),
+        status: z.string(),
+        location: z.string().nullable(),
+        note: z.string().nullable(),
+        created_at: z.string(),
+      }),
     ),
   }).nullable(),
 });
 type PortalPage = z.infer<typeof PortalPage>;
 
 export type ShipmentInList = PortalPage["shipments"][number];
-export type ShipmentPage = { shipments: ShipmentInList[]; page: number; hasOlder: boolean };
+export type ShipmentPage = {
+  shipments: ShipmentInList[];
+  page: number;
+  hasOlder: boolean;
+  announcement: Announcement | null;
+};
 
 type Answer = Promise<PortalPage | Refusal | null>;
 
@@ -85,7 +110,8 @@ function shipmentAsked(id: string | undefined): string | null {
 export async function listShipments(client: Client, page: number, opened?: string): Promise<ShipmentPage | Refusal> {
   const answer = await portalPage(client, page, shipmentAsked(opened));
   if ("reason" in answer) return answer;
-  return { shipments: answer.shipments.slice(0, pageSize), page, hasOlder: answer.shipments.length > pageSize };
+  const { shipments, announcement } = answer;
+  return { shipments: shipments.slice(0, pageSize), page, hasOlder: shipments.length > pageSize, announcement };
 }
 
 /**
@@ -168,34 +194,7 @@ export async function findShipmentId(company: Backend, prefix: string): Promise<
   return data[0].id;
 }
 
-/**
- * Staff: moves a shipment to its next stage and writes the tracking event, in one transaction.
- * Throws when it is closed (stage 10).
- */
-export async function advanceShipment(company: Backend, id: string, location: string | null) {
-  const { data, error, status } = await company.rpc("advance_shipment", {
-    shipment_id: id,
-    event_location: location ?? undefined,
-  });
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  const [advanced] = data;
-  if (!advanced) throw new Error("The backend did not say what became of the shipment. Look at shipment list.");
-  return { ...advanced, closed: advanced.stage === lastStage };
-}
-
-/**
- * Staff: writes the number of the air waybill or bill of lading. Returns the one before; throws when the shipment has it
- * already.
- */
-export async function setAwb(company: Backend, id: string, awb: string): Promise<string | null> {
-  const before = await company.from("shipments").select("awb").eq("id", id).retry(false).single();
-  if (before.error) throw new Error(refusalOf({ ...before.error, status: before.status }).reason);
-  if (before.data.awb === awb) throw new Error(`${id} has AWB/BL ${awb} already.`);
-  const { error, status } = await company.from("shipments").update({ awb }).eq("id", id);
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  return before.data.awb;
-}
-
-function isUuid(text: string): boolean {
+/** Whether a text is an id of ours. */
+export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

@@ -38,3 +38,6 @@ export const PAYMENTS = [
   { id: "duties", name: "Duties & Taxes", action: "Action: Pay Duties" },
   { id: "agent-fee", name: "Agent Fee", action: "Action: Pay Agent Fee" },
 ] as const;
+
+/** Currencies of what clients are charged. The database has the same list. */
+export const CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;

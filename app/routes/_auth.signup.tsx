@@ -1,5 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
-import { Form, Link } from "react-router";
+import { data, Form, Link } from "react-router";
 import { Field } from "~/components/field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
@@ -11,11 +11,17 @@ import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { limitsOf } from "~/lib/limits.server";
 import { signedInMiddleware } from "~/lib/session.server";
-import { SignUp } from "~/models/account";
+import { clientIdInLink, SignUp } from "~/models/account";
 import { signUp } from "~/models/account.server";
 import type { Route } from "./+types/_auth.signup";
 
 export const middleware: Route.MiddlewareFunction[] = [signedInMiddleware];
+
+/** An invitation's link fills the client ID in. */
+export function loader({ url }: Route.LoaderArgs) {
+  const clientId = clientIdInLink.safeParse(url.searchParams.get("clientId")).data ?? "";
+  return data({ clientId }, { headers: clientId ? { "Cache-Control": "private, no-store" } : {} });
+}
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
@@ -43,7 +49,7 @@ export const meta: Route.MetaFunction = () => [
   { name: "description", content: "Open your client account with the Client ID the company gave you." },
 ];
 
-export default function SignUpPage({ actionData }: Route.ComponentProps) {
+export default function SignUpPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm("signup", actionData, ["clientId", "fullName", "email", "password"]);
   return (
     <>
@@ -55,7 +61,7 @@ export default function SignUpPage({ actionData }: Route.ComponentProps) {
       </p>
       <Form method="post" id={form.id} noValidate>
         <Field
-          field={fields.clientId}
+          field={actionData?.result ? fields.clientId : { ...fields.clientId, value: loaderData.clientId }}
           label="Client ID"
           hint="Provided by the company"
           autoComplete="off"

@@ -12,7 +12,7 @@ import { readUpload } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
 import { extensionOf } from "~/models/document";
-import { mediaTypeOf } from "~/models/document.server";
+import { mediaTypeOf } from "~/models/document-media-type.server";
 import { severalLines } from "~/models/text";
 import type { Route } from "./+types/_site.careers";
 

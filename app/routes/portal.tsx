@@ -5,6 +5,7 @@ import { useSessionWatch } from "~/components/portal/session-watch";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
+import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { pageAsked, shortId } from "~/models/shipment";
@@ -27,7 +28,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);
     return data(
-      { who, person, toast, remind: false, shipments: [], page: 1, hasOlder: false },
+      { who, person, toast, remind: false, shipments: [], page: 1, hasOlder: false, announcement: null },
       { status: list.status },
     );
   }
@@ -39,7 +40,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
 
 export default function Portal({ loaderData }: Route.ComponentProps) {
   useSessionWatch(loaderData.person);
-  const { who, person, toast, remind, shipments, page, hasOlder } = loaderData;
+  const { who, person, toast, remind, shipments, page, hasOlder, announcement } = loaderData;
   const onList = useMatch("/portal") !== null;
   return (
     <div className="group grid gap-8 lg:grid-cols-[22rem_1fr]">
@@ -52,6 +53,11 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         <div className="empty:hidden lg:col-span-2">
           <Flash toast={toast} />
         </div>
+      )}
+      {announcement && (
+        <p className="border-l-4 border-needs-you pl-4 lg:col-span-2 print:hidden">
+          {announcement.text} <span className="text-sm text-quiet">{eastAfricaTime(announcement.begun_at)}</span>
+        </p>
       )}
       {/* First in reading order, for its h1; to the right of the list on wide screens. */}
       <div className="lg:order-last">

@@ -1,25 +1,14 @@
 /** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
 import process from "node:process";
 import { Command } from "commander";
-import { readSettings, type Settings } from "../lib/env.server.ts";
-import { type Backend, companyBackend } from "../lib/supabase.server.ts";
-import { type Act, countPastActs, deletePastActs, listActs, recordAct } from "../models/act.server.ts";
-import { issueClientIds, listClientIds } from "../models/client-id.server.ts";
-import { verifyDocument } from "../models/document.server.ts";
-import {
-  deletePastRetention,
-  eraseAccount,
-  keepShipment,
-  pastRetention,
-  type Tell,
-} from "../models/retention.server.ts";
-import { resetSecondFactors } from "../models/second-factor.server.ts";
-import { advanceShipment, findShipmentId, listAllShipments, setAwb } from "../models/shipment.server.ts";
-import { lastStage } from "../models/shipment.ts";
-import { runningAccess } from "./embedded.ts";
+import { countPastActs, deletePastActs, listActs } from "../models/act.server.ts";
+import { deletePastRetention, pastRetention } from "../models/retention.server.ts";
 import { outliveReaders } from "./lifetime.ts";
-import { day, thisUser, upTo, wholeNumber } from "./staff/arguments.ts";
-import { clientIdLine, firstLine, logLine, note, oneBlank, print, shipmentLine } from "./staff/printed.ts";
+import { day, thisUser, upTo } from "./staff/arguments.ts";
+import { company, deletion, done, embeddedPlace } from "./staff/context.ts";
+import { addPeopleCommands } from "./staff/people.ts";
+import { firstLine, logLine, note, oneBlank, print } from "./staff/printed.ts";
+import { addShipmentCommands } from "./staff/shipments.ts";
 
 type Output = { json?: boolean };
 
@@ -28,7 +17,7 @@ outliveReaders();
 process.umask(0o077);
 
 const staff = new Command("npm run --silent staff --")
-  .description("Issues client IDs, moves shipments on and verifies documents.")
+  .description("The company's work from a terminal: all that the desk does, and what only the server can.")
   .option("--by <name>", "who does it, for the log", upTo(120), thisUser())
   .showSuggestionAfterError()
   .configureHelp({ showGlobalOptions: true })
@@ -36,115 +25,8 @@ const staff = new Command("npm run --silent staff --")
 
 const by = () => staff.opts<{ by: string }>().by;
 
-const clientId = staff.command("client-id").description("invitations");
-clientId
-  .command("new")
-  .description("issue client IDs")
-  .option("--count <number>", "how many, 1 to 1000", wholeNumber, 1)
-  .option("--json", 'an array of {"client_id"}')
-  .action(async ({ count, json }: Output & { count: number }) => {
-    const backend = company();
-    const issued = await issueClientIds(backend, count);
-    await done(backend, { act: "client-id new", after: { count: issued.length } });
-    print(
-      json,
-      issued.map((client_id) => ({ client_id })),
-      issued,
-    );
-  });
-clientId
-  .command("list")
-  .description("all client IDs, newest first")
-  .option("--json", "an array")
-  .action(async ({ json }: Output) => {
-    const all = await listClientIds(company());
-    print(json, all, all.map(clientIdLine));
-  });
-
-const shipment = staff.command("shipment").description("shipments of all clients");
-shipment
-  .command("list")
-  .description("all shipments, newest first")
-  .option("--json", "an array")
-  .action(async ({ json }: Output) => {
-    const all = await listAllShipments(company());
-    print(json, all, all.map(shipmentLine));
-  });
-shipment
-  .command("advance")
-  .description("move a shipment to its next stage, with its tracking event")
-  .argument("<id>", "the shipment's id or a beginning that only it has")
-  .option("--location <text>", "where this happened, up to 120 characters", upTo(120))
-  .option("--json", "the shipment")
-  .action(async (id: string, { location, json }: Output & { location?: string }) => {
-    const backend = company();
-    const advanced = await advanceShipment(backend, await findShipmentId(backend, id), location ?? null);
-    const { id: shipment, stage } = advanced;
-    const change = { before: { stage: stage - 1 }, after: { stage, location } };
-    await done(backend, { act: "shipment advance", shipment, ...change });
-    print(json, advanced, [`${advanced.id} is at stage ${advanced.stage}/${lastStage}: ${advanced.status}`]);
-  });
-shipment
-  .command("set-awb")
-  .description("write the number of the air waybill or bill of lading")
-  .argument("<id>", "the shipment's id or a beginning that only it has")
-  .argument("<number>", "up to 64 characters", upTo(64))
-  .action(async (id: string, awb: string) => {
-    const backend = company();
-    const found = await findShipmentId(backend, id);
-    const before = await setAwb(backend, found, awb);
-    await done(backend, { act: "shipment set-awb", shipment: found, before: { awb: before }, after: { awb } });
-    print(false, null, [`${found} has AWB/BL ${awb}`]);
-  });
-shipment
-  .command("keep")
-  .description("keep a shipment longer than seven years, for a dispute or because a law asks for it")
-  .argument("<id>", "the shipment's id or a beginning that only it has")
-  .argument("<day>", "the last day, such as 2040-12-31", day)
-  .action(async (id: string, until: string) => {
-    const backend = company();
-    const found = await findShipmentId(backend, id);
-    const before = await keepShipment(backend, found, until);
-    const change = { before: { retain_until: before }, after: { retain_until: until } };
-    await done(backend, { act: "shipment keep", shipment: found, ...change });
-    print(false, null, [`${found} is kept until ${until}`]);
-  });
-
-staff
-  .command("document")
-  .description("documents of all clients")
-  .command("verify")
-  .description("mark an uploaded document as verified")
-  .argument("<shipment>", "the shipment's id or a beginning that only it has")
-  .argument("<name>", 'such as "Bill of Lading"')
-  .action(async (id: string, name: string) => {
-    const backend = company();
-    const found = await findShipmentId(backend, id);
-    const document = await verifyDocument(backend, found, name);
-    await done(backend, { act: "document verify", shipment: found, document, after: { verified: true } });
-    print(false, null, [`The ${name} of ${found} is verified`]);
-  });
-
-const account = staff.command("account").description("accounts of clients");
-account
-  .command("reset-2fa")
-  .description("take a lost second factor off an account, once you know who asks")
-  .argument("<e-mail>", "the account's e-mail address")
-  .action(async (email: string) => {
-    const backend = company();
-    const { account, removed } = await resetSecondFactors(backend, email);
-    await done(backend, { act: "account reset-2fa", account, after: { removed } });
-    print(false, null, [`${email} has no second factor any more (${removed} removed)`]);
-  });
-account
-  .command("erase")
-  .description("delete the account of a client who asks for it, unless shipments of theirs have to be kept")
-  .argument("<e-mail>", "the account's e-mail address")
-  .action(async (email: string) => {
-    const backend = company();
-    await eraseAccount(backend, email, deletion(backend, "account erase"));
-    print(false, null, [`${email} has no account any more`]);
-  });
+addPeopleCommands(staff, by);
+addShipmentCommands(staff, by);
 
 staff
   .command("retention")
@@ -161,9 +43,9 @@ staff
       ...(past.acts > 0 ? [`${past.acts} lines of the log`] : []),
     ];
     if (deletes) {
-      await deletePastRetention(backend, deletion(backend, "retention"));
+      await deletePastRetention(backend, deletion(backend, by(), "retention"));
       const acts = await deletePastActs(backend);
-      if (acts > 0) await done(backend, { act: "retention", after: { acts } });
+      if (acts > 0) await done(backend, by(), { act: "retention", after: { acts } });
     }
     print(
       json,
@@ -184,6 +66,14 @@ staff
       else print(false, null, acts.map(logLine));
     }
     if (json) print(true, all, []);
+  });
+
+staff
+  .command("demo-code")
+  .description("the code of the moment for the demo's lead; of nobody else")
+  .action(async () => {
+    const { demoCode } = await import("./staff/demo-code.ts");
+    print(false, null, [await demoCode(embeddedPlace())]);
   });
 
 staff
@@ -212,33 +102,3 @@ staff.parseAsync().catch((error: Error) => {
   console.error(firstLine(error.message));
   process.exit(1);
 });
-
-/** The company's handle on the backend of SUPABASE_URL, or on the embedded one that runs on DATA_DIR. */
-function company(): Backend {
-  const settings = readSettings();
-  const access = settings.backend ?? runningAccess(settings.dataDir);
-  if (!access) throw new Error(`No backend is running on ${settings.dataDir}: start the site with npm start first.`);
-  return companyBackend(access);
-}
-
-/** Where the embedded backend keeps its data. Throws when the backend is a hosted one, which has backups of its own. */
-function embeddedPlace(): Settings {
-  const settings = readSettings();
-  if (settings.backend) throw new Error("SUPABASE_URL is set: the backups of that backend are its host's.");
-  return settings;
-}
-
-/** Prints an act on standard error and writes it into the log. */
-async function done(backend: Backend, act: Act): Promise<void> {
-  note(by(), act);
-  try {
-    await recordAct(backend, by(), act);
-  } catch (error) {
-    throw new Error(`This was done, but the log did not take it: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-/** A callback that logs each deletion under this act. */
-function deletion(backend: Backend, act: string): Tell {
-  return (fields) => done(backend, "files" in fields ? { act, after: fields } : { act, ...fields });
-}

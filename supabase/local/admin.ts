@@ -1,25 +1,31 @@
 /** The company's endpoints of GoTrue that this product uses and @supabase/lite lacks. */
-import { randomUUID } from "node:crypto";
-import { shownFactors } from "./assurance.ts";
-import { failure } from "./auth.ts";
+import { randomBytes, randomUUID } from "node:crypto";
+import { body, shownFactors } from "./assurance.ts";
+import { company, logAct } from "./audit-log.ts";
+import { hashOf } from "./auth.ts";
 import type { Database } from "./database.ts";
-import { findFactor, remove } from "./factors.ts";
+import { findFactor, remove } from "./factor-rows.ts";
+import { failure } from "./failure.ts";
 import { transaction } from "./migrate.ts";
+import { findUserId, refusedAddress, shownUser } from "./users.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 type Rules = { next: Handler; db: Database; secretKey: string };
+type NewUser = { email: unknown; password: unknown; email_confirm: unknown; user_metadata: unknown };
 
-/** Wraps the handler: what lies under /auth/v1/admin/users/ is answered here, to the secret key alone. */
+/** Wraps the handler: what lies under /auth/v1/admin/ is answered here, or let through, to the secret key alone. */
 export function withAdmin(rules: Rules): Handler {
   return async (request) => {
     const { pathname } = new URL(request.url);
-    return pathname.startsWith("/auth/v1/admin/users/") ? adminEndpoint(rules, request, pathname) : rules.next(request);
+    return pathname.startsWith("/auth/v1/admin/") ? adminEndpoint(rules, request, pathname) : rules.next(request);
   };
 }
 
-/** The company's endpoints: remove an account; list and remove the factors of one. */
+/** The company's endpoints: make and remove an account; list and remove the factors of one; a link to recover one. */
 async function adminEndpoint(rules: Rules, request: Request, pathname: string): Promise<Response> {
   if (request.headers.get("apikey") !== rules.secretKey) return failure(403, "not_admin", "User not allowed");
+  if (pathname === "/auth/v1/admin/generate_link") return rules.next(request);
+  if (pathname === "/auth/v1/admin/users") return createUser(rules.db, request);
   const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
   if (account && request.method === "DELETE") return deleteUser(rules.db, account);
   const [, userId = "", factorId = ""] =
@@ -29,8 +35,69 @@ async function adminEndpoint(rules: Rules, request: Request, pathname: string): 
   const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
   if (request.method !== "DELETE" || !factor) return failure(404, "mfa_factor_not_found", "Factor not found");
   await remove(rules.db, factor.id);
-  await logAct(rules.db, "factor_deleted", { user_id: userId, factor_id: factor.id });
+  await logAct(rules.db, company, "factor_deleted", { user_id: userId, factor_id: factor.id });
   return Response.json({ id: factor.id });
+}
+
+/** Makes an account; without a password it gets one that nobody knows. As in GoTrue, the hook is not asked. */
+async function createUser(db: Database, request: Request): Promise<Response> {
+  const { email: asked, password: given, email_confirm, user_metadata, ...others } = await body<NewUser>(request);
+  const [unknown] = Object.keys(others);
+  if (unknown) return failure(400, "validation_failed", `The embedded backend does not know ${unknown}`);
+  const email = typeof asked === "string" ? asked.toLowerCase() : "";
+  if (!email) {
+    return failure(400, "validation_failed", "Cannot create a user without either an email or phone");
+  }
+  const refused = refusedAddress(email);
+  if (refused) return refused;
+  if (await findUserId(db, email)) {
+    return failure(422, "email_exists", "A user with this email address has already been registered");
+  }
+  const password = typeof given === "string" && given ? given : randomBytes(48).toString("base64url");
+  // GoTrue's bcrypt fails on what it cannot read to the end.
+  if (Buffer.byteLength(password) > 72) return failure(500, "unexpected_failure", "Internal Server Error");
+  const account = {
+    email,
+    encrypted: await hashOf(password),
+    data: user_metadata ?? {},
+    confirm: email_confirm === true,
+  };
+  try {
+    return Response.json(await transaction(db, () => insertUser(db, account)));
+  } catch (error) {
+    console.error((error as Error).message);
+    return failure(500, "unexpected_failure", "Database error creating new user");
+  }
+}
+
+/** Inserts an account and confirms it after that, in the caller's transaction: triggers look at both, and at the time. */
+async function insertUser(
+  db: Database,
+  { email, encrypted, data, confirm }: { email: string; encrypted: string; data: object; confirm: boolean },
+) {
+  const id = randomUUID();
+  await db.query(
+    `insert into auth.users (id, aud, role, email, encrypted_password, raw_app_meta_data, raw_user_meta_data)
+     values ($1, 'authenticated', 'authenticated', $2, $3, $4, $5)`,
+    [id, email, encrypted, JSON.stringify({ provider: "email", providers: ["email"] }), JSON.stringify(data)],
+  );
+  await db.query(
+    `insert into auth.identities (id, provider, provider_id, user_id, identity_data, last_sign_in_at)
+     values ($1, 'email', $2, $3, $4, now())`,
+    [randomUUID(), id, id, JSON.stringify({ sub: id, email, email_verified: false, phone_verified: false })],
+  );
+  await logAct(db, company, "user_signedup", { user_id: id, user_email: email, user_phone: "", provider: "email" });
+  if (confirm) {
+    await db.query(
+      `update auth.users set email_confirmed_at = now(), updated_at = now(),
+         raw_user_meta_data = raw_user_meta_data || '{"email_verified": true}'
+       where id = $1`,
+      [id],
+    );
+  }
+  // GoTrue shows a new account without this older name of `email_confirmed_at`.
+  const { confirmed_at: _, ...shown } = await shownUser(db, id);
+  return shown;
 }
 
 /** Removes an account with its sessions. The log keeps its entries, and gets one about this, as GoTrue's does. */
@@ -39,21 +106,7 @@ async function deleteUser(db: Database, id: string): Promise<Response> {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);
     if (!rows[0]) return failure(404, "user_not_found", "User not found");
     await db.query("delete from auth.refresh_tokens where user_id::text = $1", [id]);
-    await logAct(db, "user_deleted", { user_email: rows[0].email, user_id: id, user_phone: "" });
+    await logAct(db, company, "user_deleted", { user_email: rows[0].email, user_id: id, user_phone: "" });
     return Response.json({});
   });
-}
-
-/** An act of the company's in the log, as GoTrue writes it. */
-async function logAct(db: Database, action: string, traits: object): Promise<void> {
-  const payload = {
-    action,
-    actor_id: "00000000-0000-0000-0000-000000000000",
-    actor_username: "service_role",
-    traits,
-  };
-  await db.query("insert into auth.audit_log_entries (id, payload) values ($1, $2)", [
-    randomUUID(),
-    JSON.stringify(payload),
-  ]);
 }

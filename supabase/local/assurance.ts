@@ -1,7 +1,7 @@
 /** Assurance levels: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
 import { decodeJwt } from "jose";
-import { failure } from "./auth.ts";
 import type { Database } from "./database.ts";
+import { banned, failure } from "./failure.ts";
 import type { Tokens } from "./tokens.ts";
 
 export type Handler = (request: Request) => Promise<Response>;
@@ -25,44 +25,25 @@ export type Caller = { user: User; sessionId: string; aal: string; recent: boole
 
 /** The caller of a request, whose token the library verifies; or its refusal. */
 export async function identify(rules: Rules, request: Request): Promise<Caller | Response> {
+  const url = new URL(request.url);
+  url.pathname = "/auth/v1/user";
   const headers = new Headers();
-  for (const name of ["apikey", "authorization"]) headers.set(name, request.headers.get(name) ?? "");
-  const answer = await rules.next(new Request(new URL("/auth/v1/user", request.url), { headers }));
+  for (const name of ["apikey", "authorization"]) {
+    const value = request.headers.get(name);
+    if (value) headers.set(name, value);
+  }
+  const answer = await rules.next(new Request(url, { headers }));
   if (!answer.ok) return answer;
   const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
-  const { rows } = await rules.db.query<{ aal: string; recent: boolean }>(
-    "select coalesce(aal, 'aal1') as aal, created_at > now() - interval '24 hours' as recent from auth.sessions where id = $1",
+  const { rows } = await rules.db.query<{ aal: string; recent: boolean; closed: boolean }>(
+    `select coalesce(session.aal, 'aal1') as aal, session.created_at > now() - interval '24 hours' as recent,
+       coalesce(account.banned_until > now(), false) as closed
+     from auth.sessions as session join auth.users as account on account.id = session.user_id where session.id = $1`,
     [session_id ?? null],
   );
   if (!session_id || !rows[0]) return failure(403, "session_not_found", "Session from session_id claim does not exist");
-  return { user: (await answer.json()) as User, sessionId: session_id, ...rows[0] };
-}
-
-/**
- * GoTrue's refusal of a change: `app_metadata` is the company's alone; with a second factor a password or an address needs
- * its code first, and a new password a login of the last 24 hours. Null where the change may go on.
- */
-export async function refusedUpdate(rules: Rules, request: Request): Promise<Response | null> {
-  const caller = await identify(rules, request);
-  if (caller instanceof Response) return caller;
-  const input = await body<{ password?: unknown; email?: unknown; phone?: unknown; app_metadata?: unknown }>(
-    request.clone(),
-  );
-  if (input.app_metadata) return failure(403, "not_admin", "Updating app_metadata requires admin privileges");
-  const moves = Boolean(input.email) && input.email !== caller.user.email;
-  const changes = moves || input.password || input.phone;
-  const factors = await shownFactors(rules.db, caller.user.id);
-  if (changes && caller.aal !== "aal2" && factors.some(({ status }) => status === "verified")) {
-    const words = "AAL2 session is required to update email or password when MFA is enabled.";
-    return failure(401, "insufficient_aal", words);
-  }
-  // No mail is sent for it here.
-  if (moves)
-    return failure(400, "email_address_not_authorized", "Email address cannot be used as it is not authorized");
-  if (input.password !== undefined && rules.securePasswordChange && !caller.recent) {
-    return failure(400, "reauthentication_needed", "Password update requires reauthentication");
-  }
-  return null;
+  const { closed, ...session } = rows[0];
+  return closed ? banned(403) : { user: (await answer.json()) as User, sessionId: session_id, ...session };
 }
 
 /** Records the login method of a token answer of the library, and signs its token again with GoTrue's claims. */

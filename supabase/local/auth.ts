@@ -1,10 +1,13 @@
 /** What hosted auth (GoTrue) does at sign-up and sign-in and @supabase/lite does not; read from GoTrue's source. */
-import { createHash, randomInt, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import process from "node:process";
 import bcrypt from "bcryptjs";
 import type { Database } from "./database.ts";
+import { banned, failure, unlessRefused } from "./failure.ts";
 import type { Mailer } from "./mail.ts";
 import { transaction } from "./migrate.ts";
+import { issueRecovery, newToken } from "./recovery.ts";
+import { verify } from "./verify.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 type Rules = {
@@ -17,19 +20,32 @@ type Rules = {
   /** How long a person waits before the same mail goes out again. */
   resendAfterSeconds: number;
 };
-type Account = { id: string; email: string; confirmed: boolean; encrypted_password: string | null; mailed_ago: number };
-type Credentials = { email?: unknown; password?: unknown; data?: Record<string, unknown> };
+type Account = {
+  id: string;
+  email: string;
+  confirmed: boolean;
+  closed: boolean;
+  encrypted_password: string | null;
+  mailed_ago: number;
+};
+type Credentials = { email?: unknown; password?: unknown; refresh_token?: unknown; data?: Record<string, unknown> };
 
 // bcryptjs is another name here for @node-rs/bcrypt, the library's own import included (package.json, overrides): native,
 // and off this thread.
 const hashes = new Map<number, Promise<string>>();
 
-/** A hash of a random password, of the cost the library uses: comparing with it takes as long as with a real one. */
+/** What the library's own hashes cost, by its own variable. */
+const hashCost = () => Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
+
+/** The hash of a password, as the library makes it. */
+export function hashOf(password: string): Promise<string> {
+  return bcrypt.hash(password, hashCost());
+}
+
+/** A hash of a random password: comparing with it takes as long as with a real one. */
 function nobodysHash(): Promise<string> {
-  // The library's own variable.
-  const cost = Number(process.env.LITE_AUTH_BCRYPT_COST || 10);
-  const hash = hashes.get(cost) ?? bcrypt.hash(randomUUID(), cost);
-  hashes.set(cost, hash);
+  const hash = hashes.get(hashCost()) ?? hashOf(randomUUID());
+  hashes.set(hashCost(), hash);
   return hash;
 }
 
@@ -42,9 +58,11 @@ export function withGoTrueRules(rules: Rules): Handler {
     const route = `${request.method} ${url.pathname}`;
     if (route === "POST /auth/v1/signup") return signUp(rules, request);
     if (route === "POST /auth/v1/resend") return resend(rules, request);
-    if (route === "POST /auth/v1/token" && url.searchParams.get("grant_type") === "password") {
-      return signIn(rules, request);
-    }
+    if (route === "POST /auth/v1/verify") return verify(rules, request);
+    if (route === "POST /auth/v1/admin/generate_link") return issueRecovery(rules, request);
+    const grant = route === "POST /auth/v1/token" && url.searchParams.get("grant_type");
+    if (grant === "password") return signIn(rules, request);
+    if (grant === "refresh_token") return refresh(rules, request);
     return rules.next(request);
   };
 }
@@ -60,16 +78,7 @@ async function signUp(rules: Rules, request: Request): Promise<Response> {
   if (!account) {
     const refusal = await callHook(rules, input);
     if (refusal) return refusal;
-    try {
-      return await transaction(rules.db, async () => {
-        const response = await rules.next(request);
-        if (!response.ok) throw response;
-        return response;
-      });
-    } catch (failure) {
-      if (failure instanceof Response) return failure;
-      throw failure;
-    }
+    return unlessRefused(rules.db, () => rules.next(request));
   }
 
   // The library checks the input before it looks for the address, so its only refusal left is "known".
@@ -98,20 +107,32 @@ async function resend(rules: Rules, request: Request): Promise<Response> {
 
 /**
  * Sign-in takes the same time for an unknown address, and says that an address is unconfirmed only to somebody who
- * knows its password.
+ * knows its password. GoTrue looks whether an account is banned before it looks at the password, and so says it to anybody.
  */
 async function signIn(rules: Rules, request: Request): Promise<Response> {
   const { email, password } = await credentials(request);
+  const account = await findAccount(rules.db, email);
+  if (account?.closed && account.encrypted_password) return banned(400);
   const response = await rules.next(request);
   const code = await errorCode(response);
   if (code !== "invalid_credentials" && code !== "email_not_confirmed") return response;
 
-  const account = await findAccount(rules.db, email);
   const compared = code === "invalid_credentials" && account !== null;
   if (compared) return response;
   const known = await bcrypt.compare(String(password ?? ""), account?.encrypted_password ?? (await nobodysHash()));
   if (code === "email_not_confirmed" && known) return response;
   return failure(400, "invalid_credentials", "Invalid login credentials");
+}
+
+/** Renews a session, unless its account is banned. */
+async function refresh(rules: Rules, request: Request): Promise<Response> {
+  const { refresh_token } = await credentials(request);
+  const { rows } = await rules.db.query(
+    `select from auth.refresh_tokens as held join auth.users as account on account.id = held.user_id
+     where held.token = $1 and account.banned_until > now()`,
+    [String(refresh_token ?? "")],
+  );
+  return rows.length > 0 ? banned(400, "Invalid Refresh Token: User Banned") : rules.next(request);
 }
 
 /** Asks the hook whether the user may be created. Returns its refusal, or null. */
@@ -139,10 +160,7 @@ async function callHook(rules: Rules, input: Credentials): Promise<Response | nu
 async function sendConfirmationAgain(rules: Rules, account: Account): Promise<number> {
   const wait = Math.ceil(rules.resendAfterSeconds - account.mailed_ago);
   if (wait > 0) return wait;
-  const otp = Array.from({ length: rules.otpLength }, () => randomInt(10)).join("");
-  const tokenHash = createHash("sha256")
-    .update(account.email + otp)
-    .digest("hex");
+  const { otp, tokenHash } = newToken(account.email, rules.otpLength);
   await transaction(rules.db, async () => {
     await rules.db.query(
       "update auth.users set confirmation_token = $1, confirmation_sent_at = now(), updated_at = now() where id = $2",
@@ -156,6 +174,7 @@ async function sendConfirmationAgain(rules: Rules, account: Account): Promise<nu
 async function findAccount(db: Database, email: unknown): Promise<Account | null> {
   const { rows } = await db.query<Account>(
     `select id, email, encrypted_password, confirmed_at is not null as confirmed,
+       coalesce(banned_until > now(), false) as closed,
        coalesce(extract(epoch from now() - confirmation_sent_at), 1e9)::float8 as mailed_ago
      from auth.users where email = lower($1)`,
     [String(email ?? "")],
@@ -197,14 +216,6 @@ async function errorCode(response: Response): Promise<string | null> {
     .json()
     .catch(() => null)) as { error_code?: string } | null;
   return body?.error_code ?? null;
-}
-
-/** A refusal in GoTrue's form. */
-export function failure(status: number, code: string, message: string): Response {
-  return Response.json(
-    { code: status, error_code: code, msg: message },
-    { status, headers: { "X-Sb-Error-Code": code } },
-  );
 }
 
 function tooSoon(seconds: number): Response {

@@ -4,6 +4,7 @@ import path from "node:path";
 import { createClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import ws from "ws";
+import { codeOf, type DemoLead, readDemoLead } from "../../app/server/start/demo-lead.ts";
 import { firstStart } from "../../tests/support/first-start.ts";
 import { backendKeys } from "../../tests/support/keys.ts";
 import { type Backend, createBackend } from "./backend.ts";
@@ -88,6 +89,39 @@ test("the demo's shipments have the documents, status and events of their stages
   }
 });
 
+test("the demo's lead finds a day's work at the desk", async () => {
+  const lead = readDemoLead(await firstStart()) as DemoLead;
+  const handle = client(shared);
+  const { data } = await handle.auth.signInWithPassword(lead);
+  const [factor] = data.user?.factors ?? [];
+  const given = await handle.auth.mfa.challengeAndVerify({ factorId: factor?.id ?? "", code: codeOf(lead) });
+  expect(given.error).toBeNull();
+  const today = await handle.rpc("desk_today");
+  const { to_check, storage, standing, waiting, undelivered, caller } = today.data;
+  expect(caller.colleague).toEqual({ name: "Wanjiru Demo", role: "lead" });
+  const counts = [to_check, storage, standing, waiting, undelivered].map(({ count }) => count);
+  expect(counts).toEqual([7, 2, 2, 2, 0]);
+
+  const shipments = await handle.from("shipments").select("stage, user_id");
+  expect(shipments.data).toHaveLength(12);
+  expect(new Set(shipments.data?.map(({ user_id }) => user_id)).size).toBe(3);
+  expect(new Set(shipments.data?.map(({ stage }) => stage)).size).toBe(10);
+});
+
+test("what is verified in the demo is so in the log, and its files are of the kinds that their names say", async () => {
+  const company = client(shared, backendKeys.secretKey);
+  const { data } = await company.from("documents").select("id, verified, file_name, file_size, media_type");
+  const log = await company.from("acts").select("document").eq("act", "document verify");
+  const verified = data?.filter((one) => one.verified).map(({ id }) => id);
+  expect(verified?.sort()).toEqual(log.data?.map(({ document }) => document).sort());
+  const files = data?.filter((one) => one.file_name) ?? [];
+  expect(files.filter((one) => one.media_type === "image/png").length).toBeGreaterThan(2);
+  for (const { file_name, file_size, media_type } of files) {
+    expect(file_name).toMatch(media_type === "image/png" ? /\.png$/ : /\.pdf$/);
+    expect(file_size).toBeLessThan(20 * 1024);
+  }
+});
+
 test("the migrations of the folder are all in the history", async () => {
   const files = readdirSync(path.resolve(import.meta.dirname, "../migrations")).map((name) => name.slice(0, 14));
   const { rows } = await shared.db.query<{ version: string }>(
@@ -115,7 +149,7 @@ test("requests at the same time are each answered for their own sender", async (
       return (await company.from("client_ids").select("client_id")).data?.length;
     }),
   );
-  expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 2][index % 3]));
+  expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 4][index % 3]));
 });
 
 test("a request that fails does not keep the ones behind it from being answered", async () => {

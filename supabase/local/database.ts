@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import type { App } from "@supabase/lite";
 import { PgliteConnection } from "@supabase/lite/pglite";
 import { projectRoot } from "./data-dir.ts";
@@ -58,6 +59,7 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
   const connection = new PgliteConnection({
     url: dataDir ? path.join(dataDir, "database") : undefined,
     pgliteOptions: {
+      extensions: { pg_trgm },
       startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
       parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
     },

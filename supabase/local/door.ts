@@ -5,12 +5,16 @@
  */
 const plain = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/** The product does not use magic links, recovery, invitations, other providers or changes of address by mail. */
+/**
+ * The product does not use magic links, invitations, other providers or changes of address by mail. A link to recover an
+ * account is made for the company alone.
+ */
 const auth = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
   /^GET \/auth\/v1\/(settings|health|\.well-known\/jwks\.json)$/,
   /^\w+ \/auth\/v1\/factors(\/[\w-]+(\/(challenge|verify))?)?$/,
+  /^POST \/auth\/v1\/admin\/(users|generate_link)$/,
   /^\w+ \/auth\/v1\/admin\/users\/[\w-]+(\/factors(\/[\w-]+)?)?$/,
 ];
 

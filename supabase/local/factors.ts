@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
 import { renderSVG } from "uqr";
+import { ownAccount } from "./account.ts";
 import {
   addMethod,
   body,
@@ -9,33 +10,20 @@ import {
   type Handler,
   identify,
   type Rules,
-  refusedUpdate,
   sign,
   withAssurance,
   withUserFactors,
 } from "./assurance.ts";
-import { failure } from "./auth.ts";
 import type { Database } from "./database.ts";
+import { countWrongCode, type Factor, factorsOf, findFactor, remove } from "./factor-rows.ts";
+import { failure } from "./failure.ts";
 import { transaction } from "./migrate.ts";
+import { withActionLink } from "./recovery.ts";
 
-type Factor = {
-  id: string;
-  user_id: string;
-  friendly_name: string | null;
-  factor_type: string;
-  status: "unverified" | "verified";
-  secret: string;
-  wrong_codes: number;
-  paused: boolean;
-  accepted_step: number;
-};
 /** Seconds until a challenge expires, and until an unverified factor does. */
 const challengeLife = 300;
 const factorLife = 300;
 const maxFactors = 10;
-/** Wrong codes in a row that pause a factor, and for how long, in minutes. */
-const wrongCodes = 5;
-const pause = 15;
 
 /** Wraps the handler: factor endpoints, `factors` on users, and `aal` and `amr` in every token. */
 export function withFactors(rules: Rules): Handler {
@@ -45,15 +33,16 @@ export function withFactors(rules: Rules): Handler {
     const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
     if (pathname.startsWith("/auth/v1/factors")) return factorEndpoint(rules, request, factorId, act);
 
-    const refused = route === "PUT /auth/v1/user" ? await refusedUpdate(rules, request) : null;
-    const response = refused ?? (await rules.next(request));
+    if (pathname === "/auth/v1/user" || pathname === "/auth/v1/logout") return ownAccount(rules, request, route);
+    if (route === "POST /auth/v1/admin/generate_link") return withActionLink(rules, request);
+
+    const response = await rules.next(request);
     if (!response.ok) return response;
     if (pathname === "/auth/v1/token") {
       const grant = searchParams.get("grant_type");
       return withAssurance(rules, response, grant === "refresh_token" ? null : "password");
     }
     if (route === "POST /auth/v1/verify") return withAssurance(rules, response, "otp");
-    if (pathname === "/auth/v1/user") return Response.json(await withUserFactors(rules.db, await response.json()));
     return response;
   };
 }
@@ -153,13 +142,7 @@ async function verify(rules: Rules, request: Request, caller: Caller, factor: Fa
   const delta = /^\d{6}$/.test(input.code) ? totp.validate({ token: input.code, window: 1 }) : null;
   const step = Math.floor(Date.now() / 30_000) + (delta ?? 0);
   if (delta === null || step <= factor.accepted_step) {
-    await db.query(
-      `update auth.mfa_factors set
-         wrong_codes = case when wrong_since > now() - make_interval(mins => $2) then wrong_codes + 1 else 1 end,
-         wrong_since = case when wrong_since > now() - make_interval(mins => $2) then wrong_since else now() end
-       where id = $1`,
-      [factor.id, pause],
-    );
+    await countWrongCode(db, factor.id);
     return failure(422, "mfa_verification_failed", "Invalid TOTP code entered");
   }
 
@@ -218,32 +201,4 @@ async function unenroll(db: Database, caller: Caller, factor: Factor): Promise<R
   }
   await remove(db, factor.id);
   return Response.json({ id: factor.id });
-}
-
-/** Removes a factor and takes the sessions that it lifted back to AAL1. */
-export async function remove(db: Database, factorId: string): Promise<void> {
-  await transaction(db, async () => {
-    await db.query(
-      `delete from auth.mfa_amr_claims where authentication_method = 'totp'
-         and session_id in (select id from auth.sessions where factor_id = $1)`,
-      [factorId],
-    );
-    await db.query("update auth.sessions set aal = 'aal1', factor_id = null where factor_id = $1", [factorId]);
-    await db.query("delete from auth.mfa_factors where id = $1", [factorId]);
-  });
-}
-
-async function factorsOf(db: Database, userId: string): Promise<Factor[]> {
-  const { rows } = await db.query<Factor>(
-    `select id, user_id, friendly_name, factor_type, status, secret, wrong_codes, accepted_step,
-       wrong_codes >= $2 and wrong_since > now() - make_interval(mins => $3) as paused
-     from auth.mfa_factors where user_id = $1`,
-    [userId, wrongCodes, pause],
-  );
-  return rows;
-}
-
-/** A factor of a user's, or null. */
-export async function findFactor(db: Database, userId: string, id: string): Promise<Factor | null> {
-  return (await factorsOf(db, userId)).find((factor) => factor.id === id) ?? null;
 }

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import PostalMime from "postal-mime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Mail, outbox, smtp, templateMailer } from "./mail.ts";
+import { type Mail, outbox, smtp } from "../../app/lib/mail.server.ts";
+import { templateMailer } from "./mail.ts";
 
 const projectRoot = path.resolve(import.meta.dirname, "../..");
 const template = readFileSync(path.join(projectRoot, "supabase/templates/confirmation.html"), "utf8");

@@ -1,38 +1,9 @@
-/** Mails of the embedded backend: written to a folder as .eml files, or sent by SMTP. */
-import { randomUUID } from "node:crypto";
-import { mkdir, rename, writeFile } from "node:fs/promises";
-import path from "node:path";
+/** Mails of the embedded backend. */
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
-import nodemailer from "nodemailer";
-import MailComposer from "nodemailer/lib/mail-composer/index.js";
-
-export type Mail = { from: { name: string; address: string }; to: string; subject: string; html: string; text: string };
-
-/** Hands one mail over; rejects when that failed. */
-export type Deliver = (mail: Mail) => Promise<void>;
+import type { Deliver, Mail } from "../../app/lib/mail.server.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
-
-/** Writes each mail to `folder` as `<UTC time>-<random>.eml`, readable by any mail program. */
-export function outbox(folder: string): Deliver {
-  return async (mail) => {
-    const message = await new MailComposer(mail).compile().build();
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID().slice(0, 8)}.eml`;
-    const file = path.join(folder, name);
-    await writeFile(`${file}.part`, message, { mode: 0o600 });
-    await rename(`${file}.part`, file);
-  };
-}
-
-/** Sends each mail through the server at `url`, such as smtps://user:password@mail.example:465. */
-export function smtp(url: string): Deliver {
-  const transport = nodemailer.createTransport({ url, connectionTimeout: 4000, greetingTimeout: 4000 } as object);
-  return async (mail) => {
-    await transport.sendMail(mail);
-  };
-}
 
 /**
  * A mailer for the confirmation of a sign-up, from the same template the hosted backend uses. The product sends no

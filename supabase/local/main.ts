@@ -6,12 +6,12 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
 import type { JWK } from "jose";
+import { delivery } from "../../app/lib/mail.server.ts";
 import { visible } from "../../app/lib/visible.ts";
 import { createBackend } from "./backend.ts";
 import { closeToOthers } from "./data-dir.ts";
 import { serve } from "./http.ts";
 import { lockWithin, refuseHalfRestored } from "./lock.ts";
-import { outbox, smtp } from "./mail.ts";
 
 export type MainOptions = {
   dataDir: string;
@@ -59,7 +59,7 @@ async function main(options: MainOptions): Promise<void> {
   const backend = await createBackend({
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
-    deliver: options.smtpUrl ? smtp(options.smtpUrl) : outbox(path.join(options.dataDir, "outbox")),
+    deliver: delivery(options),
     // No demo on a PostgreSQL server, which holds real data: the demo's password is public.
     seed: !options.databaseUrl,
     patience: lockPatience,

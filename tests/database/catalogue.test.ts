@@ -34,6 +34,13 @@ test("row-level security is on for every table of public, private and storage", 
       "documents",
       "tracking_events",
       "attempts",
+      "acts",
+      "announcements",
+      "charges",
+      "colleagues",
+      "undelivered_mails",
+      "colleague_invitations",
+      "password_links",
       "objects",
       "buckets",
     ]),
@@ -62,26 +69,95 @@ test("visitors cannot look into the schema private", async () => {
   expect(row?.may).toBe(false);
 });
 
-test("clients may execute only portal_page, who_asks, require_awaited_file, and what these and the policies call", async () => {
-  expect(await executableBy("authenticated")).toEqual([
-    "portal_page(integer,uuid)",
-    "private.assurance_suffices()",
-    "private.caller()",
-    "private.refuse_file(boolean,smallint)",
-    "private.stage_name(smallint)",
-    "require_awaited_file(uuid)",
-    "who_asks()",
-  ]);
+/** What a colleague does at the desk; each begins by asking who it is that calls. */
+const acts = [
+  "announce(text,uuid,text)",
+  "ask_password_link(uuid,text)",
+  "begin_erasure(uuid,text,text)",
+  "change_role(uuid,text,text)",
+  "close_account(uuid,text,text)",
+  "correct_stage(uuid,integer,text,integer,uuid,text)",
+  "dismiss_undelivered(uuid,text)",
+  "end_announcement(text)",
+  "invite_colleague(text,text,text,text)",
+  "issue_client_ids(integer,text,text,uuid,text)",
+  "mark_charge(uuid,text,boolean,text,integer,uuid,text)",
+  "move_shipment(uuid,text,text,boolean,integer,uuid,text)",
+  "open_account(uuid,text,text)",
+  "open_document(uuid,text)",
+  "remove_colleague(uuid,text,text)",
+  "remove_second_factors(uuid,text,text)",
+  "save_arrival(uuid,text,date,integer,date,integer,uuid,text)",
+  "save_awb(uuid,text,integer,uuid,text)",
+  "send_back_document(uuid,text,integer,uuid,text)",
+  "send_note(uuid,text,uuid,text)",
+  "set_charge(uuid,text,numeric,text,date,text,integer,uuid,text)",
+  "unverify_document(uuid,text,integer,uuid,text)",
+  "verify_document(uuid,text,text,integer,uuid,text)",
+  "withdraw_client_id(text,text,text)",
+];
+const deskPages = [
+  "desk_clients(text,integer,uuid)",
+  "desk_colleagues()",
+  "desk_invitations(integer)",
+  "desk_log(text,text,uuid,date,integer,timestamp with time zone,uuid)",
+  "desk_shipments(text,integer,text,integer,uuid)",
+  "desk_shipments_after(text,integer,text,timestamp with time zone,uuid)",
+  "desk_today()",
+];
+/** What the policies and the pages ask about the caller, and tell nobody else. */
+const ofTheCaller = [
+  "private.assurance_suffices()",
+  "private.caller()",
+  "private.is_client()",
+  "private.is_colleague()",
+];
+
+test("who is signed in may execute the pages, the acts of the desk, and what these and the policies call", async () => {
+  expect(await executableBy("authenticated")).toEqual(
+    [
+      ...[...acts, ...deskPages, ...ofTheCaller],
+      "portal_page(integer,uuid)",
+      "private.refuse_file(boolean,smallint)",
+      "private.stage_name(smallint)",
+      "require_awaited_file(uuid)",
+      "who_asks()",
+    ].sort(),
+  );
+});
+
+test("every act of the desk asks first who acts, and every page of it whether they are a colleague", async () => {
+  const bodies = await query<{ name: string; body: string }>(
+    `select oid::regprocedure::text as name, prosrc as body
+     from pg_proc where pronamespace = 'public'::regnamespace and oid::regprocedure::text = any ($1)`,
+    [[...acts, ...deskPages]],
+  );
+  expect(bodies).toHaveLength(acts.length + deskPages.length);
+  for (const { name, body } of bodies) {
+    const first = acts.includes(name)
+      ? /^\s*declare\s+actor private\.actor := private\.require_actor\(/
+      : /^(\s*declare[\s\S]*?)?\s*begin\s+if not private\.is_colleague\(\) then\s+return jsonb_build_object\('caller', private\.caller\(\)\);/;
+    expect(body, name).toMatch(first);
+  }
 });
 
 test("clients have exactly the privileges on tables and columns that the product needs", async () => {
   const granted = await privilegesOf("authenticated");
   expect(granted.map(({ relation, column, privilege }) => `${privilege} ${relation}.${column}`).sort()).toEqual(
     [
+      ...columns("SELECT acts", "id, at, by_name, colleague, act, shipment, document, account, before, after, reason"),
+      ...columns("SELECT acts", "request"),
+      ...columns("SELECT announcements", "id, text, begun_at, ended_at"),
+      ...columns("SELECT charges", "shipment_id, item, amount, currency, due_on, note, paid_at, version"),
+      ...columns("SELECT colleagues", "account, name, role, created_at, removed_at"),
       ...columns("SELECT documents", "id, shipment_id, user_id, name, uploaded, verified, storage_path"),
       ...columns("SELECT documents", "storage_version, sha256, file_name, file_size, media_type, uploaded_at"),
+      ...columns("SELECT documents", "version, sent_back_at, sent_back_reason"),
       ...columns("SELECT shipments", "id, user_id, request_id, name, stage, status, awb, created_at, retain_until"),
-      ...columns("SELECT tracking_events", "id, shipment_id, status, location, created_at"),
+      ...columns("SELECT shipments", "turn, turn_since, changed_at, acted_at, version"),
+      ...columns("SELECT shipments", "arrival_place, arrived_on, container_size, free_until"),
+      ...columns("SELECT tracking_events", "id, shipment_id, status, location, note, created_at"),
+      ...columns("SELECT undelivered_mails", "id, at, kind, sent_to, account, client_id, dealt_with_at"),
       ...columns("INSERT shipments", "user_id, request_id, name, stage, status"),
     ].sort(),
   );
@@ -139,8 +215,7 @@ test("every function of public and private has an empty search path", async () =
   expect(functions.filter(({ config }) => !config?.includes('search_path=""'))).toEqual([]);
 });
 
-// private.assurance_suffices reads what clients may not, and tells them only whether their own session suffices.
-test("of the functions that run with their owner's rights, clients may execute two and visitors none", async () => {
+test("of the functions that run with their owner's rights, who is signed in may execute those and visitors none", async () => {
   const definers = await query<{ name: string; anon: boolean; client: boolean }>(
     `select oid::regprocedure::text as name,
        has_function_privilege('anon', oid, 'execute') as anon,
@@ -150,10 +225,9 @@ test("of the functions that run with their owner's rights, clients may execute t
   expect(definers.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["admit_sign_up(text,text)", "private.claim_client_id()"]),
   );
-  expect(definers.filter(({ anon, client }) => anon || client)).toEqual([
-    { name: "private.assurance_suffices()", anon: false, client: true },
-    { name: "private.caller()", anon: false, client: true },
-  ]);
+  expect(definers.filter(({ anon }) => anon)).toEqual([]);
+  const reachable = definers.filter(({ client }) => client).map(({ name }) => name);
+  expect(reachable.sort()).toEqual([...acts, ...deskPages, ...ofTheCaller].sort());
 });
 
 test("no policy lets a client write a document, or an object of any bucket", async () => {
@@ -188,7 +262,7 @@ test("every user_id and shipment_id leads an index", async () => {
      from pg_attribute join pg_class on pg_class.oid = attrelid
      where relnamespace = 'public'::regnamespace and relkind = 'r' and attname in ('user_id', 'shipment_id')`,
   );
-  expect(keys).toHaveLength(4);
+  expect(keys).toHaveLength(5);
   expect(keys.filter(({ indexed }) => !indexed)).toEqual([]);
 });
 
@@ -201,7 +275,7 @@ test("every policy is for signed-in clients and asks who they are once, not for 
   for (const { policyname, roles, rule } of policies) {
     expect(roles, policyname).toBe("{authenticated}");
     const perRow = rule.replaceAll(/\( ?SELECT (auth|private)\.\w+\(\)/g, "");
-    expect(perRow, policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)|assurance_suffices\(\)/);
+    expect(perRow, policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)|private\.\w+\(\)/);
   }
 });
 
@@ -211,6 +285,8 @@ test("every table and the bucket of clients ask for the second factor, whatever 
      from pg_policies where permissive = 'RESTRICTIVE' and cmd = 'ALL' order by place`,
   );
   expect(policies.map(({ place }) => place)).toEqual([
+    "public.announcements",
+    "public.charges",
     "public.documents",
     "public.shipments",
     "public.tracking_events",

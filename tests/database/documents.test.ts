@@ -1,8 +1,16 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { documentSlug, FILE_TYPES, objectPath, openFile, verifyDocument } from "../../app/models/document.server.ts";
+import {
+  documentSlug,
+  findDocumentId,
+  objectPath,
+  openFile,
+  verifyDocument,
+} from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
+import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
+import { newColleague } from "../support/colleague.ts";
 import { memoryBackend, raw } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
@@ -221,7 +229,6 @@ test.each<[string, object]>([
 });
 
 describe("the company verifies", () => {
-  const verify = (name = "Packing List") => verifyDocument(world.company, shipmentId, name);
   /** Sets the mark directly, without the model's comparison of hashes. */
   const verifyUnseen = () => update("Packing List", { verified: true });
   /** Exchanges a stored file, which takes the secret key. */
@@ -247,6 +254,19 @@ describe("the company verifies", () => {
     const before = await documents();
     await expect(verify()).rejects.toThrow("The Packing List is verified already.");
     expect(await documents()).toEqual(before);
+  });
+
+  test("a document at the desk as by its command, and clients and strangers none", async () => {
+    const clerk = await newColleague(world, "clerk", "clerk@company.example");
+    await mark(await store());
+    const { id = "" } = (await document("Packing List")) ?? {};
+    expect(await verifyDocument(stranger.handle, id, {})).toMatchObject({ status: 404 });
+    expect(await verifyDocument(clerk.aal1, id, {})).toMatchObject({ status: 404 });
+    expect(await verifyDocument(owner.handle, id, {})).toMatchObject({ status: 403 });
+    expect(await document("Packing List")).toMatchObject({ verified: false });
+    expect(await verifyDocument(clerk.handle, id, { seen: 0 })).toMatchObject({ status: 409 });
+    expect(await verifyDocument(clerk.handle, id, { seen: 1 })).toBeNull();
+    expect(await document("Packing List")).toMatchObject({ verified: true, sha256 });
   });
 
   test("no file that was exchanged since it counts", async () => {
@@ -405,7 +425,6 @@ test("documents from before files were recorded keep their state, and what was e
   await world.company.storage
     .from("documents")
     .upload(paths[1] ?? "", "%PDF-1.7 forged", { contentType: "application/pdf", upsert: true });
-  const verify = (name: string) => verifyDocument(world.company, shipmentId, name);
   await expect(verify("Bill of Lading")).rejects.toThrow("not the one that was uploaded");
   await verify("Insurance Certificate");
   await verify("Packing List");
@@ -446,6 +465,13 @@ function mark(path: string, name = "Packing List") {
 
 function update(name: string, change: object) {
   return world.company.from("documents").update(change).eq("shipment_id", shipmentId).eq("name", name).select("id");
+}
+
+/** Verifies a document as the company's command does. Throws when it is refused. */
+async function verify(name = "Packing List"): Promise<void> {
+  const id = await findDocumentId(world.company, shipmentId, name);
+  const refused = await verifyDocument(world.company, id, { by_name: "Wanjiru" });
+  if (refused) throw new Error(refused.reason);
 }
 
 /** Leaves the files of the shipment as they were before hashes were recorded. */

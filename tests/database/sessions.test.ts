@@ -112,7 +112,7 @@ const forgeries: [string, () => string][] = [
 
 test.each(forgeries)("a token %s opens nothing", async (_how, forge) => {
   for (const door of everyDoor) await expectClosed(door, forge());
-  const answer = await call("POST", "/rest/v1/rpc/advance_shipment", withToken(forge()), { shipment_id: shipmentId });
+  const answer = await call("POST", "/rest/v1/rpc/move_shipment", withToken(forge()), { shipment_id: shipmentId });
   expect(answer.ok).toBe(false);
   expect(await stateOf()).toMatchObject({ stage: 1 });
 });

@@ -618,10 +618,13 @@ describe("a sign-up that nobody confirmed", () => {
 
   test("is moved by one client ID for one address, when fifty come at once", async () => {
     const { rows } = await world.backend.db.query<{ email: string }>(
-      `insert into auth.users (id, email, raw_user_meta_data, created_at)
+      `with issued as (
+         insert into public.client_ids select private.new_client_id() from generate_series(1, 50) returning client_id
+       )
+       insert into auth.users (id, email, raw_user_meta_data, created_at)
        select gen_random_uuid(), 'pending-' || lower(client_id) || '@client.example',
          jsonb_build_object('client_id', client_id), now() - interval '61 seconds'
-       from public.issue_client_ids(50)
+       from issued
        returning email`,
     );
     const emails = rows.map(({ email }) => email);

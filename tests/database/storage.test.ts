@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { FILE_TYPES } from "../../app/models/document.server.ts";
+import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
 import { type Handle, memoryBackend } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;

@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { verifyDocument } from "../../app/models/document.server.ts";
-import { advanceShipment, setAwb } from "../../app/models/shipment.server.ts";
 import { samplePdf } from "../../app/server/start/demo.ts";
-import { newClientId } from "../support/company.ts";
+import { advance, newClientId, setAwb, verify } from "../support/company.ts";
 import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
 import { confirmationLink } from "../support/outbox.ts";
 
@@ -100,9 +98,9 @@ test("what staff do shows in the portal, which the sign-out closes", async ({ pa
   const id = new URL(page.url()).pathname.split("/")[2] ?? "";
   await uploadBill(page, "bill.pdf");
   await test.step("staff verify it, name the bill and move the shipment on", async () => {
-    await verifyDocument(company, id, "Bill of Lading");
+    await verify(company, id, "Bill of Lading");
     await setAwb(company, id, "MSCU 7788990");
-    await advanceShipment(company, id, "Kilindini");
+    await advance(company, id, "Kilindini");
     await page.locator(`a[href="/portal/${id}"]`).click();
     await expect(page.getByText("Verified", { exact: true })).toBeVisible();
     await expect(page.getByText("MSCU 7788990")).toBeVisible();

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { issueClientIds } from "../support/company.ts";
 import { faults, meaningless } from "../support/fault-proxy.ts";
 import { mailsTo } from "../support/outbox.ts";
 import { type Browser, expectNothingInternal, password, read, theApp, unavailable } from "../support/routes.ts";

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
+import { issueClientIds } from "../support/company.ts";
 import { type Browser, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;

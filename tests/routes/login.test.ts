@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { issueClientIds } from "../support/company.ts";
 import { type Form, keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;

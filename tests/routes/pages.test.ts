@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { issueClientIds } from "../support/company.ts";
 import { confirmationLink } from "../support/outbox.ts";
 import { type Browser, keptByNobody, type Page, password, read, theApp, theSite, words } from "../support/routes.ts";
 

@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { anonymousBackend } from "../../app/lib/supabase.server.ts";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
-import { verifyDocument } from "../../app/models/document.server.ts";
-import { advanceShipment, setAwb } from "../../app/models/shipment.server.ts";
+import { advance, issueClientIds, setAwb, verify } from "../support/company.ts";
 import {
   type Browser,
   handleOf,
@@ -53,7 +51,7 @@ describe("the list of shipments", () => {
     await browser.signUpAndIn("Lister");
     const older = await browser.createShipment("Older");
     const newer = await browser.createShipment("Newer");
-    await advanceShipment(app.company, idOf(older), null);
+    await advance(app.company, idOf(older));
     const page = await browser.open("/portal");
     const line = (name: string, path: string, status: string) => {
       const short = idOf(path).slice(0, 8);
@@ -130,7 +128,7 @@ describe("a shipment", () => {
     expect(uploaded.toasts).toEqual([
       { title: "Bill of Lading uploaded", description: "We check it next.", variant: "default" },
     ]);
-    await verifyDocument(app.company, idOf(shipment), "Packing List");
+    await verify(app.company, idOf(shipment), "Packing List");
     expect(documentsOf(await client.open(shipment))).toEqual([
       ["Commercial Invoice", "Not uploaded", true],
       ["Packing List", "Verified", false],
@@ -141,9 +139,9 @@ describe("a shipment", () => {
 
   test("shows its stages and its history, newest first, in East Africa Time", async () => {
     const shipment = await client.createShipment("Moving");
-    await advanceShipment(app.company, idOf(shipment), "Nairobi");
-    await advanceShipment(app.company, idOf(shipment), null);
-    await advanceShipment(app.company, idOf(shipment), "Port of <Mombasa>");
+    await advance(app.company, idOf(shipment), "Nairobi");
+    await advance(app.company, idOf(shipment));
+    await advance(app.company, idOf(shipment), "Port of <Mombasa>");
     await setAwb(app.company, idOf(shipment), "176-12345675");
     await expect(setAwb(app.company, idOf(shipment), "176-12345675")).rejects.toThrow("AWB/BL 176-12345675 already");
     const page = await client.open(shipment);
@@ -168,7 +166,7 @@ describe("a shipment", () => {
 
   test("that is closed says so", async () => {
     const shipment = await client.createShipment("Closing");
-    for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, idOf(shipment), null);
+    for (let stage = 1; stage < 10; stage += 1) await advance(app.company, idOf(shipment));
     const page = await client.open(shipment);
     expect(stageOf(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
     expect(page.text).toContain("This shipment is closed.");

@@ -1,7 +1,8 @@
 import process from "node:process";
 import { beforeAll, describe, expect, test } from "vitest";
-import { issueClientIds, listClientIds } from "../../app/models/client-id.server.ts";
+import { listClientIds } from "../../app/models/client-id.server.ts";
 import { clientIdRefused } from "../../app/models/client-id.ts";
+import { issueClientIds } from "../support/company.ts";
 import { mailsTo } from "../support/outbox.ts";
 import { type Browser, keptByNobody, password, read, theApp } from "../support/routes.ts";
 

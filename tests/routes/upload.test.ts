@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifyDocument } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
+import { verify } from "../support/company.ts";
 import { type Browser, handleOf, keptByNobody, pdf, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -271,7 +271,7 @@ describe("a document", () => {
   test("that was verified takes none either", async () => {
     const first = await client.open(path);
     await client.press(first, "Upload the Commercial Invoice", { file: pdf() });
-    await verifyDocument(app.company, path.replace("/portal/", ""), "Commercial Invoice");
+    await verify(app.company, path.replace("/portal/", ""), "Commercial Invoice");
     const page = await read(await client.press(first, "Upload the Commercial Invoice", { file: pdf("b.pdf") }));
     expect(page.status).toBe(409);
     expect((await invoice()).verified).toBe(true);

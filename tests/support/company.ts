@@ -1,8 +1,12 @@
 /** Actions of the company for tests, on the backend of a running site. */
 import process from "node:process";
 import type { BackendAccess } from "../../app/lib/env.server.ts";
-import { companyBackend } from "../../app/lib/supabase.server.ts";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
+import { type Backend, companyBackend } from "../../app/lib/supabase.server.ts";
+import { issueClientIds as issue } from "../../app/models/client-id.server.ts";
+import { findAccount } from "../../app/models/colleague.server.ts";
+import { moveShipment, orThrow, saveAwb } from "../../app/models/desk-act.server.ts";
+import { findDocumentId, verifyDocument } from "../../app/models/document.server.ts";
+import { removeSecondFactors } from "../../app/models/second-factor.server.ts";
 import { runningAccess } from "../../app/server/embedded.ts";
 
 /**
@@ -25,4 +29,30 @@ export function hostedAccess(): BackendAccess | null {
 export async function newClientId(dataDir: string): Promise<string> {
   const [clientId = ""] = await issueClientIds(companyOf(dataDir), 1);
   return clientId;
+}
+
+/** So many client IDs. Throws. */
+export async function issueClientIds(company: Backend, count: number): Promise<string[]> {
+  return orThrow(await issue(company, { count }));
+}
+
+/** Moves a shipment on, whatever is missing. Throws. */
+export async function advance(company: Backend, id: string, location?: string): Promise<void> {
+  orThrow(await moveShipment(company, id, { location, despiteMissing: true }, {}));
+}
+
+/** Writes an AWB/BL number. Throws. */
+export async function setAwb(company: Backend, id: string, awb: string): Promise<void> {
+  orThrow(await saveAwb(company, id, awb, {}));
+}
+
+/** Verifies a document of a shipment, by its name. Throws. */
+export async function verify(company: Backend, shipment: string, name: string): Promise<void> {
+  const refused = await verifyDocument(company, await findDocumentId(company, shipment, name), {});
+  if (refused) throw new Error(refused.reason);
+}
+
+/** Takes the second factors off an account; how many there were. Throws. */
+export async function resetSecondFactors(company: Backend, email: string): Promise<number> {
+  return orThrow(await removeSecondFactors(company, await findAccount(company, email), null));
 }

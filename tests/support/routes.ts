@@ -4,8 +4,8 @@ import { createRequestHandler, RouterContextProvider, type ServerBuild } from "r
 import { expect } from "vitest";
 import { env } from "../../app/lib/env.server.ts";
 import { anonymousBackend, companyBackend } from "../../app/lib/supabase.server.ts";
-import { issueClientIds } from "../../app/models/client-id.server.ts";
 import { serverBuild } from "../../app/server/start/build.ts";
+import { issueClientIds } from "./company.ts";
 import { faultProxy } from "./fault-proxy.ts";
 import { confirmationLink } from "./outbox.ts";
 
@@ -156,8 +156,8 @@ export class Browser {
   }
 
   /** Logs in, past the toast that says so. Throws when that fails. */
-  async logIn(email: string): Promise<void> {
-    const response = await this.post("/login", { email, password });
+  async logIn(email: string, typed = password): Promise<void> {
+    const response = await this.post("/login", { email, password: typed });
     if (response.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in`);
     this.cookies.delete("flash");
   }
@@ -211,18 +211,25 @@ export async function read(response: Response) {
       const form = all("form").find((one) => one.querySelectorAll("button").some((each) => words(each) === button));
       if (!form) throw new Error(`No button "${button}" on the page "${one("h1")}" (${response.status})`);
       const fields: Form = {};
-      for (const field of form.querySelectorAll("input, button[name]")) {
+      for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
         const isBox = field.getAttribute("type") === "checkbox";
-        if (isBox && !field.hasAttribute("checked")) continue;
+        if ((isBox && !field.hasAttribute("checked")) || field.hasAttribute("disabled")) continue;
         const isFile = field.getAttribute("type") === "file";
-        fields[field.getAttribute("name") ?? ""] = isFile
-          ? new File([], "")
-          : (field.getAttribute("value") ?? (isBox ? "on" : ""));
+        fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : valueOf(field, isBox ? "on" : "");
       }
       const multipart = form.getAttribute("enctype") === "multipart/form-data";
       return { action: form.getAttribute("action") ?? "", multipart, fields };
     },
   };
+}
+
+/** What a browser sends of a field: what is typed in it or chosen, or `otherwise` when it has no value. */
+export function valueOf(field: HTMLElement, otherwise = ""): string {
+  if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
+  if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
+  const options = field.querySelectorAll("option");
+  const chosen = options.find((option) => option.hasAttribute("selected")) ?? options[0];
+  return chosen?.getAttribute("value") ?? words(chosen);
 }
 
 /** The text of an element with single blanks. */

@@ -44,8 +44,9 @@ export function useSessionWatch(person: string): void {
   }, []);
 }
 
-/** Whether the portal redirects to the login. Reloading then follows that redirect, which leads back here. */
+/** Whether the portal (or the desk) redirects to the login. Reloading then follows that redirect, which leads back here. */
 async function isOver(): Promise<boolean> {
-  const answer = await fetch("/portal/session", { redirect: "manual", cache: "no-store" });
+  const [, area] = location.pathname.split("/");
+  const answer = await fetch(`/${area}/session`, { redirect: "manual", cache: "no-store" });
   return answer.type === "opaqueredirect";
 }

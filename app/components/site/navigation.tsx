@@ -1,5 +1,5 @@
 import { ChevronDown, Menu } from "lucide";
-import { Form, Link, NavLink } from "react-router";
+import { Form, Link, NavLink, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 import { Bar } from "./bar";
@@ -10,14 +10,16 @@ import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; signedIn: boolean; theme: string };
 
-/** The link to the shipments, or to the login for visitors. */
-export function clientLink(signedIn: boolean) {
+/** The link to the shipments, to the desk from its own pages, or to the login for visitors. */
+export function useClientLink(signedIn: boolean) {
+  const { pathname } = useLocation();
+  if (pathname.startsWith("/desk")) return { to: "/desk", name: "Desk" };
   return signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
 }
 
 /** The bar above every page. Where it is too narrow for its list of pages, the list folds under a button. */
 export function Navigation({ name, signedIn, theme }: NavigationProps) {
-  const client = clientLink(signedIn);
+  const client = useClientLink(signedIn);
   return (
     <Bar>
       <div

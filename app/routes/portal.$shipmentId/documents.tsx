@@ -3,12 +3,20 @@ import { useEffect, useRef } from "react";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import { useWhenIdle } from "~/components/when-idle";
+import { eastAfricaTime } from "~/lib/dates";
 import { acceptedKinds, type DocumentState, documentState } from "~/models/document";
 import { useDrop, useNoStrayDrops } from "./drop";
 import { UploadForm, type UploadRefused } from "./upload";
 import { cancelAll, isSending, useIsSending } from "./uploads";
 
-type Document = { id: string; name: string; uploaded: boolean; verified: boolean };
+type Document = {
+  id: string;
+  name: string;
+  uploaded: boolean;
+  verified: boolean;
+  sent_back_at: string | null;
+  sent_back_reason: string | null;
+};
 
 const marks: Record<DocumentState, { icon: IconNode; text: string; colour: string }> = {
   missing: { icon: CircleAlert, text: "Not uploaded", colour: "text-needs-you" },
@@ -80,7 +88,11 @@ function DocumentRow(props: { document: Document; isClosed: boolean; refused: Up
           <p ref={name} tabIndex={-1} className="font-semibold">
             {document.name}
           </p>
-          <p className={`text-sm ${colour}`}>{text}</p>
+          <p className={`text-sm wrap-anywhere ${colour}`}>
+            {document.sent_back_at
+              ? `Sent back ${eastAfricaTime(document.sent_back_at)}: ${document.sent_back_reason}`
+              : text}
+          </p>
         </div>
       </div>
       {state === "missing" && !isClosed && <UploadForm document={document} refused={refused} field={field} />}

@@ -1,7 +1,7 @@
 import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 
-type Event = { id: string; status: string; location: string | null; created_at: string };
+type Event = { id: string; status: string; location: string | null; note: string | null; created_at: string };
 
 /** What happened, newest first. */
 export function Tracking({ events }: { events: Event[] }) {
@@ -23,6 +23,7 @@ export function Tracking({ events }: { events: Event[] }) {
                 {event.status}
                 {index === 0 && <span className="sr-only"> (latest)</span>}
               </p>
+              {event.note && <p className="wrap-anywhere whitespace-pre-line">{event.note}</p>}
               <p className="text-sm text-quiet tabular-nums">
                 {event.location && `${event.location}, `}
                 <time dateTime={event.created_at}>{eastAfricaTime(event.created_at)}</time>

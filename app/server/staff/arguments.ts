@@ -12,6 +12,21 @@ export function wholeNumber(text: string): number {
   return number;
 }
 
+/** The number of a stage. */
+export function stageNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 10)
+    throw new InvalidArgumentError("Give a stage from 1 to 10.");
+  return number;
+}
+
+/** An amount of money above nothing, with at most two decimals. */
+export function amount(text: string): number {
+  if (!/^\d{1,11}(\.\d{1,2})?$/.test(text) || Number(text) === 0)
+    throw new InvalidArgumentError("Give an amount such as 12500 or 12500.50.");
+  return Number(text);
+}
+
 /** A calendar day as YYYY-MM-DD, returned unchanged. */
 export function day(text: string): string {
   const read = new Date(`${text}T00:00:00Z`);

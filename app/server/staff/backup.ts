@@ -23,6 +23,8 @@ type About = { kind: typeof kind; version: 1; made: string; database: "folder" |
 const kind = "backup of the embedded backend";
 const about = "backup.json";
 const dump = "database.dump";
+/** Opens an account of the database in the folder (app/server/start/demo-lead.ts). */
+const demoLead = "demo-lead.json";
 
 /**
  * Writes a gzipped tar that only this user may read, whole or not at all. Locks the data directory, so the site must be
@@ -40,7 +42,7 @@ export async function backUp({ dataDir, databaseUrl }: Place, file: string): Pro
     if (databaseUrl) await (await forPostgres()).dumpDatabase(databaseUrl, inside(dump));
     else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
       throw new Error(`There is no database in ${dataDir}: start the site once.`);
-    const names = [about, "keys.json", "objects", databaseUrl ? dump : "database"];
+    const names = [about, "keys.json", "objects", ...(databaseUrl ? [dump] : ["database", demoLead])];
     await pipeline(
       create(
         { cwd: dataDir, gzip: true, portable: true, strict: true },
@@ -79,7 +81,7 @@ export async function restore({ dataDir, databaseUrl }: Place, file: string): Pr
     if (said.database === "folder" && databaseUrl)
       throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
     if (databaseUrl) await (await forPostgres()).restoreDatabase(databaseUrl, path.join(stage, dump));
-    for (const name of ["objects", "database", "keys.json"]) {
+    for (const name of ["objects", "database", demoLead, "keys.json"]) {
       if (existsSync(path.join(stage, name))) renameSync(path.join(stage, name), path.join(dataDir, name));
     }
   } finally {

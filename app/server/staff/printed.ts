@@ -4,10 +4,12 @@ import { eastAfricaTime } from "../../lib/dates.ts";
 import { visible } from "../../lib/visible.ts";
 import type { Act, LoggedAct } from "../../models/act.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
+import type { listColleagues } from "../../models/colleague.server.ts";
 import type { listAllShipments } from "../../models/shipment.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 
 type ListedClientId = Awaited<ReturnType<typeof listClientIds>>[number];
+type ListedColleague = Awaited<ReturnType<typeof listColleagues>>[number];
 type ListedShipment = Awaited<ReturnType<typeof listAllShipments>>[number];
 
 /** Prints lines, or the value as JSON. */
@@ -23,9 +25,15 @@ export function note(by: string, act: Act): void {
 }
 
 /** A client ID as a line: whether it is unused, spent on an account, or spent without one. */
-export function clientIdLine({ client_id, claimed_at, spent }: ListedClientId): string {
+export function clientIdLine({ client_id, claimed_at, spent, issued_for }: ListedClientId): string {
   const unclaimed = spent ? "spent, opened no account" : "unused";
-  return `${client_id}  ${claimed_at ? `used ${eastAfricaTime(claimed_at)}` : unclaimed}`;
+  const state = claimed_at ? `used ${eastAfricaTime(claimed_at)}` : unclaimed;
+  return `${client_id}  ${state}${issued_for ? `  for ${oneBlank(issued_for)}` : ""}`;
+}
+
+/** A colleague as a line: role, name, account. */
+export function colleagueLine({ account, name, role }: ListedColleague): string {
+  return `${role.padEnd(5)}  ${oneBlank(name)}  ${account}`;
 }
 
 /** A shipment as a line: id, stage, number, name. */

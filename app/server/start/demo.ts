@@ -1,72 +1,223 @@
-/** The demo's documents: uploaded through the API as the demo client, so that the files are really there. */
-import type { Client } from "../../lib/session.server.ts";
-import { anonymousBackend, companyBackend } from "../../lib/supabase.server.ts";
-import { uploadDocument, verifyDocument } from "../../models/document.server.ts";
-import { getShipment, listShipments } from "../../models/shipment.server.ts";
-import { lastStage } from "../../models/shipment.ts";
+/** The demo: its documents, stored through the API so that the files are really there, and its lead. */
+import { createHash } from "node:crypto";
+import type { Backend } from "../../lib/supabase.server.ts";
+import { orThrow, sendBackDocument } from "../../models/desk-act.server.ts";
+import { objectPath } from "../../models/document.server.ts";
+import { lastStage, STAGES } from "../../models/shipment.ts";
+import { asPdf, asScan, type Cargo, paperOf } from "./demo-files.ts";
+import { type DemoLead, makeDemoLead, readDemoLead } from "./demo-lead.ts";
 
-/** The client of supabase/seed.sql. */
+/** The first client of supabase/seed.sql. */
 export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
-/** Uploads the documents of the demo's advanced shipments once. Does nothing when there is no demo client. */
-export async function stockDemo(): Promise<void> {
-  const company = companyBackend();
-  const { data: id } = await company.rpc("find_account", { email: demo.email });
-  if (!id) return;
-  const stocked = await company.from("documents").select("id").eq("user_id", id).eq("uploaded", true).limit(1);
-  if (stocked.data?.length !== 0) return;
-  const backend = anonymousBackend();
-  const { data } = await backend.auth.signInWithPassword(demo);
-  // A second factor was set up in the demo account: the password alone does not open it.
-  if (!data.user || data.user.factors?.some(({ status }) => status === "verified")) return;
-  const client: Client = {
-    id: data.user.id,
-    email: demo.email,
-    fullName: "",
-    backend,
-    factors: [],
-    hasGivenCode: false,
-  };
-  const page = await listShipments(client, 1);
-  if ("shipments" in page) {
-    for (const { id: shipmentId, stage } of page.shipments.filter(({ stage }) => stage > 1)) {
-      // At stage 3 one document is still awaited and one is not checked yet, so that every state can be seen.
-      const early = stage === 3;
-      const move = (to: number) => company.from("shipments").update({ stage: to }).eq("id", shipmentId);
-      // A closed shipment takes no file.
-      if (stage === lastStage) await move(lastStage - 1);
-      const shipment = await getShipment(client, shipmentId);
-      const documents = shipment && "documents" in shipment ? shipment.documents : [];
-      for (const { id, name } of documents.slice(0, early ? 3 : 4)) {
-        const file = new File([samplePdf(`Sample: ${name}`)], `${name}.pdf`);
-        const failed = await uploadDocument(client, { id, name, shipmentId }, file);
-        if (failed) throw new Error(`The demo could not be stocked: ${failed.reason}`);
-        if (!early || name !== "Insurance Certificate") await verifyDocument(company, shipmentId, name);
-      }
-      if (stage === lastStage) await move(lastStage);
-    }
+/** The clients of supabase/seed.sql, as papers name them. */
+const clients: Readonly<Record<string, string>> = {
+  "d0000000-0000-4000-8000-000000000001": "Amina Demo, Nairobi",
+  "d0000000-0000-4000-8000-000000000002": "Joseph Demo, Mombasa",
+  "d0000000-0000-4000-8000-000000000003": "Halima Demo, Nairobi",
+};
+
+/** What the papers of a shipment tell, and which of them came as a scan, were sent back, or have not come. */
+type Papers = Pick<Cargo, "shipper" | "way" | "packages" | "kilograms" | "goods"> & {
+  scanned?: string[];
+  sentBack?: string;
+  missing?: string[];
+};
+
+/** By the id of the shipment, in supabase/seed.sql. One that is not here has no papers yet. */
+const papers: Readonly<Record<string, Papers>> = {
+  "5a000000-0000-4000-8000-000000000001": {
+    shipper: "Sahyadri Milling Machines, Pune",
+    way: ["Nhava Sheva, India", "Eldoret, Kenya", "MV Kipepeo, voyage 118S"],
+    packages: "14 crates in one 20 ft container",
+    kilograms: 2160,
+    goods: [
+      ["8437.90", "Hammers and screens for maize mills", 640, 11.4],
+      ["4010.35", "Toothed drive belts", 120, 14.5],
+    ],
+  },
+  "5b000000-0000-4000-8000-000000000002": {
+    shipper: "Taihu Solar Works, Wuxi",
+    way: ["Shanghai, China", "Nairobi, Kenya", "MV Pwani Star, voyage 044W"],
+    packages: "52 pallets in two 40 ft containers",
+    kilograms: 41600,
+    goods: [["8541.43", "Solar panels, 550 W", 1560, 68]],
+    missing: ["Bill of Lading"],
+  },
+  "5c000000-0000-4000-8000-000000000003": {
+    shipper: "Rheinland Labor, Cologne",
+    way: ["Frankfurt, Germany", "Entebbe, Uganda", "Flight SX 3415"],
+    packages: "9 cartons, cooled",
+    kilograms: 184,
+    goods: [
+      ["3822.19", "Reagents for blood tests", 300, 42],
+      ["3926.90", "Pipette tips, boxes of 1,000", 80, 19.9],
+    ],
+  },
+  "6a000000-0000-4000-8000-000000000005": {
+    shipper: "Indus Valley Rice Mills, Karachi",
+    way: ["Karachi, Pakistan", "Mombasa, Kenya", "MV Tana River, voyage 207E"],
+    packages: "520 bags in one 20 ft container",
+    kilograms: 25400,
+    goods: [
+      ["1006.30", "Basmati rice, bags of 50 kg", 480, 41.5],
+      ["1006.40", "Broken rice, bags of 25 kg", 40, 9.8],
+    ],
+    scanned: ["Packing List", "Bill of Lading"],
+    sentBack: "Bill of Lading",
+    missing: ["Insurance Certificate"],
+  },
+  "6b000000-0000-4000-8000-000000000006": {
+    shipper: "Konkan Tyres, Mumbai",
+    way: ["Nhava Sheva, India", "Nairobi ICD, Kenya", "MV Kipepeo, voyage 121S"],
+    packages: "260 tyres in one 40 ft container",
+    kilograms: 15900,
+    goods: [["4011.20", "Tyres for lorries, 315/80 R22.5", 260, 138]],
+  },
+  "6c000000-0000-4000-8000-000000000007": {
+    shipper: "Gulf Crescent Polymers, Dubai",
+    way: ["Jebel Ali, United Arab Emirates", "Mombasa, Kenya", "MV Pwani Star, voyage 051W"],
+    packages: "640 bags in one 20 ft container",
+    kilograms: 16300,
+    goods: [["3902.10", "Polypropylene, bags of 25 kg", 640, 29.5]],
+  },
+  "6d000000-0000-4000-8000-000000000008": {
+    shipper: "Huangpu Medical Furniture, Shanghai",
+    way: ["Shanghai, China", "Kampala, Uganda", "MV Tana River, voyage 198E"],
+    packages: "120 cartons in one 40 ft container",
+    kilograms: 9850,
+    goods: [
+      ["9402.90", "Hospital beds, three cranks", 96, 312],
+      ["9404.29", "Mattresses, washable", 96, 47.5],
+    ],
+  },
+  "7a000000-0000-4000-8000-000000000009": {
+    shipper: "Fenland Textile Sorting, Ipswich",
+    way: ["Felixstowe, United Kingdom", "Mombasa, Kenya", "MV Savanna Wind, voyage 630N"],
+    packages: "550 bales in one 40 ft container",
+    kilograms: 24750,
+    goods: [["6309.00", "Used clothing, bales of 45 kg", 550, 52]],
+  },
+  "7b000000-0000-4000-8000-00000000000a": {
+    shipper: "Red Sea Nutrients, Jeddah",
+    way: ["Jeddah, Saudi Arabia", "Nakuru, Kenya", "MV Savanna Wind, voyage 634N"],
+    packages: "1,040 bags in two 20 ft containers",
+    kilograms: 52300,
+    goods: [["3102.10", "Urea, 46 per cent nitrogen, bags of 50 kg", 1040, 22.8]],
+    scanned: ["Insurance Certificate", "Bill of Lading"],
+  },
+  "7c000000-0000-4000-8000-00000000000b": {
+    shipper: "Oresund Cold Chain, Copenhagen",
+    way: ["Copenhagen, Denmark", "Entebbe, Uganda", "Flight QD 8160"],
+    packages: "18 crates",
+    kilograms: 1740,
+    goods: [
+      ["8418.50", "Vaccine refrigerators, solar", 18, 2480],
+      ["9025.19", "Temperature loggers", 36, 61],
+    ],
+  },
+  "7d000000-0000-4000-8000-00000000000c": {
+    shipper: "Alster Anlagenbau, Hamburg",
+    way: ["Hamburg, Germany", "Kigali, Rwanda", "MV Savanna Wind, voyage 628N"],
+    packages: "31 crates in one 40 ft container",
+    kilograms: 18200,
+    goods: [
+      ["8422.30", "Bottling line for juice", 1, 184000],
+      ["8422.90", "Spare parts for it", 1, 12600],
+    ],
+    scanned: ["Bill of Lading"],
+    missing: ["Insurance Certificate"],
+  },
+};
+
+/**
+ * Fills the demo in: the documents, and last its lead, whose file says that all is done, so that what people change in the
+ * demo stays. Returns the lead; null when the desk removed it, or there is no demo client.
+ */
+export async function fillDemo(company: Backend, dataDir: string): Promise<DemoLead | null> {
+  const lead = readDemoLead(dataDir);
+  if (lead) {
+    const found = done(await company.from("colleagues").select("removed_at").eq("account", lead.account));
+    // None: the file is of another database than this one.
+    if (found[0]) return found[0].removed_at ? null : lead;
   }
-  // Only this session: visitors may have signed in as the demo meanwhile.
-  await backend.auth.signOut({ scope: "local" });
+  if (!done(await company.rpc("find_account", { email: demo.email }))) return null;
+  await stockDemo(company);
+  return makeDemoLead(company, dataDir);
+}
+
+/**
+ * Stores the files that are awaited and brings about what the log of supabase/seed.sql says was verified. All documents
+ * change at once: a start that is cut off leaves them to the next.
+ */
+async function stockDemo(company: Backend): Promise<void> {
+  const columns = "id, user_id, awb, stage, created_at" as const;
+  const related = "documents (id, name, uploaded, sent_back_at), tracking_events (status, created_at)" as const;
+  const ids = Object.keys(papers);
+  const shipments = done(await company.from("shipments").select(`${columns}, ${related}`).in("id", ids));
+  const acts = company.from("acts").select("document").eq("act", "document verify").in("shipment", ids);
+  const verified = new Set(done(await acts).map(({ document }) => document));
+
+  const files = shipments.flatMap((shipment) => {
+    const { scanned = [], missing = [], ...load } = papers[shipment.id] as Papers;
+    const day = new Date(shipment.created_at).toLocaleDateString("en-GB", { dateStyle: "long" });
+    const cargo = { ...load, consignee: clients[shipment.user_id] ?? "", bill: shipment.awb ?? "", day };
+    const awaited = shipment.documents.filter(
+      (one) => !one.uploaded && !one.sent_back_at && !missing.includes(one.name),
+    );
+    return awaited.map(({ id, name }) => {
+      const page = paperOf(name, cargo);
+      const [content, media_type, file_name] = scanned.includes(name)
+        ? [asScan(page), "image/png", `Scan of the ${name}.png`]
+        : [asPdf(page), "application/pdf", `${name}.pdf`];
+      const document = { id, shipment_id: shipment.id, user_id: shipment.user_id, name, file_name, media_type };
+      return { content, document: { ...document, verified: verified.has(id) } };
+    });
+  });
+  const stored = files.map(async ({ content, document }) => {
+    const storage_path = objectPath(document, document.file_name);
+    const options = { contentType: document.media_type };
+    done(await company.storage.from("documents").upload(storage_path, content, options));
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    return { ...document, uploaded: true, storage_path, sha256, file_size: content.length };
+  });
+  const rows = await Promise.all(stored);
+  const change = async (
+    id: string,
+    to: { stage?: number; acted_at?: string; changed_at?: string; turn_since?: string },
+  ) => done(await company.from("shipments").update(to).eq("id", id));
+  const closed = shipments.filter(
+    ({ stage, tracking_events }) =>
+      stage >= lastStage - 1 && tracking_events.some(({ status }) => status === STAGES[lastStage - 1]),
+  );
+  // A closed shipment takes no file.
+  for (const { id } of closed)
+    if (rows.some((row) => row.shipment_id === id)) await change(id, { stage: lastStage - 1 });
+  if (rows.length > 0) done(await company.from("documents").upsert(rows));
+  for (const { id } of closed) await change(id, { stage: lastStage });
+
+  for (const { id, documents, tracking_events } of shipments) {
+    const { sentBack, missing = [] } = papers[id] as Papers;
+    const back = documents.find(({ name, sent_back_at }) => name === sentBack && !sent_back_at);
+    const why = "The second page is missing, and the number of the container cannot be read.";
+    if (back) orThrow(await sendBackDocument(company, back.id, why, { by_name: "Wanjiru Demo" }));
+    // What waits to be checked came today; everything else lies as long ago as its last event.
+    const isOld = documents.every((one) => verified.has(one.id) || missing.includes(one.name));
+    const last = tracking_events
+      .map(({ created_at }) => created_at)
+      .sort()
+      .at(-1);
+    if (isOld && last) await change(id, { acted_at: last, changed_at: last, turn_since: last });
+  }
 }
 
 /** A PDF of one page with one line of text. */
 export function samplePdf(line: string): string {
-  const text = `BT /F1 24 Tf 72 720 Td (${line.replace(/[()\\]/g, "")}) Tj ET`;
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-    `<< /Length ${text.length} >>\nstream\n${text}\nendstream`,
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-  ];
-  let pdf = "%PDF-1.4\n";
-  const offsets = objects.map((object, index) => {
-    const offset = pdf.length;
-    pdf += `${index + 1} 0 obj\n${object}\nendobj\n`;
-    return `${String(offset).padStart(10, "0")} 00000 n \n`;
-  });
-  const start = pdf.length;
-  pdf += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
-  return `${pdf}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+  return Buffer.from(asPdf({ title: line, rows: [] })).toString("latin1");
+}
+
+/** What the backend answered. Throws what it refused. */
+function done<Answer extends { data: unknown; error: { message: string } | null }>(answer: Answer) {
+  if (answer.error) throw new Error(`The demo could not be stocked: ${answer.error.message}`);
+  return answer.data as Extract<Answer, { error: null }>["data"];
 }

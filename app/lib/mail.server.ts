@@ -1,0 +1,45 @@
+/** Mails that the site itself sends: short, plain text, with a link. Auth sends the confirmation of a sign-up. */
+import { randomUUID } from "node:crypto";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import nodemailer from "nodemailer";
+import MailComposer from "nodemailer/lib/mail-composer/index.js";
+import { readSettings, type Settings } from "./env.server.ts";
+
+export type Mail = { from: { name: string; address: string }; to: string; subject: string; text: string; html: string };
+/** A mail of the site's; those of auth have an HTML part too. */
+export type PlainMail = Omit<Mail, "from" | "html"> & { from: string };
+
+/** Hands one mail over; rejects when that failed. */
+export type Deliver<Kind = Mail> = (mail: Kind) => Promise<void>;
+
+/** Writes each mail to `folder` as `<UTC time>-<random>.eml`, readable by any mail program. */
+export function outbox(folder: string): Deliver<Mail | PlainMail> {
+  return async (mail) => {
+    const message = await new MailComposer(mail).compile().build();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID().slice(0, 8)}.eml`;
+    const file = path.join(folder, name);
+    await writeFile(`${file}.part`, message, { mode: 0o600 });
+    await rename(`${file}.part`, file);
+  };
+}
+
+/** Sends each mail through the server at `url`, such as smtps://user:password@mail.example:465. */
+export function smtp(url: string): Deliver<Mail | PlainMail> {
+  const transport = nodemailer.createTransport({ url, connectionTimeout: 4000, greetingTimeout: 4000 } as object);
+  return async (mail) => {
+    await transport.sendMail(mail);
+  };
+}
+
+/** How mails leave: the server of SMTP_URL, or the folder `outbox` of DATA_DIR. */
+export function delivery({ smtpUrl, dataDir }: Pick<Settings, "smtpUrl" | "dataDir">): Deliver<Mail | PlainMail> {
+  return smtpUrl ? smtp(smtpUrl) : outbox(path.join(dataDir, "outbox"));
+}
+
+/** Sends one mail of the company's; rejects when it could not be handed over. */
+export async function sendMail(mail: Omit<PlainMail, "from">, sender: string): Promise<void> {
+  const settings = readSettings();
+  await delivery(settings)({ ...mail, from: settings.mailFrom ?? sender });
+}

@@ -1,0 +1,33 @@
+/** The desk's lists: what is asked for, as it stands in their addresses. Goes to the browser. */
+
+/** Whose move a shipment is. */
+export const TURNS = { client: "The client's", company: "Ours", closed: "Closed" } as const;
+export type Turn = keyof typeof TURNS;
+
+/** The filter of /desk/shipments. `stage` is 1 to 10. */
+export type Filter = { q: string; stage: number | null; turn: Turn | null; page: number };
+
+/** The filter that an address asks for; what makes no sense counts as not asked. */
+export function filterOf({ searchParams }: URL): Filter {
+  const whole = (name: string, most: number) => {
+    const asked = Number(searchParams.get(name));
+    return Number.isInteger(asked) && asked > 0 && asked <= most ? asked : null;
+  };
+  const turn = searchParams.get("turn") ?? "";
+  return {
+    q: (searchParams.get("q") ?? "").trim().slice(0, 100),
+    stage: whole("stage", 10),
+    turn: turn in TURNS ? (turn as Turn) : null,
+    page: whole("page", 1e6) ?? 1,
+  };
+}
+
+/** A filter as the search of an address, "" for none. */
+export function searchOf({ q, stage, turn, page }: Partial<Filter>): string {
+  const search = new URLSearchParams();
+  if (q) search.set("q", q);
+  if (stage) search.set("stage", String(stage));
+  if (turn) search.set("turn", turn);
+  if (page && page > 1) search.set("page", String(page));
+  return search.size > 0 ? `?${search}` : "";
+}

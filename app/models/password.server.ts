@@ -1,0 +1,100 @@
+/** New passwords by a link from a mail: for colleagues who are invited, and for whoever is locked out. */
+import { z } from "zod";
+import type { Limits } from "../lib/limits.server.ts";
+import { log, pseudonym } from "../lib/log.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.server.ts";
+import { deliver, sendLink, type Told } from "./colleague.server.ts";
+import { act } from "./desk-act.server.ts";
+import { type Letterhead, newPasswordLetter, passwordChanged } from "./letter.ts";
+
+/** Hours for which the link to a new password is good. */
+const newPasswordHours = 1;
+
+/** What a link opens: whose password is set, and the authenticators of which one has to give its code first. */
+const Link = z.object({
+  account: z.string(),
+  email: z.string(),
+  colleague: z.boolean(),
+  factors: z.array(z.object({ id: z.string(), name: z.string() })),
+});
+export type Link = z.infer<typeof Link>;
+
+/** Mails a client, or a lead a colleague, the link to set a new password. */
+export async function sendPasswordLink(
+  backend: Backend,
+  company: Backend,
+  head: Letterhead,
+  account: string,
+  by_name?: string,
+): Promise<Told> {
+  const asked = await act(backend, "ask_password_link", { account, by_name });
+  if ("reason" in asked) return asked;
+  const to = { account, email: asked.answer, kind: "new password", hours: newPasswordHours } as const;
+  return sendLink(company, head, to, (token) => newPasswordLetter(head, token));
+}
+
+/** What a link opens; null when it is wrong, used or too old. Looking spends nothing. */
+export async function openLink(token: string): Promise<Link | Refusal | null> {
+  const { data, error, status } = await companyBackend().rpc("password_link", { token });
+  if (error) return refusalOf({ ...error, status });
+  if (data === null) return null;
+  const link = Link.safeParse(data);
+  return link.success ? link.data : refusalOfThrown(link.error);
+}
+
+const gone: Refusal = { reason: "This link has been used or is too old. Ask for another one.", status: 409 };
+
+/**
+ * Sets the password of the account behind a link, with a code of its authenticator where it has one; null when it is set.
+ * Every session of the account ends, and its owner is told by mail. A wrong code leaves the link good.
+ */
+export async function setPassword(
+  limits: Limits,
+  head: Letterhead,
+  token: string,
+  link: Link,
+  given: { password: string; code?: string; factorId?: string },
+): Promise<Refusal | null> {
+  const company = companyBackend();
+  const recovery = await company.auth.admin.generateLink({ type: "recovery", email: link.email });
+  if (recovery.error) return refusalOf(recovery.error);
+  const person = anonymousBackend();
+  const token_hash = recovery.data.properties.hashed_token;
+  const opened = await person.auth.verifyOtp({ type: "recovery", token_hash });
+  if (opened.error) return refusalOf(opened.error);
+  try {
+    if (given.factorId) {
+      const wrong = await giveCode(limits, person, link.account, given.factorId, given.code ?? "");
+      if (wrong) return wrong;
+    }
+    const spent = await company.rpc("spend_password_link", { token });
+    if (spent.error) return refusalOf({ ...spent.error, status: spent.status });
+    if (!spent.data) return gone;
+    const { error } = await person.auth.updateUser({ password: given.password });
+    // The one they had: it is theirs to choose.
+    if (error && error.code !== "same_password") return refusalOf(error);
+  } finally {
+    await person.auth.signOut({ scope: "global" }).catch(() => undefined);
+  }
+  log("info", "password set", { account: pseudonym(link.email) });
+  await deliver(head, link.email, passwordChanged(head));
+  return null;
+}
+
+async function giveCode(
+  limits: Limits,
+  person: Backend,
+  account: string,
+  factorId: string,
+  code: string,
+): Promise<Refusal | null> {
+  const guess = await limits.code(account);
+  if ("reason" in guess) return guess;
+  const { error } = await person.auth.mfa.challengeAndVerify({ factorId, code });
+  if (!error) await guess.release();
+  if (!error) return null;
+  return error.code === "mfa_verification_failed"
+    ? { reason: "The code is incorrect. Try again.", status: 400 }
+    : refusalOf(error);
+}

@@ -1,0 +1,57 @@
+import { Form } from "react-router";
+import { LogLines, Pager } from "~/components/desk/parts";
+import { Field } from "~/components/field";
+import type { FormField } from "~/components/form";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
+import { deskPage } from "~/lib/desk.server";
+import { LogPage, logFilterOf } from "~/models/desk.server";
+import type { Route } from "./+types/desk.log";
+
+/** Acts on one page. */
+const pageSize = 50;
+
+export async function loader({ context, url }: Route.LoaderArgs) {
+  const { acts } = await deskPage(context, LogPage);
+  return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: logFilterOf(url) };
+}
+
+export default function Log({ loaderData }: Route.ComponentProps) {
+  const { acts, hasMore, asked } = loaderData;
+  const { page, ...filter } = asked;
+  const search = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const to = (number: number) => `/desk/log?${new URLSearchParams([...search, ["page", String(number)]])}`;
+  const field = (name: keyof typeof filter): FormField => ({
+    id: `log-${name}`,
+    name,
+    value: filter[name] ?? "",
+    errorId: "",
+    answer: 0,
+  });
+  return (
+    <>
+      <Title>Log</Title>
+      <h1 className="mb-4 text-xl">Log</h1>
+      <Form
+        key={String(search)}
+        role="search"
+        className="grid items-end gap-x-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_2fr_1fr_auto]"
+      >
+        <Field field={field("who")} label="Who" optional autoComplete="off" />
+        <Field field={field("what")} label="What" optional autoComplete="off" />
+        <Field field={field("shipment")} label="Shipment" optional autoComplete="off" spellCheck={false} />
+        <Field field={field("day")} label="Day" type="date" optional />
+        <Button className="mb-5">Find</Button>
+      </Form>
+      <div className="rounded-label border border-line bg-raised">
+        <LogLines acts={acts} links />
+      </div>
+      <Pager page={page} hasMore={hasMore} to={to} />
+      <p className="mt-4">
+        <a href={`/desk/log.csv?${search}`} className="inline-flex min-h-11 items-center underline">
+          Download as CSV
+        </a>
+      </p>
+    </>
+  );
+}

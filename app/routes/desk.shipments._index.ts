@@ -1,0 +1,4 @@
+/** The list is the page: desk.shipments.tsx. */
+export default function NoShipment() {
+  return null;
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { Form, Link, NavLink, Outlet, useMatch } from "react-router";
+import { Pager, TurnMark } from "~/components/desk/parts";
+import { useRowKeys } from "~/components/desk/row-keys";
+import { Ticked } from "~/components/desk/ticked";
+import { Field, inputLook, SelectField } from "~/components/field";
+import type { FormField } from "~/components/form";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
+import { eastAfricaTime } from "~/lib/dates";
+import { deskPage } from "~/lib/desk.server";
+import { type Filter, filterOf, searchOf, TURNS } from "~/models/desk";
+import { type ListedShipment, ShipmentsPage } from "~/models/desk.server";
+import { lastStage, pageSize, STAGES } from "~/models/shipment";
+import type { Route } from "./+types/desk.shipments";
+
+/** Rows beside an open shipment: those around it. */
+const beside = 11;
+
+export async function loader({ context, url, params }: Route.LoaderArgs) {
+  const { shipments } = await deskPage(context, ShipmentsPage);
+  const opened = (params as { shipmentId?: string }).shipmentId;
+  const at = shipments.findIndex(({ id }) => id === opened);
+  const first = opened ? Math.max(0, Math.min(at - 5, pageSize - beside)) : 0;
+  return {
+    shipments: shipments.slice(0, pageSize).slice(first, opened ? first + beside : pageSize),
+    hasMore: shipments.length > pageSize,
+    filter: filterOf(url),
+    request: randomUUID(),
+  };
+}
+
+export default function DeskShipments({ loaderData }: Route.ComponentProps) {
+  const { shipments, hasMore, filter, request } = loaderData;
+  const onList = useMatch("/desk/shipments") !== null;
+  useRowKeys();
+  const pager = (
+    <Pager page={filter.page} hasMore={hasMore} to={(page) => `/desk/shipments${searchOf({ ...filter, page })}`} />
+  );
+  if (onList) {
+    return (
+      <>
+        <Title>Shipments</Title>
+        <h1 className="mb-4 text-xl">Shipments</h1>
+        <Find filter={filter} />
+        <BulkMove shipments={shipments} filter={filter} request={request} />
+        {pager}
+        <p className="mt-4">
+          <a
+            href={`/desk/shipments.csv${searchOf({ ...filter, page: 1 })}`}
+            className="inline-flex min-h-11 items-center underline"
+          >
+            Download as CSV
+          </a>
+        </p>
+        <Outlet />
+      </>
+    );
+  }
+  return (
+    <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
+      {/* First in reading order, for its h1; to the right of the list on wide screens. */}
+      <div className="min-w-0 lg:order-last">
+        <Outlet />
+      </div>
+      <section aria-labelledby="list-title" className="hidden lg:block print:hidden">
+        <h2 id="list-title" className="mb-2 text-base font-semibold">
+          <Link to={`/desk/shipments${searchOf(filter)}`} className="inline-flex min-h-11 items-center underline">
+            {filter.q || filter.stage || filter.turn ? "Found shipments" : "All shipments"}
+          </Link>
+        </h2>
+        <ul className="ruled rounded-label border border-line bg-raised">
+          {shipments.map((shipment) => (
+            <li key={shipment.id}>
+              <NavLink
+                data-row
+                to={`/desk/shipments/${shipment.id}${searchOf(filter)}`}
+                className="block border-l-4 border-transparent px-3 py-2 text-sm no-underline hover:border-line aria-[current=page]:border-action forced-colors:border-[Canvas] forced-colors:aria-[current=page]:border-[Highlight]"
+              >
+                <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
+                <span className="flex justify-between gap-3 text-quiet">
+                  <span>{shipment.status} </span>
+                  <TurnMark turn={shipment.turn} />
+                </span>
+              </NavLink>
+            </li>
+          ))}
+        </ul>
+        {pager}
+      </section>
+    </div>
+  );
+}
+
+const plain = (name: string, value: string): FormField => ({
+  id: `find-${name}`,
+  name,
+  value,
+  errorId: "",
+  answer: 0,
+});
+
+function Find({ filter }: { filter: Filter }) {
+  const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
+  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
+  return (
+    <Form
+      key={searchOf(filter)}
+      role="search"
+      className="grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto] *:max-sm:-mb-2"
+    >
+      <Field field={plain("q", filter.q)} label="Find" type="search" optional autoComplete="off" spellCheck={false} />
+      <SelectField field={plain("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
+      <SelectField field={plain("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
+      <Button className="mb-5">Find</Button>
+    </Form>
+  );
+}
+
+/** The rows with a box each, and what is done with all that are ticked. */
+function BulkMove(props: { shipments: ListedShipment[]; filter: Filter; request: string }) {
+  const { shipments, filter, request } = props;
+  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment is like that.</p>;
+  return (
+    <Form method="post" action="/desk/shipments/move-many" id="many">
+      <input type="hidden" name="request" value={request} />
+      <ul className="ruled rounded-label border border-line bg-raised">
+        {shipments.map((shipment) => (
+          <li key={shipment.id} className="flex items-center gap-1 has-checked:bg-sunken">
+            <label className="flex size-11 shrink-0 items-center justify-center">
+              <span className="sr-only">{shipment.name}</span>
+              <input
+                type="checkbox"
+                name="shipment"
+                value={shipment.id}
+                disabled={shipment.stage === lastStage}
+                className="size-5"
+              />
+            </label>
+            <input type="hidden" name={`seen-${shipment.id}`} value={shipment.version} />
+            <Link
+              data-row
+              to={`/desk/shipments/${shipment.id}${searchOf(filter)}`}
+              className="grid min-w-0 flex-1 gap-x-4 py-2 pr-4 no-underline hover:text-action md:grid-cols-[2fr_1fr_1fr_auto]"
+            >
+              <span className="min-w-0">
+                <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
+                <span className="text-sm wrap-anywhere text-quiet">{shipment.client || shipment.email} </span>
+              </span>
+              <span className="text-sm">
+                {shipment.stage}/{lastStage} {shipment.status}{" "}
+              </span>
+              <span className="text-sm">
+                <TurnMark turn={shipment.turn} />
+                {shipment.awb && <span className="block font-mono text-quiet wrap-anywhere"> {shipment.awb}</span>}{" "}
+              </span>
+              <span className="text-sm text-quiet tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div className="mt-3 flex flex-wrap items-end gap-3">
+        <label className="grow text-sm font-semibold sm:max-w-xs">
+          Location
+          <input name="location" maxLength={120} autoComplete="off" className={`mt-1 font-normal ${inputLook}`} />
+        </label>
+        <Button look="action">
+          Move to the next stage
+          <Ticked form="many" />
+        </Button>
+      </div>
+    </Form>
+  );
+}

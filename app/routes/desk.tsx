@@ -1,0 +1,61 @@
+import { Link, NavLink, Outlet } from "react-router";
+import { DeskUnavailable } from "~/components/desk/unavailable";
+import { useSessionWatch } from "~/components/portal/session-watch";
+import { deskMiddleware, requireColleague } from "~/lib/desk.server";
+import { askForDesk } from "~/models/desk.server";
+import type { Route } from "./+types/desk";
+
+export const middleware: Route.MiddlewareFunction[] = [
+  deskMiddleware(({ url, params }) => askForDesk(url, params as Record<string, string | undefined>)),
+];
+
+export function loader({ context }: Route.LoaderArgs) {
+  const { id, colleague } = requireColleague(context);
+  return { person: id, ...colleague };
+}
+
+export default function Desk({ loaderData }: Route.ComponentProps) {
+  const { person, name, role } = loaderData;
+  useSessionWatch(person);
+  return (
+    <>
+      <div className="-mt-4 mb-6 flex flex-wrap items-center justify-between gap-x-6 border-b border-line print:hidden">
+        <nav aria-label="Desk">
+          <ul className="flex flex-wrap">
+            <DeskLink to="/desk">Today</DeskLink>
+            <DeskLink to="/desk/shipments">Shipments</DeskLink>
+            <DeskLink to="/desk/clients">Clients</DeskLink>
+            <DeskLink to="/desk/invitations">Invitations</DeskLink>
+            {role === "lead" && <DeskLink to="/desk/colleagues">Colleagues</DeskLink>}
+            <DeskLink to="/desk/log">Log</DeskLink>
+          </ul>
+        </nav>
+        <p className="text-sm text-quiet">
+          {name}, {role}.{" "}
+          <Link to="/desk/2fa" className="inline-flex min-h-11 items-center underline">
+            Manage 2FA
+          </Link>
+        </p>
+      </div>
+      <Outlet />
+    </>
+  );
+}
+
+function DeskLink({ to, children }: { to: string; children: string }) {
+  return (
+    <li>
+      <NavLink
+        to={to}
+        end={to === "/desk"}
+        className="flex min-h-11 items-center border-b-2 border-transparent px-3 text-sm font-semibold no-underline hover:text-action aria-[current=page]:border-action"
+      >
+        {children}
+      </NavLink>
+    </li>
+  );
+}
+
+export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
+  return <DeskUnavailable error={error} />;
+}

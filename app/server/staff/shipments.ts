@@ -1,0 +1,219 @@
+/** Staff commands on shipments, their documents and charges: the model functions of the desk. */
+import { writeFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import {
+  correctStage,
+  markCharge,
+  moveShipment,
+  orThrow,
+  PLACES,
+  saveArrival,
+  saveAwb,
+  sendBackDocument,
+  sendNote,
+  setCharge,
+  unverifyDocument,
+} from "../../models/desk-act.server.ts";
+import { findDocumentId, openForCompany, verifyDocument } from "../../models/document.server.ts";
+import { keepShipment } from "../../models/retention.server.ts";
+import { findShipmentId, listAllShipments } from "../../models/shipment.server.ts";
+import { CURRENCIES, lastStage, PAYMENTS } from "../../models/shipment.ts";
+import { amount, day, stageNumber, upTo } from "./arguments.ts";
+import { type By, company } from "./context.ts";
+import { note, print, shipmentLine } from "./printed.ts";
+
+const idHelp = "the shipment's id or a beginning that only it has";
+const why = ["--reason <why>", "why, for the log and, of what is sent back, for the client"] as const;
+
+export function addShipmentCommands(staff: Command, by: By): void {
+  /** Finds the shipment, acts on it, and prints what was done. */
+  const on = async (id: string, act: string, job: (found: string) => Promise<string>) => {
+    const backend = company();
+    const found = await findShipmentId(backend, id);
+    const line = await job(found);
+    note(by(), { act, shipment: found });
+    print(false, null, [line]);
+  };
+
+  const shipment = staff.command("shipment").description("shipments of all clients");
+  shipment
+    .command("list")
+    .description("all shipments, newest first")
+    .option("--json", "an array")
+    .action(async ({ json }: { json?: boolean }) => {
+      const all = await listAllShipments(company());
+      print(json, all, all.map(shipmentLine));
+    });
+  shipment
+    .command("advance")
+    .description("move a shipment to its next stage, with its tracking event, whether or not documents are missing")
+    .argument("<id>", idHelp)
+    .option("--location <text>", "where this happened, up to 120 characters", upTo(120))
+    .option("--note <text>", "a note to the client", upTo(1000))
+    .option("--json", "the shipment")
+    .action(async (id: string, { json, ...move }: { location?: string; note?: string; json?: boolean }) => {
+      const backend = company();
+      const found = await findShipmentId(backend, id);
+      const moved = orThrow(await moveShipment(backend, found, { ...move, despiteMissing: true }, { by_name: by() }));
+      if ("missing" in moved) throw new Error(`Documents are missing: ${moved.missing.join(", ")}.`);
+      note(by(), { act: "shipment advance", shipment: found, after: { stage: moved.stage } });
+      print(json, { id: found, ...moved }, [`${found} is at stage ${moved.stage}/${lastStage}: ${moved.status}`]);
+    });
+  shipment
+    .command("correct")
+    .description("put a shipment at the stage it is really at; a closed one is opened again so")
+    .argument("<id>", idHelp)
+    .requiredOption("--stage <number>", "1 to 10", stageNumber)
+    .requiredOption(...why, upTo(500))
+    .action((id: string, to: { stage: number; reason: string }) =>
+      on(id, "shipment correct", async (found) => {
+        const { stage, status } = orThrow(await correctStage(company(), found, to, { by_name: by() })) as {
+          stage: number;
+          status: string;
+        };
+        return `${found} is at stage ${stage}/${lastStage}: ${status}`;
+      }),
+    );
+  shipment
+    .command("set-awb")
+    .description("write the number of the air waybill or bill of lading")
+    .argument("<id>", idHelp)
+    .argument("<number>", "up to 64 characters", upTo(64))
+    .action((id: string, awb: string) =>
+      on(id, "shipment set-awb", async (found) => {
+        orThrow(await saveAwb(company(), found, awb, { by_name: by() }));
+        return `${found} has AWB/BL ${awb}`;
+      }),
+    );
+  shipment
+    .command("arrived")
+    .description("write where, when and in what the cargo arrived: free storage is counted from it")
+    .argument("<id>", idHelp)
+    .addOption(new Option("--place <place>", "where").choices(Object.keys(PLACES)).makeOptionMandatory())
+    .requiredOption("--day <day>", "such as 2026-05-10", day)
+    .addOption(new Option("--size <feet>", "20 or 40").choices(["20", "40"]).makeOptionMandatory())
+    .action((id: string, given: { place: keyof typeof PLACES; day: string; size: "20" | "40" }) =>
+      on(id, "shipment arrived", async (found) => {
+        const size = given.size === "20" ? 20 : 40;
+        orThrow(await saveArrival(company(), found, { ...given, size }, { by_name: by() }));
+        return `${found} arrived at ${PLACES[given.place]} on ${given.day}`;
+      }),
+    );
+  shipment
+    .command("keep")
+    .description("keep a shipment longer than seven years, for a dispute or because a law asks for it")
+    .argument("<id>", idHelp)
+    .argument("<day>", "the last day, such as 2040-12-31", day)
+    .action((id: string, until: string) =>
+      on(id, "shipment keep", async (found) => {
+        orThrow(await keepShipment(company(), found, until, by()));
+        return `${found} is kept until ${until}`;
+      }),
+    );
+  staff
+    .command("note")
+    .description("tell the client something, in the history of the shipment")
+    .argument("<shipment>", idHelp)
+    .argument("<text>", "up to 1000 characters", upTo(1000))
+    .action((id: string, text: string) =>
+      on(id, "shipment note", async (found) => {
+        orThrow(await sendNote(company(), found, text, { by_name: by() }));
+        return `The client of ${found} can read it`;
+      }),
+    );
+
+  addDocumentCommands(staff, on, by);
+  addChargeCommands(staff, on, by);
+}
+
+type On = (id: string, act: string, job: (found: string) => Promise<string>) => Promise<void>;
+
+function addDocumentCommands(staff: Command, on: On, by: By): void {
+  const document = staff.command("document").description("documents of all clients");
+  const named = (name: string, description: string) =>
+    document
+      .command(name)
+      .description(description)
+      .argument("<shipment>", idHelp)
+      .argument("<name>", 'such as "Bill of Lading"');
+  named("verify", "mark an uploaded document as verified").action((id: string, name: string) =>
+    on(id, "document verify", async (found) => {
+      const one = await findDocumentId(company(), found, name);
+      const refused = await verifyDocument(company(), one, { by_name: by() });
+      if (refused) throw new Error(refused.reason);
+      return `The ${name} of ${found} is verified`;
+    }),
+  );
+  named("unverify", "take the verification of a document back")
+    .requiredOption(...why, upTo(500))
+    .action((id: string, name: string, { reason }: { reason: string }) =>
+      on(id, "document unverify", async (found) => {
+        const one = await findDocumentId(company(), found, name);
+        orThrow(await unverifyDocument(company(), one, reason, { by_name: by() }));
+        return `The ${name} of ${found} is not verified any more`;
+      }),
+    );
+  named("send-back", "ask the client for another file")
+    .requiredOption(...why, upTo(500))
+    .action((id: string, name: string, { reason }: { reason: string }) =>
+      on(id, "document send-back", async (found) => {
+        const one = await findDocumentId(company(), found, name);
+        orThrow(await sendBackDocument(company(), one, reason, { by_name: by() }));
+        return `The ${name} of ${found} is sent back`;
+      }),
+    );
+  named("open", "write the file of a document into a new file of yours")
+    .argument("<file>", "such as invoice.pdf")
+    .action((id: string, name: string, file: string) =>
+      on(id, "document open", async (found) => {
+        const opened = await openForCompany(company(), await findDocumentId(company(), found, name), by());
+        if ("reason" in opened) throw new Error(opened.reason);
+        await writeFile(file, opened.content, { flag: "wx", mode: 0o600 });
+        return `${file} is the ${name} of ${found}`;
+      }),
+    );
+}
+
+function addChargeCommands(staff: Command, on: On, by: By): void {
+  const items = PAYMENTS.map(({ id }) => id);
+  const charge = staff.command("charge").description("what clients are to pay");
+  charge
+    .command("set")
+    .description("set or change what is to be paid for one item; what was paid is due again then")
+    .argument("<shipment>", idHelp)
+    .argument("<item>", items.join(", "))
+    .argument("<amount>", "such as 12500 or 12500.50", amount)
+    .addOption(new Option("--currency <currency>", "of the amount").choices([...CURRENCIES]).default("KES"))
+    .option("--due <day>", "the last day to pay, such as 2026-05-31", day)
+    .option("--note <text>", "for the client", upTo(300))
+    .action((id: string, item: string, sum: number, more: { currency: string; due?: string; note?: string }) =>
+      on(id, "charge set", async (found) => {
+        const { currency, due: due_on, note } = more;
+        orThrow(await setCharge(company(), found, { item, amount: sum, currency, due_on, note }, { by_name: by() }));
+        return `${found}: ${item} is ${currency} ${sum}`;
+      }),
+    );
+  charge
+    .command("paid")
+    .description("note that an item was paid")
+    .argument("<shipment>", idHelp)
+    .argument("<item>", items.join(", "))
+    .action((id: string, item: string) =>
+      on(id, "charge paid", async (found) => {
+        orThrow(await markCharge(company(), found, { item, paid: true }, { by_name: by() }));
+        return `${found}: ${item} is paid`;
+      }),
+    );
+  charge
+    .command("unpaid")
+    .description("note that an item was not paid after all")
+    .argument("<shipment>", idHelp)
+    .argument("<item>", items.join(", "))
+    .requiredOption(...why, upTo(500))
+    .action((id: string, item: string, { reason }: { reason: string }) =>
+      on(id, "charge unpaid", async (found) => {
+        orThrow(await markCharge(company(), found, { item, paid: false, reason }, { by_name: by() }));
+        return `${found}: ${item} is not paid`;
+      }),
+    );
+}

@@ -1,0 +1,235 @@
+/** Files for the demo: papers of a shipment as a PDF of one page, or as the picture that a scanner makes of it. */
+import { crc32, deflateSync } from "node:zlib";
+
+/**
+ * A page under its title. A row of one text is a line, of two a name with its value, of five a line of a table; an empty
+ * row is a rule. Texts are of Latin letters.
+ */
+export type Page = { title: string; rows: string[][] };
+
+/** What the papers of a shipment tell. */
+export type Cargo = {
+  shipper: string;
+  consignee: string;
+  way: [from: string, to: string, carrier: string];
+  /** The number of the air waybill or bill of lading. */
+  bill: string;
+  day: string;
+  packages: string;
+  kilograms: number;
+  /** HS code, goods, how many, price of one in USD. */
+  goods: [code: string, goods: string, count: number, price: number][];
+};
+
+const figure = (value: number, digits = 0) =>
+  value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+/** The paper that a shipment's document of this name is. */
+export function paperOf(name: string, cargo: Cargo): Page {
+  const { goods, bill, kilograms } = cargo;
+  const total = goods.reduce((sum, [, , count, price]) => sum + count * price, 0);
+  const number = bill.replace(/\D/g, "").slice(-5);
+  const parties = [
+    ["Shipper", cargo.shipper],
+    ["Consignee", cargo.consignee],
+  ];
+  const [from, to, carrier] = cargo.way;
+  const voyage = [
+    ["From", from],
+    ["To", to],
+    ["Carried by", carrier],
+  ];
+  const end = [[], ["Made for the demo of this portal: nobody sent these goods."]];
+  const pages: Record<string, Page> = {
+    "Commercial Invoice": {
+      title: "Commercial Invoice",
+      rows: [
+        ["Invoice no.", `CI-${number}`],
+        ["Date", cargo.day],
+        ...parties,
+        ...voyage.slice(0, 2),
+        ["Terms", "CIF, 30 days after the date of shipment"],
+        [],
+        ["HS code", "Goods", "Quantity", "Unit USD", "USD"],
+        ...goods.map(([code, what, count, price]) => [
+          code,
+          what,
+          figure(count),
+          figure(price, 2),
+          figure(count * price, 2),
+        ]),
+        [],
+        ["", "Total", "", "", figure(total, 2)],
+        ["We declare that this invoice shows the price that is paid for these goods."],
+        ...end,
+      ],
+    },
+    "Packing List": {
+      title: "Packing List",
+      rows: [
+        ["To invoice", `CI-${number}`],
+        ["Date", cargo.day],
+        ...parties,
+        ["Marks", `${number} / ${to.split(",")[0]?.toUpperCase()} / 1-UP`],
+        [],
+        ["Line", "Goods", "Quantity", "Net kg", "Gross kg"],
+        ...goods.map(([, what, count], line) => [
+          String(line + 1),
+          what,
+          figure(count),
+          figure((kilograms * 0.94) / goods.length),
+          figure(kilograms / goods.length),
+        ]),
+        [],
+        ["Packages", cargo.packages],
+        ["Gross weight", `${figure(kilograms)} kg`],
+        ...end,
+      ],
+    },
+    "Insurance Certificate": {
+      title: "Certificate of Insurance",
+      rows: [
+        ["Certificate", `MC-${number}-01`],
+        ["Date", cargo.day],
+        ["Assured", cargo.consignee],
+        ["Sum insured", `USD ${figure(total * 1.1, 2)}, the value of the goods and ten per cent`],
+        ...voyage,
+        [],
+        ["Goods", goods.map(([, what]) => what).join("; ")],
+        ["Packages", cargo.packages],
+        ["Cover", "All risks from warehouse to warehouse, with war and strikes"],
+        ["Claims", "Tell the surveyor at the place of arrival within three days"],
+        ...end,
+      ],
+    },
+    "Bill of Lading": {
+      title: /^\d{3}-/.test(bill) ? "Air Waybill" : "Bill of Lading",
+      rows: [
+        ["Number", bill],
+        ["Date", cargo.day],
+        ...parties,
+        ["Notify", "Mizigo Clearing & Forwarding"],
+        ...voyage,
+        [],
+        ["Packages", cargo.packages],
+        ["Said to contain", goods.map(([, what]) => what).join("; ")],
+        ["Gross weight", `${figure(kilograms)} kg`],
+        ["Freight", "Prepaid"],
+        [],
+        ["Taken in charge in apparent good order and condition."],
+        ["Signed for the carrier in three originals."],
+        ...end,
+      ],
+    },
+  };
+  return pages[name] ?? { title: name, rows: [] };
+}
+
+/** The size of A4, and of its texts, in points; x positions of a row's parts, by how many it has. */
+const sheet = { width: 595, height: 842 };
+const columns: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
+
+/** Where the texts and rules of a page lie: `y` counts from its top. */
+function layout({ title, rows }: Page) {
+  const texts = [{ text: title, x: 56, y: 100, size: 20 }];
+  const rules: number[] = [];
+  rows.forEach((row, line) => {
+    const y = 146 + line * 20;
+    if (row.length === 0) rules.push(y - 4);
+    row.forEach((text, part) => {
+      texts.push({ text, x: columns[row.length]?.[part] ?? 56, y, size: 10 });
+    });
+  });
+  return { texts, rules };
+}
+
+/** The page as a PDF. */
+export function asPdf(page: Page): Uint8Array<ArrayBuffer> {
+  const { texts, rules } = layout(page);
+  const drawn = [
+    ...texts.map(({ text, x, y, size }) => {
+      const shown = text.replace(/[()\\]/g, "\\$&");
+      return `BT /F${size > 10 ? 2 : 1} ${size} Tf ${x} ${sheet.height - y} Td (${shown}) Tj ET`;
+    }),
+    ...rules.map((y) => `0.6 w 56 ${sheet.height - y} m 540 ${sheet.height - y} l S`),
+  ].join("\n");
+  const font = (name: string) => `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`;
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>`,
+    `<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`,
+    font("Helvetica"),
+    font("Helvetica-Bold"),
+  ];
+  let pdf = "%PDF-1.4\n";
+  const offsets = objects.map((object, index) => {
+    const offset = pdf.length;
+    pdf += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, "0")} 00000 n \n`;
+  });
+  const start = pdf.length;
+  pdf += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
+  pdf += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+  return Uint8Array.from(Buffer.from(pdf, "latin1"));
+}
+
+/** A typewriter's letters, 5 by 7 dots: seven rows of five bits, each a digit of base 32. */
+const letters = new Map(
+  (
+    "A4ahhvhh Buhhuhhu Cehggghe Duhhhhhu Evgguggv Fvgguggg Gehgnhhe Hhhhvhhh Ie44444e J72222ic Khikokih Lggggggv " +
+    "Mhrllhhh Nhhpljhh Oehhhhhe Puhhuggg Qehhhlid Ruhhukih Sfgge11u Tv444444 Uhhhhhhe Vhhhhha4 Whhhllla Xhha4ahh " +
+    "Yhha4444 Zv1248gv 0ehjlphe 14c4444e 2eh1248v 3v2421he 426aiv22 5vgu11he 668guhhe 7v124888 8ehhehhe 9ehhf12c " +
+    ".00000cc ,0000c48 -000v000 /01248g0 :0cc0cc0 &cik8lid"
+  )
+    .split(" ")
+    .map((glyph) => [glyph.slice(0, 1), [...glyph.slice(1)].map((row) => Number.parseInt(row, 32))]),
+);
+
+/** The page as a PNG, as if it had been laid on the glass a little askew. */
+export function asScan(page: Page): Uint8Array<ArrayBuffer> {
+  const { texts, rules } = layout(page);
+  const scale = 2;
+  const [width, height] = [sheet.width * scale, sheet.height * scale];
+  // A row of pixels begins with the number of its filter: none.
+  const pixels = Buffer.alloc((width + 1) * height, 243);
+  const dot = (x: number, y: number, grey: number, size: number) => {
+    const first = Math.round(y + x * 0.006);
+    for (let row = first; row < first + size; row += 1) {
+      const at = row * (width + 1) + 1 + x;
+      pixels.fill(grey, at, at + size);
+    }
+  };
+  for (let y = 0; y < height; y += 1) {
+    pixels[y * (width + 1)] = 0;
+    // The shadow of the lid.
+    for (let x = 0; x < 14; x += 1) pixels[y * (width + 1) + width - x] = 150 + x * 6;
+  }
+  for (const y of rules) for (let x = 112; x < 1080; x += 1) dot(x, y * scale, 120, 2);
+  for (const { text, x, y, size } of texts) {
+    const dots = size / 5;
+    [...text.toUpperCase()].forEach((letter, place) => {
+      letters.get(letter)?.forEach((bits, row) => {
+        for (let bit = 0; bit < 5; bit += 1) {
+          const left = x * scale + (place * 6 + bit) * dots;
+          if (bits & (16 >> bit)) dot(Math.round(left), y * scale - (7 - row) * dots, 84, dots);
+        }
+      });
+    });
+  }
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits of grey a pixel.
+  header[8] = 8;
+  const parts = [chunk("IHDR", header), chunk("IDAT", deflateSync(pixels)), chunk("IEND", Buffer.alloc(0))];
+  return Uint8Array.from(Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), ...parts]));
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name), data]);
+  const ends = Buffer.alloc(8);
+  ends.writeUInt32BE(data.length, 0);
+  ends.writeUInt32BE(crc32(named), 4);
+  return Buffer.concat([ends.subarray(0, 4), named, ends.subarray(4)]);
+}

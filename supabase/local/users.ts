@@ -1,0 +1,44 @@
+/** Accounts as GoTrue shows them to the company, and the addresses that it takes for one. */
+import { withUserFactors } from "./assurance.ts";
+import type { Database } from "./database.ts";
+import { failure } from "./failure.ts";
+
+type Row = Record<string, unknown>;
+type ShownUser = Row & { id: string; email: string; user_metadata: Record<string, unknown> };
+
+/** An account with its identities and factors; what is empty is left out. */
+export async function shownUser(db: Database, id: string): Promise<ShownUser> {
+  const { rows } = await db.query<ShownUser>(
+    `select id, aud, role, email, email_confirmed_at, invited_at, coalesce(phone, '') as phone, confirmation_sent_at,
+       confirmed_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data as app_metadata,
+       raw_user_meta_data as user_metadata, created_at, updated_at, banned_until, is_anonymous
+     from auth.users where id = $1`,
+    [id],
+  );
+  const identities = await db.query(
+    `select id as identity_id, provider_id as id, user_id, identity_data, provider, last_sign_in_at, created_at,
+       updated_at, email
+     from auth.identities where user_id = $1 order by created_at`,
+    [id],
+  );
+  const known = Object.entries(rows[0] ?? {}).filter(([, value]) => value !== null);
+  return withUserFactors(db, { ...(Object.fromEntries(known) as ShownUser), identities: identities.rows });
+}
+
+/** The id of the account with an address, or null. */
+export async function findUserId(db: Database, email: string): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>("select id from auth.users where email = lower($1)", [email]);
+  return rows[0]?.id ?? null;
+}
+
+/** GoTrue's pattern (badoux/checkmail). */
+const address =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
+
+/** The refusal of what is no e-mail address, or null. */
+export function refusedAddress(email: string): Response | null {
+  if (!email) return failure(400, "validation_failed", "An email address is required");
+  if (Buffer.byteLength(email) > 255) return failure(400, "validation_failed", "An email address is too long");
+  if (address.test(email)) return null;
+  return failure(400, "validation_failed", "Unable to validate email address: invalid format");
+}

@@ -1,0 +1,39 @@
+/** Tokens of mails and links, spent as GoTrue spends them. */
+import { body, type Handler } from "./assurance.ts";
+import type { Database } from "./database.ts";
+import { banned, failure } from "./failure.ts";
+
+type Asked = { type: unknown; token: unknown; token_hash: unknown; email: unknown; phone: unknown };
+
+/** Spends a token for a session. The library looks for it and judges its age; a banned account gets none. */
+export async function verify({ next, db }: { next: Handler; db: Database }, request: Request): Promise<Response> {
+  const { type, token, token_hash: hash, email, phone } = await body<Asked>(request.clone());
+  if (type && !token === !hash) {
+    return failure(400, "validation_failed", "Verify requires either a token or a token hash");
+  }
+  if (type && hash && (email || phone)) {
+    return failure(400, "validation_failed", "Only the token_hash and type should be provided");
+  }
+  if (await isBanned(db, hash, email)) return banned(403);
+
+  const response = await next(request);
+  if (response.status === 500) {
+    const act = type === "signup" ? "Error confirming user" : "Database error updating user";
+    return failure(500, "unexpected_failure", act);
+  }
+  if (!response.ok) return response;
+  // One token that is spent ends the account's others.
+  const { user } = (await response.clone().json()) as { user: { id: string } };
+  await db.query("update auth.users set confirmation_token = null, recovery_token = null where id = $1", [user.id]);
+  return response;
+}
+
+/** Whether the account that a token is for, right or wrong, is banned. */
+async function isBanned(db: Database, hash: unknown, email: unknown): Promise<boolean> {
+  const { rows } = await db.query<{ closed: boolean }>(
+    `select coalesce(banned_until > now(), false) as closed from auth.users
+     where case when $1 = '' then email = lower($2) else $1 in (confirmation_token, recovery_token) end`,
+    [String(hash ?? ""), String(email ?? "")],
+  );
+  return rows.some(({ closed }) => closed);
+}
