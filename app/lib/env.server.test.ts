@@ -22,6 +22,7 @@ test("without any variable the site listens on this machine alone and starts its
     backend: null,
     sessionSecret: null,
     smtpUrl: null,
+    mailFrom: null,
     trustedProxies: [],
     addressesTold: true,
     limits: {
@@ -111,6 +112,8 @@ const good: [string, string, object][] = [
   ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
   ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
   ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],
+  ["MAIL_FROM", "Mizigo <desk@mizigo.example>", { mailFrom: "Mizigo <desk@mizigo.example>" }],
+  ["MAIL_FROM", "desk@mizigo.example", { mailFrom: "desk@mizigo.example" }],
   ["SMTP_URL", "smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
 ];
 

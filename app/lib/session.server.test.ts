@@ -11,7 +11,7 @@ test("where auth signs with a secret, it is asked who that is, and may take as l
     asked.push(url);
     const isAuth = url.startsWith("/auth");
     if (isAuth) await setTimeout(5200);
-    const caller = { email: "client@client.example", full_name: "Wanjiru", factors: [] };
+    const caller = { email: "client@client.example", full_name: "Wanjiru", factors: [], colleague: null };
     response
       .writeHead(200, { "content-type": "application/json" })
       .end(JSON.stringify(isAuth ? { id: "0b51e3a8", user_metadata: {} } : { caller }));
