@@ -15,9 +15,11 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components|lib|models)\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/portal\/two-factor)|lib|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
+    // Nothing of the desk is in the script of visitors and clients.
+    { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
   ],
 };
 
