@@ -18,6 +18,7 @@ WORKDIR /site
 # Owned by root: the process may read the site and write only /data and /tmp.
 COPY --from=dependencies /site/node_modules node_modules
 COPY --from=build /site/build build
+COPY --from=build /site/dist dist
 COPY package.json ./
 COPY app/server/run.js app/server/run.js
 COPY supabase supabase

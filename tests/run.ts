@@ -24,7 +24,8 @@ const postgres = begun(ensurePostgres());
 const chromium = begun(ensureBrowser());
 // Without Firefox its journeys fail with a message of their own, and the route tests still run.
 const firefox = ensureFirefox().catch(() => undefined);
-const started = begun(build().then(firstStart));
+// What a newcomer does: in a fresh clone this start builds the site.
+const started = begun(firstStart());
 
 const checks = await Promise.all([
   inTurn([
@@ -66,16 +67,6 @@ async function inTurn(phases: Phase[]): Promise<Outcome[]> {
     done.push(outcome);
   }
   return done;
-}
-
-/** Builds the site, in a process of its own, as a build blocks its process. */
-async function build(): Promise<void> {
-  const file = path.join(root, "app/server/start/build.ts");
-  const code = `import(${JSON.stringify(file)}).then(({ ensureBuild }) => ensureBuild())`;
-  const isBuilt =
-    (await run(process.execPath, ["app/server/run.js"])) &&
-    (await run(process.execPath, ["--import", "tsx", "-e", code]));
-  if (!isBuilt) throw new Error("The build failed.");
 }
 
 /** Runs a script of package.json that fails if it finds a fault. */

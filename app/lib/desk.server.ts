@@ -30,6 +30,9 @@ export type AskForDesk = (backend: Backend) => PromiseLike<{
 type Shown = { caller: Caller } | Refusal | null;
 const deskContext = createContext<{ person: AtDesk; shown: () => Promise<Shown> } | Refusal>();
 
+/** The answer to everybody who is no colleague: that of an unknown path. */
+const noPage: Refusal = { reason: "", status: 404 };
+
 /** Where a colleague without a second factor is led before the first page. */
 export const setUpPath = "/desk/2fa";
 
@@ -53,10 +56,11 @@ export function deskMiddleware(askForPage: (args: MiddlewareArgs) => AskForDesk 
       endSession(context);
       throw toLogin(request, withNext("/login", url));
     }
+    const { colleague } = "reason" in person ? { colleague: null } : person;
+    // Loaders throw a refusal, not this: an error page has the site around it only when the root's loader has run.
     if ("reason" in person) context.set(deskContext, person);
+    else if (!colleague) context.set(deskContext, noPage);
     else {
-      const { colleague } = person;
-      if (!colleague) throw data("Not found", { status: 404 });
       if (needsCode(person)) throw redirect(withNext("/login/verify", url), 303);
       const isSettingUp = [setUpPath, "/desk/session"].includes(url.pathname);
       if (person.factors.length === 0 && !isSettingUp) throw redirect(setUpPath, 303);
@@ -96,4 +100,33 @@ export async function deskPage<Page>(context: Readonly<RouterContextProvider>, s
   const page = schema.safeParse(answer);
   if (!page.success) throw thrown(refusalOfThrown(page.error));
   return page.data;
+}
+
+/** The action of a page that has no form. */
+export function noForm(): never {
+  throw data("Not found", { status: 404 });
+}
+
+const failed = createContext<unknown>();
+
+/**
+ * Middleware and loader of an address that answers with a file of `make`. The route has a component, NoPage, so that what
+ * `make` throws becomes the site's error page, and no bare JSON.
+ */
+export function fileRoute(make: (args: MiddlewareArgs) => Response | Promise<Response>) {
+  const middleware: MiddlewareFunction<Response>[] = [
+    async (args, next) => {
+      if (args.request.method === "POST") return next();
+      try {
+        return await make(args);
+      } catch (error) {
+        args.context.set(failed, error);
+        return next();
+      }
+    },
+  ];
+  const loader = ({ context }: { context: Readonly<RouterContextProvider> }): never => {
+    throw context.get(failed);
+  };
+  return { middleware, loader };
 }

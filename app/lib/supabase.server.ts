@@ -154,6 +154,16 @@ export function backendOf(context: Readonly<RouterContextProvider>): Backend {
   return context.get(backendContext)();
 }
 
+/**
+ * A handle of the same person whose calls have a deadline each, instead of one together: for an answer that is longer than a
+ * page. It does not renew the session, so it reads for as long as the access token lives, an hour at most.
+ */
+export async function forLongReads(backend: Backend): Promise<Backend> {
+  const { data } = await backend.auth.getSession();
+  const { url, publishableKey } = env().backend;
+  return detached(url, publishableKey, { Authorization: `Bearer ${data.session?.access_token}` });
+}
+
 /** A handle without a session, for acts before one exists. Nothing it receives is kept. */
 export function anonymousBackend(): Backend {
   return detached(env().backend.url, env().backend.publishableKey);
@@ -167,10 +177,10 @@ export function companyBackend(access: BackendAccess = env().backend): Backend {
   return detached(access.url, access.secretKey);
 }
 
-function detached(url: string, key: string): Backend {
+function detached(url: string, key: string, headers: Record<string, string> = {}): Backend {
   return createClient<Database>(url, key, {
     auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
-    global: { fetch: backendFetch(null) },
+    global: { fetch: backendFetch(null), headers },
     realtime,
   });
 }

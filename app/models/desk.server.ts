@@ -5,11 +5,13 @@ import { filterOf } from "./desk.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
 
 const time = z.string();
+/** A time as the pages show it, to the minute. */
+const minute = time.transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 const turn = z.enum(["client", "company", "closed"]);
 
 /** A list of the day's work: its count, up to 100, and its oldest rows. */
 const listOf = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
-const Line = z.object({ shipment: z.string(), name: z.string(), what: z.string(), at: time });
+const Line = z.object({ shipment: z.string(), name: z.string(), what: z.string(), at: minute });
 
 export const TodayPage = z.object({
   announcement: Announcement.nullable(),
@@ -23,8 +25,7 @@ export const TodayPage = z.object({
 });
 export type TodayPage = z.infer<typeof TodayPage>;
 
-/** A line of the log, as the pages show it. */
-const ShownAct = z.object({
+const LoggedAct = z.object({
   id: z.string(),
   at: time,
   by: z.string(),
@@ -36,6 +37,10 @@ const ShownAct = z.object({
   after: z.record(z.string(), z.unknown()).nullable(),
   reason: z.string().nullable(),
 });
+export type LoggedAct = z.infer<typeof LoggedAct>;
+
+/** A line of the log, as the pages show it. */
+const ShownAct = LoggedAct.omit({ id: true }).extend({ at: minute });
 export type ShownAct = z.infer<typeof ShownAct>;
 
 const Listed = z.object({
@@ -51,7 +56,10 @@ const Listed = z.object({
   client: z.string().nullable(),
   email: z.string(),
 });
-export type ListedShipment = z.infer<typeof Listed>;
+
+/** A shipment of the list, as the pages show it. */
+const ShownShipment = Listed.omit({ created_at: true }).extend({ changed_at: minute });
+export type ShownShipment = z.infer<typeof ShownShipment>;
 
 const DeskDocument = z.object({
   id: z.string(),
@@ -61,9 +69,9 @@ const DeskDocument = z.object({
   file_name: z.string().nullable(),
   file_size: z.number().nullable(),
   media_type: z.string().nullable(),
-  uploaded_at: time.nullable(),
+  uploaded_at: minute.nullable(),
   version: z.number(),
-  sent_back_at: time.nullable(),
+  sent_back_at: minute.nullable(),
   sent_back_reason: z.string().nullable(),
 });
 export type DeskDocument = z.infer<typeof DeskDocument>;
@@ -79,20 +87,18 @@ const DeskCharge = z.object({
 });
 export type DeskCharge = z.infer<typeof DeskCharge>;
 
-const Opened = Listed.omit({ client: true, email: true }).extend({
-  turn_since: time,
-  retain_until: z.string(),
+const Opened = ShownShipment.omit({ client: true, email: true }).extend({
+  turn_since: minute,
   arrival: z.object({ place: z.string(), day: z.string(), size: z.number(), free_until: z.string() }).nullable(),
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),
   events: z.array(
     z.object({
-      id: z.string(),
       status: z.string(),
       location: z.string().nullable(),
       note: z.string().nullable(),
-      created_at: time,
+      created_at: minute,
     }),
   ),
   log: z.array(ShownAct),
@@ -100,7 +106,10 @@ const Opened = Listed.omit({ client: true, email: true }).extend({
 export type OpenedShipment = z.infer<typeof Opened>;
 
 /** A 21st shipment means that there is a next page. `opened` is null for none and for an unknown one. */
-export const ShipmentsPage = z.object({ shipments: z.array(Listed), opened: Opened.nullable() });
+export const ShipmentsPage = z.object({ shipments: z.array(ShownShipment), opened: Opened.nullable() });
+
+/** Rows of the table of all shipments. */
+export const ShipmentRows = z.object({ shipments: z.array(Listed) });
 
 const ListedClient = z.object({
   id: z.string(),
@@ -118,7 +127,7 @@ export const ClientsPage = z.object({
     client_id: z.string().nullable(),
     factors: z.number(),
     kept_until: z.string().nullable(),
-    shipments: z.array(Listed.pick({ id: true, name: true, stage: true, status: true, turn: true, changed_at: true })),
+    shipments: z.array(Listed.pick({ id: true, name: true, stage: true, status: true, turn: true })),
     log: z.array(ShownAct),
   }).nullable(),
 });
@@ -152,6 +161,9 @@ export const ColleaguesPage = z.object({ colleagues: z.array(ListedColleague) })
 /** A 51st act means that there is a next page. */
 export const LogPage = z.object({ acts: z.array(ShownAct) });
 
+/** Rows of the table of all acts. */
+export const LogRows = z.object({ acts: z.array(LoggedAct) });
+
 /** The filter of /desk/log; `day` in East Africa Time. */
 export function logFilterOf({ searchParams }: URL) {
   const text = (name: string, pattern: RegExp) => {
@@ -159,11 +171,13 @@ export function logFilterOf({ searchParams }: URL) {
     return pattern.test(asked) ? asked : undefined;
   };
   const page = Number(searchParams.get("page"));
+  const day = text("day", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
   return {
-    who: text("who", /^.{1,120}$/),
+    who: text("who", /^\P{Cc}{1,120}$/u),
     what: text("what", /^[a-z0-9 -]{1,64}$/),
     shipment: text("shipment", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
-    day: text("day", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/),
+    // The 30th of February is none.
+    day: day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? day : undefined,
     page: Number.isInteger(page) && page > 0 && page < 1e6 ? page : 1,
   };
 }

@@ -15,9 +15,9 @@ export function filterOf({ searchParams }: URL): Filter {
   };
   const turn = searchParams.get("turn") ?? "";
   return {
-    q: (searchParams.get("q") ?? "").trim().slice(0, 100),
+    q: (searchParams.get("q") ?? "").replaceAll("\0", "").trim().slice(0, 100),
     stage: whole("stage", 10),
-    turn: turn in TURNS ? (turn as Turn) : null,
+    turn: Object.hasOwn(TURNS, turn) ? (turn as Turn) : null,
     page: whole("page", 1e6) ?? 1,
   };
 }

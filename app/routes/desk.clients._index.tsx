@@ -5,7 +5,7 @@ import { Field } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
-import { deskPage } from "~/lib/desk.server";
+import { deskPage, noForm } from "~/lib/desk.server";
 import { filterOf, searchOf } from "~/models/desk";
 import { ClientsPage } from "~/models/desk.server";
 import { pageSize } from "~/models/shipment";
@@ -16,6 +16,8 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const { q, page } = filterOf(url);
   return { clients: clients.slice(0, pageSize), hasMore: clients.length > pageSize, q, page };
 }
+
+export const action = noForm;
 
 export default function Clients({ loaderData }: Route.ComponentProps) {
   const { clients, hasMore, q, page } = loaderData;

@@ -21,9 +21,10 @@ import { pageSize } from "~/models/shipment";
 import { oneLine } from "~/models/text";
 import type { Route } from "./+types/desk.invitations";
 
+const howMany = "Give a number from 1 to 100.";
 const Issue = z
   .object({
-    count: z.coerce.number("Give a number from 1 to 100.").int().min(1).max(100, "Give a number from 1 to 100."),
+    count: z.coerce.number(howMany).int(howMany).min(1, howMany).max(100, howMany),
     for: oneLine("").max(120, "Use at most 120 characters.").optional(),
     email: emailAddress.optional(),
   })

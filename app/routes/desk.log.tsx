@@ -4,7 +4,7 @@ import { Field } from "~/components/field";
 import type { FormField } from "~/components/form";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
-import { deskPage } from "~/lib/desk.server";
+import { deskPage, noForm } from "~/lib/desk.server";
 import { LogPage, logFilterOf } from "~/models/desk.server";
 import type { Route } from "./+types/desk.log";
 
@@ -15,6 +15,8 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const { acts } = await deskPage(context, LogPage);
   return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: logFilterOf(url) };
 }
+
+export const action = noForm;
 
 export default function Log({ loaderData }: Route.ComponentProps) {
   const { acts, hasMore, asked } = loaderData;

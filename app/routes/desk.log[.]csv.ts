@@ -1,23 +1,24 @@
+import { NoPage } from "~/components/no-page";
 import { csvStream } from "~/lib/csv.server";
-import { requireColleague } from "~/lib/desk.server";
+import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
 import { refusalOf, thrown } from "~/lib/refusal.server";
-import { LogPage, logFilterOf, type ShownAct } from "~/models/desk.server";
-import type { Route } from "./+types/desk.log[.]csv";
+import { forLongReads } from "~/lib/supabase.server";
+import { type LoggedAct, LogRows, logFilterOf } from "~/models/desk.server";
 
 /** The acts of the log's filter, all pages of it, 500 at a time. */
-export async function loader({ context, url }: Route.LoaderArgs) {
-  const { backend } = requireColleague(context);
+const table = fileRoute(async ({ context, url }) => {
+  const backend = await forLongReads(requireColleague(context).backend);
   const { page: _, ...asked } = logFilterOf(url);
   const filter = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-  const json = (state: ShownAct["before"]) => (state ? JSON.stringify(state) : "");
+  const json = (state: LoggedAct["before"]) => (state ? JSON.stringify(state) : "");
   return csvStream(
     "log.csv",
     ["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"],
-    async (last: ShownAct | null) => {
+    async (last: LoggedAct | null) => {
       const after = last ? { before: last.at, before_id: last.id } : {};
       const { data, error, status } = await backend.rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true });
       if (error) throw thrown(refusalOf({ ...error, status }));
-      return LogPage.parse(data).acts;
+      return LogRows.parse(data).acts;
     },
     (act) => [
       act.at,
@@ -31,4 +32,10 @@ export async function loader({ context, url }: Route.LoaderArgs) {
       act.reason ?? "",
     ],
   );
-}
+});
+
+export const middleware = table.middleware;
+export const loader = table.loader;
+export const action = noForm;
+
+export default NoPage;

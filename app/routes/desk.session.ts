@@ -1,4 +1,14 @@
+import { NoPage } from "~/components/no-page";
+import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
+
 /** Session check for useSessionWatch: an empty answer, or the redirect to the login by deskMiddleware. */
-export function loader() {
+const check = fileRoute(({ context }) => {
+  requireColleague(context);
   return new Response(null, { status: 204 });
-}
+});
+
+export const middleware = check.middleware;
+export const loader = check.loader;
+export const action = noForm;
+
+export default NoPage;

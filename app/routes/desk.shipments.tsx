@@ -8,9 +8,9 @@ import type { FormField } from "~/components/form";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
-import { deskPage } from "~/lib/desk.server";
+import { deskPage, noForm } from "~/lib/desk.server";
 import { type Filter, filterOf, searchOf, TURNS } from "~/models/desk";
-import { type ListedShipment, ShipmentsPage } from "~/models/desk.server";
+import { ShipmentsPage, type ShownShipment } from "~/models/desk.server";
 import { lastStage, pageSize, STAGES } from "~/models/shipment";
 import type { Route } from "./+types/desk.shipments";
 
@@ -20,18 +20,23 @@ const beside = 11;
 export async function loader({ context, url, params }: Route.LoaderArgs) {
   const { shipments } = await deskPage(context, ShipmentsPage);
   const opened = (params as { shipmentId?: string }).shipmentId;
-  const at = shipments.findIndex(({ id }) => id === opened);
-  const first = opened ? Math.max(0, Math.min(at - 5, pageSize - beside)) : 0;
+  const rows = shipments.slice(0, pageSize);
+  const at = rows.findIndex(({ id }) => id === opened);
+  const first = Math.max(0, Math.min(at - 5, pageSize - beside));
+  const around = rows.slice(first, first + beside).map(({ id, name, status, turn }) => ({ id, name, status, turn }));
   return {
-    shipments: shipments.slice(0, pageSize).slice(first, opened ? first + beside : pageSize),
+    shipments: opened ? [] : rows,
+    around: opened ? around : [],
     hasMore: shipments.length > pageSize,
     filter: filterOf(url),
     request: randomUUID(),
   };
 }
 
+export const action = noForm;
+
 export default function DeskShipments({ loaderData }: Route.ComponentProps) {
-  const { shipments, hasMore, filter, request } = loaderData;
+  const { shipments, around, hasMore, filter, request } = loaderData;
   const onList = useMatch("/desk/shipments") !== null;
   useRowKeys();
   const pager = (
@@ -70,7 +75,7 @@ export default function DeskShipments({ loaderData }: Route.ComponentProps) {
           </Link>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">
-          {shipments.map((shipment) => (
+          {around.map((shipment) => (
             <li key={shipment.id}>
               <NavLink
                 data-row
@@ -118,7 +123,7 @@ function Find({ filter }: { filter: Filter }) {
 }
 
 /** The rows with a box each, and what is done with all that are ticked. */
-function BulkMove(props: { shipments: ListedShipment[]; filter: Filter; request: string }) {
+function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: string }) {
   const { shipments, filter, request } = props;
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment is like that.</p>;
   return (

@@ -1,15 +1,14 @@
+import { NoPage } from "~/components/no-page";
 import { csvStream } from "~/lib/csv.server";
-import { requireColleague } from "~/lib/desk.server";
+import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
 import { refusalOf, thrown } from "~/lib/refusal.server";
+import { forLongReads } from "~/lib/supabase.server";
 import { filterOf } from "~/models/desk";
-import { ShipmentsPage } from "~/models/desk.server";
-import type { Route } from "./+types/desk.shipments[.]csv";
-
-const Rows = ShipmentsPage.pick({ shipments: true });
+import { ShipmentRows } from "~/models/desk.server";
 
 /** The shipments of the list's filter, all pages of it, 500 at a time. */
-export async function loader({ context, url }: Route.LoaderArgs) {
-  const { backend } = requireColleague(context);
+const table = fileRoute(async ({ context, url }) => {
+  const backend = await forLongReads(requireColleague(context).backend);
   const { q, stage, turn } = filterOf(url);
   const filter = { ...(q && { q }), ...(stage && { stage }), ...(turn && { turn }) };
   return csvStream(
@@ -19,7 +18,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
       const after = last ? { before: last.changed_at, before_id: last.id } : {};
       const { data, error, status } = await backend.rpc("desk_shipments_after", { ...filter, ...after }, { get: true });
       if (error) throw thrown(refusalOf({ ...error, status }));
-      return Rows.parse(data).shipments;
+      return ShipmentRows.parse(data).shipments;
     },
     (one) => [
       one.id,
@@ -34,4 +33,10 @@ export async function loader({ context, url }: Route.LoaderArgs) {
       one.changed_at,
     ],
   );
-}
+});
+
+export const middleware = table.middleware;
+export const loader = table.loader;
+export const action = noForm;
+
+export default NoPage;

@@ -1,7 +1,7 @@
 import { Link, NavLink, Outlet } from "react-router";
 import { DeskUnavailable } from "~/components/desk/unavailable";
 import { useSessionWatch } from "~/components/portal/session-watch";
-import { deskMiddleware, requireColleague } from "~/lib/desk.server";
+import { deskMiddleware, noForm, requireColleague } from "~/lib/desk.server";
 import { askForDesk } from "~/models/desk.server";
 import type { Route } from "./+types/desk";
 
@@ -13,6 +13,8 @@ export function loader({ context }: Route.LoaderArgs) {
   const { id, colleague } = requireColleague(context);
   return { person: id, ...colleague };
 }
+
+export const action = noForm;
 
 export default function Desk({ loaderData }: Route.ComponentProps) {
   const { person, name, role } = loaderData;

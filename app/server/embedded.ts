@@ -26,7 +26,7 @@ const Keys = z.object({
 });
 type Keys = z.infer<typeof Keys>;
 
-const mainFile = path.join(projectRoot, "build/programs/backend.js");
+const mainFile = path.join(projectRoot, "dist/programs/backend.js");
 const keysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
 /** The keys kept in the data directory, or null before the first start. Throws a DataDirError when they are broken. */

@@ -10,8 +10,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 // Node versions that are too old do not know import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** As deep as the folders of the sources, so that `../..` leads to the root from both. */
-const compiled = path.join(root, "build/programs");
+/** As deep as the folders of the sources, so that `../..` leads to the root from both; not in build/, which a build empties. */
+const compiled = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
   staff: "app/server/staff.ts",

@@ -8,10 +8,10 @@ export class DataDirError extends Error {}
 /** The root of the project, from here and from the compiled program (app/server/run.js). */
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 
-const files = ["keys.json", "backend.lock"];
+const files = ["keys.json", "backend.lock", "demo-lead.json"];
 const folders = ["database", "objects", "outbox"];
 /** Those, their temporary copies, and the temporary files of a backup and a restore. */
-const ours = /^(keys\.json|backend\.lock|database|objects|outbox|backup\.json|restoring)(\.|$)/;
+const ours = /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
 const reasons: Record<string, string> = {
   EEXIST: "it or a part of its path is a file",

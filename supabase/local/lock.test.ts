@@ -129,7 +129,7 @@ test("of several processes that take over the same stale locks at once, one gets
 
 /** A real backend on the data folder, and what it reports first. */
 function launch(): { child: ChildProcess; report: Promise<MainReport> } {
-  const child = fork(path.join(projectRoot, "build/programs/backend.js"), {
+  const child = fork(path.join(projectRoot, "dist/programs/backend.js"), {
     cwd: projectRoot,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });

@@ -1,6 +1,6 @@
 /**
  * npm run bench: what the site costs on a slow line and under load, on this machine, in one run. `--json` prints one
- * object instead of tables; `--only paint|load|portal` runs a part. Nothing here is a test: times differ by machine.
+ * object instead of tables; `--only paint|load|portal|desk` runs a part. Nothing here is a test: times differ by machine.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { ensureBuild } from "../../app/server/start/build.ts";
 import { demo } from "../../app/server/start/demo.ts";
 import { ensureBrowser } from "../support/browser.ts";
 import { doors, publicPages } from "../support/pages.ts";
+import { type Desk, deskCost } from "./desk.ts";
 import { companyOf, growTo, type Load, load, logIn, portalCost, secretSigned } from "./load.ts";
 import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
 import { barePeer } from "./peer.ts";
@@ -52,6 +53,7 @@ try {
     memory: wants("load") ? await memory(site, origin) : null,
     calls: wants("portal") ? await calls(site) : [],
     portal: wants("portal") ? await growth(site, origin) : [],
+    desk: wants("desk") ? await deskCost() : null,
   };
   if (asJson) console.log(JSON.stringify(result, null, 2));
   else print(result);
@@ -183,6 +185,7 @@ function print(result: {
   memory: { every5000Requests: number[] } | null;
   calls: Calls[];
   portal: Growth[];
+  desk: Desk | null;
 }): void {
   const { newDatabase, withData, afterKill } = result.startToFirstAnswer;
   console.log(`Start to the home page, with a build: ${withData} ms, after a kill -9 ${afterKill} ms`);
@@ -230,5 +233,18 @@ function print(result: {
         "detail bytes": detail.bytes,
       })),
     );
+  }
+  if (result.desk) {
+    console.table(
+      result.desk.pages.map(({ page, small, grown, bytes }) => ({
+        "page of the desk": page,
+        "ms with 20 shipments": small,
+        "with 100,000": grown,
+        ratio: `${(grown / small).toFixed(2)} x`,
+        bytes,
+      })),
+    );
+    const { rows, seconds, memory } = result.desk.csv;
+    console.log(`CSV of ${rows} shipments in ${seconds} s; memory in MB before, at most, after:`, memory);
   }
 }

@@ -88,7 +88,7 @@ test("the journeys leave lines about what was done, each JSON, and no secret in 
   await expect.poll(() => site.output, { timeout: 30_000 }).toContain('"backend ended"');
 
   const lines = (site.output + issued.stderr).split("\n").filter((line) => line.trim() !== "");
-  const introduction = /^ {2}(The site is at|Demo client|Unused client ID|Mails go to) /;
+  const introduction = /^ {2}(The site is at|Demo client|Demo lead| {2}its code|Unused client ID|Mails go to) /;
   expect(lines.filter((line) => !line.startsWith("{") && !introduction.test(line))).toEqual([]);
   for (const line of site.lines) {
     expect(line).toMatchObject({

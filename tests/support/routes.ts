@@ -215,7 +215,7 @@ export async function read(response: Response) {
         const isBox = field.getAttribute("type") === "checkbox";
         if ((isBox && !field.hasAttribute("checked")) || field.hasAttribute("disabled")) continue;
         const isFile = field.getAttribute("type") === "file";
-        fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : valueOf(field, isBox ? "on" : "");
+        fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : contentOf(field, isBox ? "on" : "");
       }
       const multipart = form.getAttribute("enctype") === "multipart/form-data";
       return { action: form.getAttribute("action") ?? "", multipart, fields };
@@ -224,7 +224,7 @@ export async function read(response: Response) {
 }
 
 /** What a browser sends of a field: what is typed in it or chosen, or `otherwise` when it has no value. */
-export function valueOf(field: HTMLElement, otherwise = ""): string {
+export function contentOf(field: HTMLElement, otherwise = ""): string {
   if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
   if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
   const options = field.querySelectorAll("option");

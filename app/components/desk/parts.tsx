@@ -36,8 +36,8 @@ export function LogLines({ acts, links = false }: { acts: ShownAct[]; links?: bo
   if (acts.length === 0) return <p className="px-4 py-3 text-sm text-quiet">Nothing has been done yet.</p>;
   return (
     <ul className="ruled text-sm">
-      {acts.map((act) => (
-        <li key={act.id} className="px-4 py-2">
+      {acts.map((act, index) => (
+        <li key={`${act.at} ${index}`} className="px-4 py-2">
           <p className="flex flex-wrap gap-x-3">
             <span className="font-semibold">{act.act} </span>
             <span className="text-quiet tabular-nums">{eastAfricaTime(act.at)} </span>

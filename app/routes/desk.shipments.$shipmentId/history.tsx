@@ -5,8 +5,8 @@ import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 import type { SectionProps } from "./move-form";
 
-/** Events on the page, the newest; the backend sends one more where there are more. */
-const shown = 8;
+/** Events on the page, the newest. */
+const shown = 5;
 
 /** What the client reads about the shipment, and a note to add to it. */
 export function History({ shipment, answer, request }: SectionProps) {
@@ -23,8 +23,8 @@ export function History({ shipment, answer, request }: SectionProps) {
         <p className="px-4 py-3 text-sm text-quiet">No tracking information available yet.</p>
       ) : (
         <ol className="ruled text-sm">
-          {shipment.events.slice(0, shown).map((event) => (
-            <li key={event.id} className="px-4 py-2">
+          {shipment.events.slice(0, shown).map((event, index) => (
+            <li key={`${event.created_at} ${index}`} className="px-4 py-2">
               <p className="font-semibold">{event.status} </p>
               {event.note && <p className="wrap-anywhere whitespace-pre-line">{event.note} </p>}
               <p className="text-quiet tabular-nums">

@@ -24,7 +24,9 @@ import { MoveForm } from "./move-form";
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await deskPage(context, ShipmentsPage);
   if (!opened) throw data("Not found", { status: 404 });
-  const shipment = { ...opened, documents: inOrder(opened.documents) };
+  // As many as fit the page with all else that can be on it, and one more event to tell that there are older ones.
+  const [events, log] = [opened.events.slice(0, 6), opened.log.slice(0, 5)];
+  const shipment = { ...opened, documents: inOrder(opened.documents), events, log };
   return { shipment, request: randomUUID(), list: `/desk/shipments${searchOf(filterOf(url))}` };
 }
 

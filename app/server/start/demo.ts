@@ -146,46 +146,28 @@ export async function fillDemo(company: Backend, dataDir: string): Promise<DemoL
   return makeDemoLead(company, dataDir);
 }
 
+type Shipment = Awaited<ReturnType<typeof demoShipments>>[number];
+
+async function demoShipments(company: Backend) {
+  const columns = "id, user_id, awb, stage, created_at" as const;
+  const related = "documents (id, name, uploaded, sent_back_at), tracking_events (status, created_at)" as const;
+  return done(await company.from("shipments").select(`${columns}, ${related}`).in("id", Object.keys(papers)));
+}
+
 /**
  * Stores the files that are awaited and brings about what the log of supabase/seed.sql says was verified. All documents
  * change at once: a start that is cut off leaves them to the next.
  */
 async function stockDemo(company: Backend): Promise<void> {
-  const columns = "id, user_id, awb, stage, created_at" as const;
-  const related = "documents (id, name, uploaded, sent_back_at), tracking_events (status, created_at)" as const;
-  const ids = Object.keys(papers);
-  const shipments = done(await company.from("shipments").select(`${columns}, ${related}`).in("id", ids));
-  const acts = company.from("acts").select("document").eq("act", "document verify").in("shipment", ids);
-  const verified = new Set(done(await acts).map(({ document }) => document));
+  const shipments = await demoShipments(company);
+  const acts = company.from("acts").select("document").eq("act", "document verify");
+  const log = done(await acts.in("shipment", Object.keys(papers)));
+  const verified = new Set(log.map(({ document }) => document));
+  const stored = await Promise.all(shipments.flatMap((shipment) => storeFiles(company, shipment)));
+  const rows = stored.map((row) => ({ ...row, verified: verified.has(row.id) }));
 
-  const files = shipments.flatMap((shipment) => {
-    const { scanned = [], missing = [], ...load } = papers[shipment.id] as Papers;
-    const day = new Date(shipment.created_at).toLocaleDateString("en-GB", { dateStyle: "long" });
-    const cargo = { ...load, consignee: clients[shipment.user_id] ?? "", bill: shipment.awb ?? "", day };
-    const awaited = shipment.documents.filter(
-      (one) => !one.uploaded && !one.sent_back_at && !missing.includes(one.name),
-    );
-    return awaited.map(({ id, name }) => {
-      const page = paperOf(name, cargo);
-      const [content, media_type, file_name] = scanned.includes(name)
-        ? [asScan(page), "image/png", `Scan of the ${name}.png`]
-        : [asPdf(page), "application/pdf", `${name}.pdf`];
-      const document = { id, shipment_id: shipment.id, user_id: shipment.user_id, name, file_name, media_type };
-      return { content, document: { ...document, verified: verified.has(id) } };
-    });
-  });
-  const stored = files.map(async ({ content, document }) => {
-    const storage_path = objectPath(document, document.file_name);
-    const options = { contentType: document.media_type };
-    done(await company.storage.from("documents").upload(storage_path, content, options));
-    const sha256 = createHash("sha256").update(content).digest("hex");
-    return { ...document, uploaded: true, storage_path, sha256, file_size: content.length };
-  });
-  const rows = await Promise.all(stored);
-  const change = async (
-    id: string,
-    to: { stage?: number; acted_at?: string; changed_at?: string; turn_since?: string },
-  ) => done(await company.from("shipments").update(to).eq("id", id));
+  type Change = Partial<Record<"acted_at" | "changed_at" | "turn_since", string>> & { stage?: number };
+  const change = async (id: string, to: Change) => done(await company.from("shipments").update(to).eq("id", id));
   const closed = shipments.filter(
     ({ stage, tracking_events }) =>
       stage >= lastStage - 1 && tracking_events.some(({ status }) => status === STAGES[lastStage - 1]),
@@ -196,19 +178,36 @@ async function stockDemo(company: Backend): Promise<void> {
   if (rows.length > 0) done(await company.from("documents").upsert(rows));
   for (const { id } of closed) await change(id, { stage: lastStage });
 
-  for (const { id, documents, tracking_events } of shipments) {
+  for (const { id, documents, tracking_events: events } of shipments) {
     const { sentBack, missing = [] } = papers[id] as Papers;
     const back = documents.find(({ name, sent_back_at }) => name === sentBack && !sent_back_at);
     const why = "The second page is missing, and the number of the container cannot be read.";
     if (back) orThrow(await sendBackDocument(company, back.id, why, { by_name: "Wanjiru Demo" }));
     // What waits to be checked came today; everything else lies as long ago as its last event.
     const isOld = documents.every((one) => verified.has(one.id) || missing.includes(one.name));
-    const last = tracking_events
-      .map(({ created_at }) => created_at)
-      .sort()
-      .at(-1);
+    const [last] = events.map(({ created_at }) => created_at).sort((one, other) => other.localeCompare(one));
     if (isOld && last) await change(id, { acted_at: last, changed_at: last, turn_since: last });
   }
+}
+
+/** Stores the files that a shipment's documents await. Returns, of each, the row that counts it. */
+function storeFiles(company: Backend, shipment: Shipment) {
+  const { scanned = [], missing = [], ...load } = papers[shipment.id] as Papers;
+  const { user_id } = shipment;
+  const day = new Date(shipment.created_at).toLocaleDateString("en-GB", { dateStyle: "long" });
+  const cargo = { ...load, consignee: clients[user_id] ?? "", bill: shipment.awb ?? "", day };
+  const awaited = shipment.documents.filter((one) => !one.uploaded && !one.sent_back_at && !missing.includes(one.name));
+  return awaited.map(async ({ id, name }) => {
+    const page = paperOf(name, cargo);
+    const [content, media_type, file_name] = scanned.includes(name)
+      ? [asScan(page), "image/png", `Scan of the ${name}.png`]
+      : [asPdf(page), "application/pdf", `${name}.pdf`];
+    const document = { id, shipment_id: shipment.id, user_id, name, file_name, media_type, file_size: content.length };
+    const storage_path = objectPath(document, file_name);
+    const options = { contentType: media_type };
+    done(await company.storage.from("documents").upload(storage_path, content, options));
+    return { ...document, uploaded: true, storage_path, sha256: createHash("sha256").update(content).digest("hex") };
+  });
 }
 
 /** A PDF of one page with one line of text. */

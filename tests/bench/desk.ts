@@ -1,0 +1,151 @@
+/** What the desk costs when the company has grown: on a PostgreSQL server, as a hosted one is. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createClient } from "@supabase/supabase-js";
+import postgres from "postgres";
+import { TOTP } from "totp-generator";
+import ws from "ws";
+import { startPostgres } from "../support/postgres-server.ts";
+import { companyOf, portalCost } from "./load.ts";
+import { memoryOf, ourSite, stop } from "./site.ts";
+
+export type DeskCost = { page: string; small: number; grown: number; bytes: number };
+export type Desk = { pages: DeskCost[]; csv: { rows: number; seconds: number; memory: number[] } };
+
+const lead = { email: "lead@company.example", password: "a password of the bench" };
+const small = { clients: 2, shipments: 20 };
+const grown = { clients: 2_000, shipments: 100_000 };
+
+/** Each page of the desk with 20 shipments and with 100,000, 400,000 documents and 2,000 clients; and the CSV of all. */
+export async function deskCost(): Promise<Desk> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "desk-bench-"));
+  const server = await startPostgres();
+  process.env.DATABASE_URL = `${server.url}/postgres`;
+  const site = await ourSite(dataDir);
+  delete process.env.DATABASE_URL;
+  const sql = postgres(`${server.url}/postgres`, { max: 1, onnotice: () => undefined });
+  try {
+    const origin = `http://127.0.0.1:${site.port}`;
+    const cookie = await leadsCookie(dataDir, site.backendPort);
+    await growTo(sql, small);
+    const shipment = "/desk/shipments/00000000-0000-4000-8000-000000000007";
+    const pages = [
+      ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&turn=company"],
+      ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
+    ];
+    // A new process answers faster after some hundred pages.
+    for (const page of pages) await portalCost(origin, page, cookie);
+    const before = await costs(origin, pages, cookie);
+    await growTo(sql, grown);
+    for (const page of pages) await portalCost(origin, page, cookie);
+    const after = await costs(origin, pages, cookie);
+    return {
+      pages: pages.map((page, at) => ({
+        page,
+        small: before[at]?.time ?? 0,
+        grown: after[at]?.time ?? 0,
+        bytes: after[at]?.bytes ?? 0,
+      })),
+      csv: await csvCost(`${origin}/desk/shipments.csv`, cookie, () => memoryOf(site)),
+    };
+  } finally {
+    await sql.end();
+    await stop(site);
+    server.remove();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The middle of three rounds of every page, one round after another. */
+async function costs(origin: string, pages: string[], cookie: string) {
+  const rounds: Awaited<ReturnType<typeof portalCost>>[][] = [];
+  for (let round = 0; round < 3; round++) {
+    const all = [];
+    for (const page of pages) all.push(await portalCost(origin, page, cookie));
+    rounds.push(all);
+  }
+  return pages.map((_, at) => rounds.map((all) => all[at]).sort((a, b) => (a?.time ?? 0) - (b?.time ?? 0))[1]);
+}
+
+/** Reads the whole CSV; the site's memory in MB before it, at most meanwhile, and after. */
+async function csvCost(url: string, cookie: string, memory: () => number) {
+  const before = memory();
+  let most = 0;
+  const since = performance.now();
+  const response = await fetch(url, { headers: { cookie } });
+  let rows = -1;
+  for await (const chunk of response.body ?? []) {
+    rows += Buffer.from(chunk).toString("latin1").split("\r\n").length - 1;
+    most = Math.max(most, memory());
+  }
+  return { rows, seconds: Math.round((performance.now() - since) / 100) / 10, memory: [before, most, memory()] };
+}
+
+/** A lead with a second factor, signed in: the cookie of their browser. */
+async function leadsCookie(dataDir: string, backendPort: number): Promise<string> {
+  const company = companyOf(dataDir, backendPort);
+  const invited = await company.rpc("invite_colleague", { email: lead.email, name: "Lead", role: "lead" });
+  const { invitation } = invited.data as { invitation: string };
+  const user_metadata = { full_name: "Lead", colleague_invitation: invitation };
+  await company.auth.admin.createUser({ ...lead, email_confirm: true, user_metadata });
+  const person = createClient(`http://127.0.0.1:${backendPort}`, keyOf(company), {
+    auth: { persistSession: false, autoRefreshToken: false },
+    realtime: { transport: ws as never },
+  });
+  await person.auth.signInWithPassword(lead);
+  const factor = await person.auth.mfa.enroll({ factorType: "totp", friendlyName: "Bench" });
+  if (factor.error) throw factor.error;
+  const { otp } = await TOTP.generate(factor.data.totp.secret);
+  const verified = await person.auth.mfa.challengeAndVerify({ factorId: factor.data.id, code: otp });
+  if (verified.error) throw verified.error;
+  const { access_token, refresh_token, expires_in, token_type } = verified.data;
+  const expires_at = Math.floor(Date.now() / 1000) + expires_in;
+  const session = JSON.stringify({ access_token, refresh_token, expires_in, expires_at, token_type });
+  return `session=base64-${Buffer.from(session).toString("base64url")}`;
+}
+
+const keyOf = (handle: object) => (handle as { supabaseKey: string }).supabaseKey;
+
+/** Makes clients and shipments up to these figures, with all their documents, most of them with a file. */
+async function growTo(sql: postgres.Sql, { clients, shipments }: typeof grown): Promise<void> {
+  await sql`
+    insert into public.client_ids (client_id)
+    select 'BENCH-CLIENT-' || number from generate_series(1, ${clients}::int) as number on conflict do nothing`;
+  await sql`
+    insert into auth.users (id, aud, role, email, email_confirmed_at, raw_user_meta_data, created_at, updated_at)
+    select ('c0000000-0000-4000-8000-' || lpad(number::text, 12, '0'))::uuid, 'authenticated', 'authenticated',
+      'client' || number || '@client.example', now(),
+      jsonb_build_object('full_name', 'Client ' || number, 'client_id', 'BENCH-CLIENT-' || number),
+      now() - make_interval(mins => number), now()
+    from generate_series(1, ${clients}::int) as number
+    where not exists (select from auth.users where email = 'client' || number || '@client.example')`;
+  // The files are rows without objects: no page opens one.
+  await sql.unsafe("set session_replication_role = replica");
+  await sql`
+    insert into public.shipments (id, user_id, name, awb, stage, status, turn, turn_since, changed_at, acted_at, created_at)
+    select ('00000000-0000-4000-8000-' || lpad(number::text, 12, '0'))::uuid,
+      ('c0000000-0000-4000-8000-' || lpad((number % ${clients}::int + 1)::text, 12, '0'))::uuid,
+      'Consignment ' || number || ' of tea', 'AWB' || number, number % 10 + 1,
+      private.stage_name((number % 10 + 1)::smallint),
+      case when number % 10 = 9 then 'closed' when number % 4 = 0 then 'client' else 'company' end,
+      now() - make_interval(mins => number), now() - make_interval(mins => number),
+      now() - make_interval(mins => number), now() - make_interval(mins => number)
+    from generate_series(1, ${shipments}::int) as number
+    on conflict do nothing`;
+  await sql`
+    insert into public.documents (shipment_id, user_id, name, uploaded, verified, storage_path, uploaded_at)
+    select shipment.id, shipment.user_id, document.name, true, number <> 4, shipment.id || '/' || document.name,
+      shipment.created_at
+    from public.shipments as shipment,
+      unnest(array['Commercial Invoice', 'Packing List', 'Insurance Certificate', 'Bill of Lading'])
+        with ordinality as document (name, number)
+    on conflict do nothing`;
+  await sql`
+    insert into public.acts (by_name, act, shipment, at)
+    select 'Colleague ' || number % 20, 'shipment advance', shipment.id, shipment.created_at
+    from (select id, created_at, row_number() over () as number from public.shipments) as shipment
+    where not exists (select from public.acts where acts.shipment = shipment.id)`;
+  await sql.unsafe("set session_replication_role = origin");
+  await sql.unsafe("analyze");
+}
