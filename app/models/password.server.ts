@@ -63,6 +63,7 @@ export async function setPassword(
   const token_hash = recovery.data.properties.hashed_token;
   const opened = await person.auth.verifyOtp({ type: "recovery", token_hash });
   if (opened.error) return refusalOf(opened.error);
+  let isSet = false;
   try {
     if (given.factorId) {
       const wrong = await giveCode(limits, person, link.account, given.factorId, given.code ?? "");
@@ -73,13 +74,21 @@ export async function setPassword(
     if (!spent.data) return gone;
     const { error } = await person.auth.updateUser({ password: given.password });
     // The one they had: it is theirs to choose.
-    if (error && error.code !== "same_password") return refusalOf(error);
+    if (error && error.code !== "same_password") return usedUp(refusalOf(error));
+    isSet = true;
   } finally {
-    await person.auth.signOut({ scope: "global" }).catch(() => undefined);
+    // Without a new password only the session that the link opened: another one may be setting it, or be the owner's.
+    await person.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
   log("info", "password set", { account: pseudonym(link.email) });
   await deliver(head, link.email, passwordChanged(head));
   return null;
+}
+
+/** The refusal of a password after its link was spent. */
+function usedUp({ reason, status }: Refusal): Refusal {
+  const why = status < 500 ? reason : "The password could not be set.";
+  return { reason: `${why} This link is used up: ask for another one.`, status };
 }
 
 async function giveCode(

@@ -146,7 +146,7 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
 }
 
 /** A running process with the path of the backend, or of another program, in its command line. */
-function standIn(program = path.join("build", "programs", "backend.js")): ChildProcess {
+function standIn(program = path.join("dist", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
@@ -174,7 +174,7 @@ async function race(rounds: number, prepare: (folder: string) => void): Promise<
      setInterval(() => {}, 1000);`,
   );
   const takers = Array.from({ length: 4 }, () => {
-    const child = fork(script, [path.join("build", "programs", "backend.js")], {
+    const child = fork(script, [path.join("dist", "programs", "backend.js")], {
       cwd: projectRoot,
       execArgv: ["--import", "tsx"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -140,7 +140,7 @@ function inUse(dataDir: string, pid: number): Error {
 }
 
 /** The programs that lock data directories: the backend, and the staff commands that copy them. */
-const holders = [path.join("build", "programs", "backend.js"), path.join("app", "server", "run.js")];
+const holders = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
 /** Whether a process is alive and, where /proc can tell, runs one of `holders`: process ids are used again. */
 function isBackend(pid: number): boolean {

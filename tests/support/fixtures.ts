@@ -1,5 +1,6 @@
 import { type APIRequestContext, test as base, expect, type Page, type WorkerInfo } from "@playwright/test";
 import type { Backend } from "../../app/lib/supabase.server.ts";
+import { Authenticator } from "./authenticator.ts";
 import { companyOf, newClientId } from "./company.ts";
 import { confirmationLink } from "./outbox.ts";
 
@@ -20,9 +21,12 @@ export type Client = { email: string; fullName: string; password: string };
 const expectedStatus = /status of (400|404|413|503)/;
 const brokenLine = /net::ERR_/;
 
-type InTest = { company: Backend; newcomer: Client; signedIn: Client };
+/** Somebody of the company, with the session in which they gave the code of their second factor. */
+export type Colleague = { email: string; name: string; session: string };
 
-export const test = base.extend<SiteOptions & InTest, { client: Client }>({
+type InTest = { company: Backend; newcomer: Client; signedIn: Client; atDesk: Colleague };
+
+export const test = base.extend<SiteOptions & InTest, { client: Client; lead: Colleague }>({
   dataDir: ["", { option: true }],
   lineBreaks: [false, { option: true }],
   expectedErrors: [null, { option: true }],
@@ -61,6 +65,22 @@ export const test = base.extend<SiteOptions & InTest, { client: Client }>({
   /** A client of one test's own, without a shipment, for what changes the account or begins with nothing. */
   newcomer: async ({ request }, use, info) => use(await confirmedClient(request, info)),
 
+  /** A lead of the company; one serves all tests of a worker. */
+  lead: [
+    async ({ playwright }, use, worker) => {
+      const site = await playwright.request.newContext({ baseURL: worker.project.use.baseURL });
+      await use(await newLead(site, worker));
+      await site.dispose();
+    },
+    { scope: "worker" },
+  ],
+
+  /** The lead, signed in on a page that is still to be opened. */
+  atDesk: async ({ page, lead, baseURL }, use) => {
+    await page.context().addCookies([{ name: "session", value: lead.session, url: baseURL ?? "" }]);
+    await use(lead);
+  },
+
   /** The client, signed in on a page that is still to be opened, past the toast and the reminder that follow a login. */
   signedIn: async ({ page, client }, use) => {
     await enter(page, client);
@@ -81,6 +101,30 @@ async function confirmedClient(site: APIRequestContext, { project, workerIndex }
   const { email, password } = client;
   await post(site, "/auth/confirm", { token: link.searchParams.get("token_hash") ?? "", email, password });
   return client;
+}
+
+/** Makes a lead, signs them in and sets their second factor up, without a page. */
+async function newLead(site: APIRequestContext, { project, workerIndex }: WorkerInfo): Promise<Colleague> {
+  const company = companyOf((project.use as SiteOptions).dataDir);
+  const who = {
+    email: `lead-${workerIndex}-${Date.now()}@company.example`,
+    name: `Wanjiru ${workerIndex}`,
+    role: "lead",
+  };
+  const invited = await company.rpc("invite_colleague", who);
+  if (invited.error) throw new Error(invited.error.message);
+  const { invitation } = invited.data as { invitation: string };
+  const password = "a password of the desk";
+  const user_metadata = { full_name: who.name, colleague_invitation: invitation };
+  const made = await company.auth.admin.createUser({ email: who.email, password, email_confirm: true, user_metadata });
+  if (made.error) throw made.error;
+  await post(site, "/login", { email: who.email, password });
+  const setUp = await (await site.post("/desk/2fa", { form: { begin: "" } })).text();
+  const fieldOf = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(setUp)?.[1] ?? "";
+  const [factorId, secret] = [fieldOf("factorId"), fieldOf("secret")];
+  await post(site, "/desk/2fa", { factorId, secret, code: await new Authenticator(secret).freshCode() });
+  const { cookies } = await site.storageState();
+  return { ...who, session: cookies.find(({ name }) => name === "session")?.value ?? "" };
 }
 
 /** Sends a form as a browser does, without a page. Returns where it leads; throws when it is refused. */

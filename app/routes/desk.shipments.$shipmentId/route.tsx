@@ -65,7 +65,10 @@ export default function DeskShipment({ loaderData, actionData }: Route.Component
         <div>
           <dt>Client</dt>
           <dd>
-            <Link to={`/desk/clients/${client.id}`} className="wrap-anywhere underline">
+            <Link
+              to={`/desk/clients/${client.id}`}
+              className="-my-3 inline-flex min-h-11 items-center wrap-anywhere underline"
+            >
               {client.name || client.email}
             </Link>
             {client.closed && " (closed)"}

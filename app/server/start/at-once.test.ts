@@ -37,7 +37,7 @@ function standIn(program: string): ChildProcess {
 }
 
 function lockFor(site: number | undefined): number | undefined {
-  const { pid } = standIn(path.join("build", "programs", "backend.js"));
+  const { pid } = standIn(path.join("dist", "programs", "backend.js"));
   mkdirSync(environment.DATA_DIR ?? "");
   writeFileSync(inDataDir("backend.lock"), JSON.stringify({ pid, url: "http://127.0.0.1:1", site }));
   return pid;
