@@ -62,7 +62,7 @@ test("staff see what is past its time, delete it under the running site, and kee
   const kept = await place.staff(["account", "erase", email]);
   expect(kept.code).toBe(1);
   expect(kept.told).toBe(
-    `${email} has shipments that have to be kept, the last until 2099-12-31: nothing was deleted.\n`,
+    `${email}: This account has shipments that have to be kept, the last until 2099-12-31: nothing was deleted.\n`,
   );
   expect((await browser.get("/portal")).status).toBe(200);
 });
