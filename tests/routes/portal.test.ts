@@ -143,7 +143,9 @@ describe("a shipment", () => {
     await advance(app.company, idOf(shipment));
     await advance(app.company, idOf(shipment), "Port of <Mombasa>");
     await setAwb(app.company, idOf(shipment), "176-12345675");
-    await expect(setAwb(app.company, idOf(shipment), "176-12345675")).rejects.toThrow("The shipment has this AWB/BL already.");
+    await expect(setAwb(app.company, idOf(shipment), "176-12345675")).rejects.toThrow(
+      "The shipment has this AWB/BL already.",
+    );
     const page = await client.open(shipment);
     expect(stageOf(page)).toEqual(["Customs Declaration", "Stage 4/10"]);
     expect(page.text).toContain("AWB/BL 176-12345675");

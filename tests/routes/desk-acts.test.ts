@@ -1,0 +1,670 @@
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { moveShipment, orThrow, setCharge } from "../../app/models/desk-act.server.ts";
+import { advance, verify } from "../support/company.ts";
+import {
+  actsOf,
+  allDocuments,
+  type Client,
+  copyOf,
+  documentOf,
+  done,
+  doubleIds,
+  exchangeFile,
+  expectRefused,
+  fieldOf,
+  newClient,
+  newColleague,
+  newShipment,
+  newShipments,
+  upload,
+} from "../support/desk.ts";
+import type { Fault } from "../support/fault-proxy.ts";
+import {
+  type Browser,
+  expectNothingInternal,
+  type Form,
+  type Page,
+  pdf,
+  read,
+  theApp,
+  unavailable,
+  words,
+} from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let clerk: Browser;
+let client: Client;
+beforeAll(async () => {
+  app = await theApp();
+  clerk = (await newColleague(app, "clerk", "Akinyi Odhiambo")).browser;
+  client = await newClient(app, "Baraka Mwangi");
+});
+afterEach(() => app.proxy.fail("none"));
+
+type Shipment = Awaited<ReturnType<typeof newShipment>>;
+
+/** Sets what the client has to pay for the IDF, and perhaps that it was paid. */
+async function charged(shipment: Shipment, button?: string) {
+  orThrow(await setCharge(app.company, shipment.id, { item: "idf-fee", amount: 100, currency: "KES" }, {}));
+  if (button) await clerk.press(await clerk.open(shipment.desk), button);
+  clerk.cookies.delete("flash");
+}
+
+type Act = {
+  what: string;
+  button: string;
+  typed: Form;
+  /** What the toast says, what stands on the page then, and what the log calls it. */
+  toast: string;
+  shows: string;
+  logged: string;
+  /** Brings a shipment to where the form is on its page. */
+  ready?: (shipment: Shipment) => Promise<unknown>;
+  /** Whether it is based on the shipment's own state, which a move changes. */
+  ofShipment?: boolean;
+};
+
+const withFile = (shipment: Shipment) => upload(client.browser, shipment.portal, "Packing List");
+const verified = async (shipment: Shipment) => {
+  await withFile(shipment);
+  await verify(app.company, shipment.id, "Packing List");
+};
+
+const acts: Act[] = [
+  {
+    what: "a stage that is corrected",
+    button: "Correct the stage",
+    typed: { stage: "3", reason: "Entered <twice> & noticed late" },
+    toast: "Stage 3 it is",
+    shows: "3/10 IDF Application",
+    logged: "shipment correct",
+    ofShipment: true,
+  },
+  {
+    what: "an AWB/BL",
+    button: "Save AWB/BL",
+    typed: { awb: "176-12345675" },
+    toast: "AWB/BL saved",
+    shows: "AWB/BL 176-12345675",
+    logged: "shipment set-awb",
+    ofShipment: true,
+  },
+  {
+    what: "an arrival",
+    button: "Save arrival",
+    typed: { place: "nairobi", day: "2026-05-28", size: "40" },
+    toast: "Arrival saved",
+    shows: "Nairobi ICD, 40 ft, arrived 28 May 2026. Free storage until 1 June 2026.",
+    logged: "shipment arrived",
+    ofShipment: true,
+  },
+  {
+    what: "a note",
+    button: "Send note",
+    typed: { note: "The vessel is late.\nWe write again on Monday." },
+    toast: "Note sent",
+    shows: "Note The vessel is late. We write again on Monday.",
+    logged: "shipment note",
+  },
+  {
+    what: "a charge",
+    button: "Save the IDF Fee",
+    typed: { amount: "12 500,000.5", currency: "USD", due: "2026-06-30", note: "Paybill 123456" },
+    toast: "Charge saved",
+    shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Paybill 123456",
+    logged: "charge set",
+  },
+  {
+    what: "a payment",
+    button: "Mark as paid for IDF Fee",
+    typed: {},
+    toast: "Marked as paid",
+    shows: "IDF Fee KES 100.00, paid ",
+    logged: "charge paid",
+    ready: (shipment) => charged(shipment),
+  },
+  {
+    what: "a payment that was none",
+    button: "Mark as not paid for IDF Fee",
+    typed: { reason: "The cheque came back" },
+    toast: "Due again",
+    shows: "IDF Fee KES 100.00, due ",
+    logged: "charge unpaid",
+    ready: (shipment) => charged(shipment, "Mark as paid for IDF Fee"),
+  },
+  {
+    what: "a verification",
+    button: "Verify the Packing List",
+    typed: {},
+    toast: "Verified",
+    shows: "Packing List Verified invoice.pdf",
+    logged: "document verify",
+    ready: withFile,
+  },
+  {
+    what: "a document that is sent back",
+    button: "Send back the Packing List",
+    typed: { reason: "Page 2 is unreadable" },
+    toast: "Sent back",
+    shows: "Packing List Not uploaded Sent back ",
+    logged: "document send-back",
+    ready: withFile,
+  },
+  {
+    what: "a verification that is taken back",
+    button: "Take the verification back the Packing List",
+    typed: { reason: "It is last year's" },
+    toast: "Verification taken back",
+    shows: "Packing List To check invoice.pdf",
+    logged: "document unverify",
+    ready: verified,
+  },
+];
+
+/** A shipment on whose page the form of an act stands, and that page. */
+async function pageFor({ what, ready }: Act) {
+  const shipment = await newShipment(app, client, `For ${what}`);
+  await ready?.(shipment);
+  return { shipment, page: await clerk.open(shipment.desk) };
+}
+
+const logged = async (shipment: Shipment, act: string) =>
+  (await actsOf(app.company, shipment.id)).filter((one) => one.act === act);
+
+describe("on the page of a shipment, $what", () => {
+  test.each(acts)("$what is done, said, shown, and logged with who did it", async (act) => {
+    const { shipment, page } = await pageFor(act);
+    const before = (await logged(shipment, act.logged)).length;
+    const answer = await clerk.press(page, act.button, act.typed);
+    expect([answer.status, answer.headers.get("Location")]).toEqual([303, shipment.desk]);
+    const after = await clerk.follow(answer);
+    expect(after.toasts).toEqual(done(act.toast));
+    expect(after.text).toContain(act.shows);
+    expect(doubleIds(after)).toEqual([]);
+    const [line, ...more] = (await logged(shipment, act.logged)).slice(before);
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ by_name: "Akinyi Odhiambo", reason: act.typed.reason ?? null });
+    expect(after.text).toMatch(new RegExp(`${act.logged} \\d{1,2} .* EAT Akinyi Odhiambo`));
+    expect((await clerk.open(shipment.desk)).toasts).toEqual([]);
+  });
+
+  test.each(acts)("$what is done once when the button is pressed twice, and nobody is told off", async (act) => {
+    const { shipment, page } = await pageFor(act);
+    const before = (await logged(shipment, act.logged)).length;
+    const other = copyOf(app, clerk);
+    const answers = await Promise.all([
+      clerk.press(page, act.button, act.typed),
+      other.press(page, act.button, act.typed),
+    ]);
+    answers.push(await clerk.press(page, act.button, act.typed));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    clerk.cookies.delete("flash");
+    expect((await clerk.open(shipment.desk)).text).toContain(act.shows);
+    expect(await logged(shipment, act.logged)).toHaveLength(before + 1);
+  });
+
+  test.each(acts)(
+    "$what is not done while the backend fails, keeps what was typed, and is done once though its answer is lost next",
+    async (act) => {
+      const { shipment, page } = await pageFor(act);
+      const before = (await actsOf(app.company, shipment.id)).length;
+      const press = async (on: Page, fault: Fault) => {
+        app.proxy.fail(fault, /^POST .*\/rpc\/(?!take_|release_)/);
+        const refused = await read(await clerk.press(on, act.button, act.typed));
+        app.proxy.fail("none");
+        expect(refused.status).toBe(503);
+        expect(refused.toasts.at(-1)).toEqual({ title: "Not done", description: unavailable, variant: "destructive" });
+        expectNothingInternal(refused);
+        return refused;
+      };
+      const refused = await press(page, 500);
+      for (const { id } of refused.problems) expect(refused.has(id)).toBe(true);
+      expect(refused.form(act.button).fields).toMatchObject(act.typed);
+      expect(await actsOf(app.company, shipment.id)).toHaveLength(before);
+
+      const lost = await press(refused, "lost answer");
+      // Where the form is still there, it is pressed again; where it is gone, the page shows that it was done.
+      const isThere = lost.all("button").some((button) => words(button) === act.button);
+      if (isThere) expect((await clerk.press(lost, act.button)).status).toBe(303);
+      clerk.cookies.delete("flash");
+      expect((await clerk.open(shipment.desk)).text).toContain(act.shows);
+      expect(await actsOf(app.company, shipment.id)).toHaveLength(before + 1);
+    },
+  );
+
+  test.each(acts.filter(({ ofShipment }) => ofShipment))(
+    "$what is refused when somebody else moved the shipment meanwhile; the page shows where it is, and what was typed",
+    async (act) => {
+      const { shipment, page } = await pageFor(act);
+      await advance(app.company, shipment.id);
+      const refused = await read(await clerk.press(page, act.button, act.typed));
+      expectRefused(refused, 409, "This shipment has changed since you opened it.");
+      for (const { id } of refused.problems) expect(refused.has(id)).toBe(true);
+      expect(refused.text).toContain("Stage 2/10 Document Verification");
+      expect(refused.form(act.button).fields).toMatchObject(act.typed);
+      expect(await logged(shipment, act.logged)).toEqual([]);
+      expect((await clerk.follow(await clerk.press(refused, act.button))).toasts).toEqual(done(act.toast));
+    },
+  );
+});
+
+test("a charge that somebody else changed meanwhile is neither changed nor paid; the page shows the present one", async () => {
+  const shipment = await newShipment(app, client, "Charged");
+  await charged(shipment);
+  const page = await clerk.open(shipment.desk);
+  orThrow(await setCharge(app.company, shipment.id, { item: "idf-fee", amount: 250, currency: "EUR" }, {}));
+  for (const [button, typed] of [
+    ["Mark as paid for IDF Fee", {}],
+    ["Save the IDF Fee", { amount: "99", note: "Mine" }],
+  ] as const) {
+    const refused = await read(await clerk.press(page, button, typed));
+    expectRefused(refused, 409, "This charge has changed since you opened it.");
+    expect(refused.text).toContain("IDF Fee EUR 250.00, due");
+    expect(refused.form(button).fields).toMatchObject(typed);
+  }
+});
+
+test("a document that somebody else judged meanwhile is judged by nobody else's old page", async () => {
+  const shipment = await newShipment(app, client, "Judged", ["Packing List"]);
+  const page = await clerk.open(shipment.desk);
+  const other = copyOf(app, clerk);
+  await other.press(await other.open(shipment.desk), "Verify the Packing List");
+  const refused = await read(
+    await clerk.press(page, "Send back the Packing List", { reason: "It was not the one I saw" }),
+  );
+  expectRefused(refused, 409, "This document has changed since you opened it.");
+  expect(refused.text).toContain("Packing List Verified");
+  const again = await read(await clerk.press(page, "Verify the Packing List"));
+  expectRefused(again, 409, "This document has changed since you opened it.");
+  expect((await logged(shipment, "document verify")).length).toBe(1);
+});
+
+test("a file that was exchanged in the store is not verified, and the page says so", async () => {
+  const shipment = await newShipment(app, client, "Exchanged", ["Packing List"]);
+  const page = await clerk.open(shipment.desk);
+  const { storage_path } = await documentOf(app.company, shipment.id, "Packing List");
+  await exchangeFile(app.company, storage_path ?? "");
+  const refused = await read(await clerk.press(page, "Verify the Packing List"));
+  const why = "The Packing List is not verified: The stored file is not the one that was uploaded.";
+  expectRefused(refused, 409, why);
+  expect(await documentOf(app.company, shipment.id, "Packing List")).toMatchObject({ verified: false });
+});
+
+describe("a form of a shipment is refused in words beside its field, keeps what was typed and stays open:", () => {
+  const long = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
+  const why = "Say why, in a few words.";
+  const wrong: [string, Form, string, string][] = [
+    ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", why],
+    ["Correct the stage", { stage: "11", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
+    ["Correct the stage", { stage: "0", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
+    ["Correct the stage", { stage: "2.5", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
+    ["Correct the stage", { stage: "4", reason: long(501) }, "correct-reason", "Use at most 500 characters."],
+    ["Save AWB/BL", { awb: long(65) }, "awb-awb", "Use at most 64 characters for the AWB/BL."],
+    [
+      "Save AWB/BL",
+      { awb: "176\u202e57654321" },
+      "awb-awb",
+      "This holds a character that cannot be seen, such as a line break. Type it again.",
+    ],
+    ["Save arrival", { place: "", day: "2026-05-28", size: "20" }, "arrival-place", "Choose the place."],
+    ["Save arrival", { place: "mombasa", day: "", size: "20" }, "arrival-day", "Give the day."],
+    [
+      "Save arrival",
+      { place: "mombasa", day: "31.05.2026", size: "20" },
+      "arrival-day",
+      "Give a day such as 2026-05-31.",
+    ],
+    ["Save arrival", { place: "mombasa", day: "2026-02-30", size: "20" }, "arrival-day", "There is no such day."],
+    ["Save arrival", { place: "mombasa", day: "2026-05-28", size: "" }, "arrival-size", "Choose the size."],
+    ["Send note", { note: "\n " }, "note-note", "Write the note."],
+    ["Send note", { note: long(1001) }, "note-note", "Use at most 1,000 characters."],
+    ["Save the Duties & Taxes", { amount: "" }, "charge-duties-amount", "Enter the amount."],
+    ["Save the Duties & Taxes", { amount: "0.00" }, "charge-duties-amount", "Enter an amount above nothing."],
+    [
+      "Save the Duties & Taxes",
+      { amount: "5", due: "2026-13-01" },
+      "charge-duties-due",
+      "Give a day such as 2026-05-31.",
+    ],
+    ["Save the Duties & Taxes", { amount: "5", note: long(301) }, "charge-duties-note", "Use at most 300 characters."],
+    ["Save the Duties & Taxes", { amount: "5", currency: "XAU" }, "charge-duties-currency", "Choose the currency."],
+    ...["twelve", "1.234,50", "-5", "1e5", "123456789012", "5.005"].map((amount): [string, Form, string, string] => [
+      "Save the Duties & Taxes",
+      { amount, note: "Kept" },
+      "charge-duties-amount",
+      "Enter an amount such as 12,500 or 12500.50.",
+    ]),
+  ];
+  let shipment: Shipment;
+  let page: Page;
+  beforeAll(async () => {
+    shipment = await newShipment(app, client, "Refused", ["Packing List", "Bill of Lading"]);
+    await verify(app.company, shipment.id, "Bill of Lading");
+    await charged(shipment, "Mark as paid for IDF Fee");
+    page = await clerk.open(shipment.desk);
+  });
+
+  async function expectKept(button: string, typed: Form, id: string, said: string) {
+    const before = await actsOf(app.company, shipment.id);
+    const refused = await read(await clerk.press(page, button, typed));
+    expect(refused.status).toBe(400);
+    expect(refused.title).toMatch(/^Error: /);
+    const field = fieldOf(refused, id);
+    expect(field.said.at(-1)).toEqual(said);
+    expect(field.isMarked).toBe(true);
+    expect(refused.problems).toEqual([{ text: said, id }]);
+    const sent = refused.form(button).fields;
+    for (const [name, value] of Object.entries(typed)) {
+      // A list has no place for what it does not offer.
+      if (said.startsWith("Choose") && id.endsWith(`-${name}`)) continue;
+      expect([name, sent[name]]).toEqual([name, value]);
+    }
+    const folded = refused.all("main details").filter((details) => details.querySelector("form"));
+    const isOpen = folded.filter((details) => details.hasAttribute("open"));
+    expect(isOpen).toEqual(folded.filter((details) => details.querySelector(`[id="${id}"]`)));
+    expect(await actsOf(app.company, shipment.id)).toEqual(before);
+  }
+  test.each(wrong)("%s %j", expectKept);
+
+  test("what a document or a payment is undone for", async () => {
+    const { id } = await documentOf(app.company, shipment.id, "Packing List");
+    const verifiedOne = await documentOf(app.company, shipment.id, "Bill of Lading");
+    await expectKept("Send back the Packing List", { reason: "" }, `send-back-${id}-reason`, why);
+    await expectKept(
+      "Send back the Packing List",
+      { reason: long(501) },
+      `send-back-${id}-reason`,
+      "Use at most 500 characters.",
+    );
+    const back = "Take the verification back the Bill of Lading";
+    await expectKept(back, { reason: "" }, `unverify-${verifiedOne.id}-reason`, why);
+    await expectKept("Mark as not paid for IDF Fee", { reason: "" }, "unpaid-idf-fee-reason", why);
+  });
+
+  test("the stage where it is, and the number that it has, are no change", async () => {
+    const same = await read(await clerk.press(page, "Correct the stage", { stage: "1", reason: "None" }));
+    expectRefused(same, 409, "The shipment is at this stage already.");
+    const number = await read(await clerk.press(page, "Save AWB/BL", { awb: "" }));
+    expectRefused(number, 409, "The shipment has this AWB/BL already.");
+  });
+
+  test.each(["", "toString", "constructor", "__proto__", "move"])("an act that is none: %j", async (act) => {
+    const answer = await read(await clerk.post(shipment.desk, { act, note: "x", reason: "x" }));
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain("This form is not known here. Open the page again.");
+    expectNothingInternal(answer);
+  });
+
+  test("a shipment that is not there is the page of an unknown address, for a form too", async () => {
+    for (const id of ["0b51e3a8-0000-4000-8000-000000000000", "not-a-uuid"]) {
+      const answers = [await clerk.open(`/desk/shipments/${id}`), await clerk.open(`/desk/shipments/${id}/move`)];
+      answers.push(await read(await clerk.post(`/desk/shipments/${id}`, { act: "note", note: "Hello" })));
+      answers.push(await read(await clerk.post(`/desk/shipments/${id}/move`, { act: "move" })));
+      for (const page of answers) expect([page.status, page.h1]).toEqual([404, "There is no page here"]);
+    }
+  });
+});
+
+/** The events that a client reads, newest first: what, where and when, and the note. */
+async function historyOf(portal: string) {
+  const page = await client.browser.open(portal);
+  return page
+    .all("main li")
+    .filter((item) => item.querySelector("time"))
+    .map((item) => words(item).replace(/\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d EAT/, "AT"));
+}
+
+describe("moving a shipment on", () => {
+  let ready: Shipment;
+  beforeAll(async () => {
+    ready = await newShipment(app, client, "Ready", allDocuments);
+  });
+
+  test("goes to the next stage, and its client reads where, and the note", async () => {
+    const move = { location: "Port of <Mombasa>", note: "All papers are complete.\nNext is the IDF." };
+    const answer = await clerk.press(await clerk.open(ready.desk), "Move to Document Verification", move);
+    expect(answer.headers.get("Location")).toBe(ready.desk);
+    const page = await clerk.follow(answer);
+    expect(page.toasts).toEqual(done("It is at Document Verification now"));
+    expect(page.text).toContain("Stage 2/10 Document Verification");
+    expect(page.form("Move to IDF Application").fields).toMatchObject({ location: "", note: "" });
+    expect(await historyOf(ready.portal)).toEqual([
+      "Document Verification (latest) All papers are complete. Next is the IDF. Port of <Mombasa>, AT",
+    ]);
+  });
+
+  test("is done once for a form that is sent three times", async () => {
+    const page = await clerk.open(ready.desk);
+    const other = copyOf(app, clerk);
+    const press = (browser: Browser) => browser.press(page, "Move to IDF Application", { location: "Nairobi" });
+    const answers = [...(await Promise.all([press(clerk), press(other)])), await press(clerk)];
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    clerk.cookies.delete("flash");
+    expect((await clerk.open(ready.desk)).text).toContain("Stage 3/10 IDF Application");
+    expect(await logged(ready, "shipment advance")).toHaveLength(2);
+  });
+
+  test("is refused with the present state when somebody else moved it; place and note are kept, and it moves from there", async () => {
+    const page = await clerk.open(ready.desk);
+    await advance(app.company, ready.id);
+    const move = { location: "Kilindini", note: "On its way" };
+    const refused = await read(await clerk.press(page, "Move to Customs Declaration", move));
+    expectRefused(refused, 409, "This shipment has changed since you opened it.");
+    expect(refused.form("Move to Payment Clearance").fields).toMatchObject(move);
+    expect(await logged(ready, "shipment advance")).toHaveLength(3);
+    const moved = await clerk.follow(await clerk.press(refused, "Move to Payment Clearance"));
+    expect(moved.text).toContain("Stage 5/10 Payment Clearance");
+  });
+
+  test("asks once more while documents are missing, names them, keeps place and note, and then goes on", async () => {
+    const shipment = await newShipment(app, client, "Without papers", ["Packing List"]);
+    const move = { location: "Eldoret", note: "The papers follow" };
+    const press = await clerk.press(await clerk.open(shipment.desk), "Move to Document Verification", move);
+    const asked = await read(press);
+    expect([asked.status, asked.h1]).toEqual([409, "Move on without these documents?"]);
+    expect(asked.all("main ul.list-disc li").map(words).sort()).toEqual([
+      "Bill of Lading",
+      "Commercial Invoice",
+      "Insurance Certificate",
+    ]);
+    const [leave] = asked.all("main a").filter((link) => words(link) === "Leave it where it is");
+    expect(leave?.getAttribute("href")).toBe(shipment.desk);
+    expect((await clerk.open(shipment.desk)).text).toContain("Stage 1/10 Client Onboarding");
+
+    const button = "Move on all the same to Document Verification";
+    expect(asked.form(button).fields).toMatchObject(move);
+    const other = copyOf(app, clerk);
+    const answers = await Promise.all([clerk.press(asked, button), other.press(asked, button)]);
+    expect(answers.map(({ status, headers }) => [status, headers.get("Location")])).toEqual(
+      Array(2).fill([303, shipment.desk]),
+    );
+    expect((await clerk.open(shipment.desk)).text).toContain("Stage 2/10 Document Verification");
+    expect(await historyOf(shipment.portal)).toEqual(["Document Verification (latest) The papers follow Eldoret, AT"]);
+  });
+
+  test("is refused in words beside the field, with what was typed", async () => {
+    const shipment = await newShipment(app, client, "Wordy");
+    const move = { location: "x".repeat(121), note: "y".repeat(1001) };
+    const refused = await read(
+      await clerk.press(await clerk.open(shipment.desk), "Move to Document Verification", move),
+    );
+    expect(refused.status).toBe(400);
+    expect(fieldOf(refused, "move-location")).toMatchObject({
+      value: move.location,
+      said: ["Use at most 120 characters for the location."],
+    });
+    expect(fieldOf(refused, "move-note")).toMatchObject({
+      value: move.note,
+      said: ["Use at most 1,000 characters for the note."],
+    });
+  });
+
+  test("ends at the last stage: a closed shipment has no form for it, and takes none", async () => {
+    const shipment = await newShipment(app, client, "Closing");
+    const page = await clerk.open(shipment.desk);
+    for (let stage = 1; stage < 10; stage += 1) await advance(app.company, shipment.id);
+    const closed = await clerk.open(shipment.desk);
+    expect(closed.text).toContain("Stage 10/10 Shipment Closed Move Closed since");
+    expect(closed.all("button").filter((button) => words(button).startsWith("Move"))).toEqual([]);
+    const { fields, action } = page.form("Move to Document Verification");
+    const late = await read(await clerk.post(action, { ...(fields as Record<string, string>), seen: "9" }));
+    expectRefused(late, 409, "This shipment is closed: stage 10 is the last.");
+    expect(late.all("button").filter((button) => words(button).startsWith("Move"))).toEqual([]);
+  });
+});
+
+describe("moving many shipments on", () => {
+  /** The rows of the list in view. */
+  const idsOf = (page: Page) => page.all("main input[name=shipment]").map((box) => box.getAttribute("value") ?? "");
+
+  /** Ticks these rows of the list and presses the button. */
+  async function moveMany(page: Page, ids: string[], location = "") {
+    const { action, fields } = page.form("Move to the next stage");
+    const form = new URLSearchParams({ ...(fields as Record<string, string>), location });
+    for (const id of ids) form.append("shipment", id);
+    return read(await clerk.post(action, form));
+  }
+
+  /** What the answer says of each shipment, by its short id, under "Moved" and "Did not move". */
+  const outcomes = (page: Page) =>
+    Object.fromEntries(
+      page
+        .all("main section")
+        .map((section) => [words(section.querySelector("h2")), section.querySelectorAll("li").map(words)]),
+    );
+  const line = (id: string, says: string) => `${id.slice(0, 8)} ${says}`;
+
+  test("says of twenty at once which moved, which did not, and why", async () => {
+    const owner = await newClient(app, "Twenty At Once");
+    const waiting = await newShipments(
+      app,
+      owner,
+      Array.from({ length: 17 }, (_, index) => `Waiting ${index}`),
+    );
+    const ready = [];
+    for (const name of ["Ready one", "Ready two"]) ready.push((await newShipment(app, owner, name, allDocuments)).id);
+    const changed = (await newShipment(app, owner, "Changed meanwhile", allDocuments)).id;
+    const page = await clerk.open(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
+    expect(idsOf(page).sort()).toEqual([...waiting, ...ready, changed].sort());
+    await advance(app.company, changed);
+    const [closed = ""] = waiting;
+    for (let stage = 1; stage < 10; stage += 1) await advance(app.company, closed);
+
+    const answer = await moveMany(page, idsOf(page), "Mombasa");
+    expect([answer.status, answer.h1]).toEqual([200, "2 moved, 18 did not"]);
+    const missing = "Still missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
+    const { Moved, "Did not move": stayed } = outcomes(answer);
+    expect(Moved?.sort()).toEqual(ready.map((id) => line(id, "Document Verification")).sort());
+    expect(stayed?.sort()).toEqual(
+      [
+        line(changed, "This shipment has changed since you opened it."),
+        line(closed, "This shipment has changed since you opened it."),
+        ...waiting.slice(1).map((id) => line(id, missing)),
+      ].sort(),
+    );
+    for (const id of ready) {
+      const { data: event } = await app.company.from("tracking_events").select("location").eq("shipment_id", id);
+      expect(event).toEqual([{ location: "Mombasa" }]);
+    }
+
+    const again = await moveMany(page, ready, "Mombasa");
+    expect(again.h1).toBe("2 moved, 0 did not");
+    const { data: stages } = await app.company.from("shipments").select("stage").in("id", ready);
+    expect(stages).toEqual([{ stage: 2 }, { stage: 2 }]);
+
+    const fresh = await clerk.open(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
+    const [box] = fresh.all(`main input[value="${closed}"]`);
+    expect(box?.hasAttribute("disabled")).toBe(true);
+    const late = await moveMany(fresh, [closed, "0b51e3a8-0000-4000-8000-000000000000"]);
+    expect(outcomes(late)).toEqual({
+      "Did not move": [
+        line(closed, "This shipment is closed: stage 10 is the last."),
+        line("0b51e3a8", "There is no such shipment."),
+      ],
+    });
+  });
+
+  test("asks for a tick, and for a place that is not too long, and moves nothing", async () => {
+    const { id } = await newShipment(app, client, "Ticked7Q", allDocuments);
+    const page = await clerk.open("/desk/shipments?q=Ticked7Q");
+    const refusals = [
+      await moveMany(page, []),
+      await moveMany(page, ["not-an-id"]),
+      await moveMany(page, [id], "x".repeat(121)),
+    ];
+    expect(refusals.map(({ status, h1 }) => [status, h1])).toEqual(Array(3).fill([400, "Nothing moved"]));
+    expect(refusals.map(({ text }) => /Tick the shipments|at most 120/.exec(text)?.[0])).toEqual([
+      "Tick the shipments",
+      "Tick the shipments",
+      "at most 120",
+    ]);
+    expect((await clerk.open("/desk/shipments/move-many")).h1).toBe("Nothing moved");
+    const { data } = await app.company.from("shipments").select("stage").eq("id", id).single();
+    expect(data?.stage).toBe(1);
+  });
+
+  test("says so when the backend fails, and the same form moves them later, each once", async () => {
+    const two: string[] = [];
+    for (const name of ["Outage7Q one", "Outage7Q two"])
+      two.push((await newShipment(app, client, name, allDocuments)).id);
+    const page = await clerk.open("/desk/shipments?q=Outage7Q");
+    expect(idsOf(page).sort()).toEqual(two.sort());
+    for (const fault of [500, "lost answer"] as const) {
+      app.proxy.fail(fault, /move_shipment/);
+      const answer = await moveMany(page, two);
+      app.proxy.fail("none");
+      expect(answer.h1).toBe("0 moved, 2 did not");
+      expect(outcomes(answer)["Did not move"]?.join()).toContain("Our records do not answer at the moment.");
+      expectNothingInternal(answer);
+    }
+    expect((await moveMany(page, two)).h1).toBe("2 moved, 0 did not");
+    const { data: stages } = await app.company.from("shipments").select("stage").in("id", two);
+    expect(stages).toEqual([{ stage: 2 }, { stage: 2 }]);
+  });
+});
+
+describe("the client sees what the company did:", () => {
+  let shipment: Shipment;
+  beforeAll(async () => {
+    shipment = await newShipment(app, client, "Seen from both sides", ["Packing List"]);
+  });
+
+  test("a note, in the history", async () => {
+    await clerk.press(await clerk.open(shipment.desk), "Send note", { note: "The vessel <MSC Jana> is late.\nSorry." });
+    expect(await historyOf(shipment.portal)).toEqual(["Note (latest) The vessel <MSC Jana> is late. Sorry. AT"]);
+  });
+
+  test("why a document was sent back, beside it, and can send another file, which ends it", async () => {
+    const button = "Upload the Packing List";
+    expect(() => client.browser.open(shipment.portal).then((page) => page.form(button))).rejects.toThrow("No button");
+    await clerk.press(await clerk.open(shipment.desk), "Send back the Packing List", {
+      reason: "Page 2 is <unreadable>",
+    });
+    const page = await client.browser.open(shipment.portal);
+    expect(page.text).toMatch(/Packing List Sent back .* EAT: Page 2 is <unreadable>/);
+    const answer = await client.browser.press(page, button, { file: pdf("Packing list, again.pdf") });
+    const after = await client.browser.follow(answer);
+    expect(after.toasts[0]?.title).toBe("Packing List uploaded");
+    expect(after.text).toContain("Packing List Uploaded, we check it next");
+    expect(after.text).not.toContain("unreadable");
+    const desk = await clerk.open(shipment.desk);
+    expect(desk.text).toContain("Packing List To check Packing list, again.pdf");
+    expect((await clerk.press(desk, "Verify the Packing List")).status).toBe(303);
+    expect((await client.browser.open(shipment.portal)).text).toContain("Packing List Verified");
+  });
+
+  test("a stage that was corrected, and the AWB/BL; the reason is for the company alone", async () => {
+    await clerk.press(await clerk.open(shipment.desk), "Correct the stage", {
+      stage: "6",
+      reason: "Slip of the clerk",
+    });
+    await clerk.press(await clerk.open(shipment.desk), "Save AWB/BL", { awb: "MSCU1234567" });
+    const page = await client.browser.open(shipment.portal);
+    expect(page.text).toContain("Stage 6/10");
+    expect(page.text).toContain("AWB/BL MSCU1234567");
+    expect(page.text).not.toContain("Slip of the clerk");
+    expect((await historyOf(shipment.portal))[0]).toBe("Corrected: Cargo Tracking (latest) AT");
+    const moved = await moveShipment(app.company, shipment.id, { despiteMissing: true }, {});
+    expect(moved).toEqual({ answer: { stage: 7, status: "Inspection & Release" } });
+  });
+});

@@ -1,0 +1,1022 @@
+import process from "node:process";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { recordAct } from "../../app/models/act.server.ts";
+import { findAccount, inviteColleague, removeColleague } from "../../app/models/colleague.server.ts";
+import { moveShipment, orThrow, saveArrival, sendNote, setCharge } from "../../app/models/desk-act.server.ts";
+import { issueClientIds } from "../support/company.ts";
+import {
+  actsOf,
+  addressOf,
+  allDocuments,
+  type Client,
+  colleaguePassword,
+  colleagueWithoutFactor,
+  copyOf,
+  documentOf,
+  done,
+  doubleIds,
+  exchangeFile,
+  expectRefused,
+  fieldOf,
+  letterhead,
+  linkTo,
+  longText,
+  mailsSentTo,
+  mailTo,
+  newClient,
+  newColleague,
+  newShipment,
+  newShipments,
+  setUpFactor,
+  upload,
+  weigh,
+} from "../support/desk.ts";
+import { faults, meaningless } from "../support/fault-proxy.ts";
+import { freePort } from "../support/ports.ts";
+import {
+  expectNothingInternal,
+  type Form,
+  keptByNobody,
+  type Page,
+  password,
+  pdf,
+  read,
+  theApp,
+  theSite,
+  words,
+} from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+let lead: Awaited<ReturnType<typeof newColleague>>;
+let clerk: Awaited<ReturnType<typeof newColleague>>;
+let client: Client;
+let shipment: Awaited<ReturnType<typeof newShipment>>;
+/** Every address of the desk, with something behind each; files and tables among them. */
+let addresses: string[];
+beforeAll(async () => {
+  app = await theApp();
+  lead = await newColleague(app, "lead", "Wambui Njoroge");
+  clerk = await newColleague(app, "clerk", "Akinyi Odhiambo");
+  client = await newClient(app, "Baraka Mwangi");
+  shipment = await newShipment(app, client, "A secret cargo", ["Packing List"]);
+  const { id: document } = await documentOf(app.company, shipment.id, "Packing List");
+  const [factor] = (await lead.browser.open("/desk/2fa")).all("main li a");
+  addresses = [
+    ...["/desk", "/desk/shipments", "/desk/shipments?q=secret&stage=1&turn=client&page=1", shipment.desk],
+    ...[`${shipment.desk}/move`, "/desk/shipments/move-many", "/desk/clients", `/desk/clients/${client.id}`],
+    ...["/desk/invitations", "/desk/colleagues", "/desk/log", "/desk/log?what=document+open", "/desk/2fa"],
+    ...[factor?.getAttribute("href") ?? "", "/desk/session", "/desk/shipments.csv?q=secret", "/desk/log.csv"],
+    `${shipment.desk}/documents/${document}`,
+  ];
+});
+afterEach(() => app.proxy.fail("none"));
+
+/** The form of an act, as a browser sends it, for a page where it may not stand. */
+const anAct = { act: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
+
+/** The way back that a redirect to the login or to the code names. */
+const next = (path: string) => `next=${encodeURIComponent(path)}`;
+
+describe("the door of the desk", () => {
+  test("sends strangers to the login, by every address, and shows them nothing", async () => {
+    for (const path of addresses) {
+      const stranger = app.browser();
+      for (const answer of [await stranger.get(path), await stranger.post(path, anAct)]) {
+        expect([path, answer.status]).toEqual([path, 303]);
+        expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+        expect(await answer.text()).toBe("");
+        // A file is no place to come back to: its page is.
+        const to = path.includes("/documents/") ? /^\/login(\?next=.*)?$/ : `/login?${next(path)}`;
+        expect(answer.headers.get("Location")).toEqual(typeof to === "string" ? to : expect.stringMatching(to));
+      }
+    }
+    const data = await (await app.browser().get("/desk/shipments.data")).text();
+    expect(data).toContain("/login");
+    expect(data).not.toContain("secret");
+  });
+
+  test("lets a colleague back to the page they asked for, by password and code", async () => {
+    const browser = app.browser();
+    const path = "/desk/shipments?q=secret&stage=1";
+    const login = await browser.follow(await browser.get(path));
+    const half = await browser.press(login, "Log in", { email: clerk.email, password: colleaguePassword });
+    expect(half.headers.get("Location")).toBe(`/login/verify?${next(path)}`);
+    const code = await browser.follow(half);
+    for (const address of addresses) {
+      for (const answer of [await browser.get(address), await browser.post(address, anAct)]) {
+        expect([address, answer.status]).toEqual([address, 303]);
+        expect(answer.headers.get("Location")).toMatch(/^\/login\/verify(\?next=|$)/);
+        expect(await answer.text()).toBe("");
+      }
+    }
+    const entered = await browser.press(code, "Verify", { code: await clerk.authenticator.freshCode() });
+    expect(entered.headers.get("Location")).toBe(path);
+    expect((await browser.follow(entered)).text).toContain("A secret cargo");
+  });
+
+  test("is for a client the page of an unknown address, however they ask", async () => {
+    const secured = await newClient(app, "Careful Client");
+    await setUpFactor(secured.browser, "/portal/2fa");
+    const half = app.browser();
+    await half.post("/login", { email: secured.email, password });
+    const look = (page: Page) => [
+      ...[page.status, page.title, page.h1, page.text, page.headers.get("Content-Type")],
+      ...page.all("header button, html").map((part) => part.getAttribute("class") ?? ""),
+    ];
+    await client.browser.open("/");
+    const unknown = look(await client.browser.open("/no-such-page"));
+    expect(unknown[0]).toBe(404);
+    for (const path of addresses) {
+      for (const browser of [client.browser, secured.browser]) {
+        const opened = await browser.open(path);
+        expect([path, ...look(opened)]).toEqual([path, ...unknown]);
+        expect(opened.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      }
+      for (const browser of [client.browser, half]) {
+        const posted = await read(await browser.post(path, anAct));
+        expect([path, ...look(posted)]).toEqual([path, ...unknown]);
+      }
+    }
+    for (const browser of [client.browser, secured.browser, half]) {
+      expect((await browser.get(shipment.desk)).status).toBe(404);
+      expect(await (await browser.get("/desk/shipments.data")).text()).not.toContain("A secret cargo");
+    }
+    const acts = await actsOf(app.company, shipment.id);
+    expect(acts).toEqual([]);
+  });
+
+  test("leads colleagues away from the portal, which is the clients'", async () => {
+    for (const path of ["/portal", "/portal/new", "/portal/2fa", shipment.portal]) {
+      expect((await clerk.browser.get(path)).headers.get("Location"), path).toBe("/desk");
+      const form = { name: "Mine", requestId: crypto.randomUUID() };
+      expect((await clerk.browser.post(path, form)).headers.get("Location"), path).toBe("/desk");
+    }
+    const { data } = await app.company.from("shipments").select("id").eq("user_id", clerk.id);
+    expect(data).toEqual([]);
+  });
+
+  test("leads a colleague without a second factor to set one up, from every address, and opens then", async () => {
+    const { browser } = await colleagueWithoutFactor(app, "lead", "New Colleague");
+    for (const path of addresses.filter((path) => !["/desk/2fa", "/desk/session"].includes(path))) {
+      for (const answer of [await browser.get(path), await browser.post(path, anAct)]) {
+        expect([path, answer.status, answer.headers.get("Location")]).toEqual([path, 303, "/desk/2fa"]);
+        expect(await answer.text()).toBe("");
+      }
+    }
+    const page = await browser.open("/desk/2fa");
+    expect(page.text).toContain("The desk opens once this is set up.");
+    await setUpFactor(browser, "/desk/2fa");
+    expect((await browser.open("/desk")).h1).toBe("Today");
+  });
+
+  test("of the colleagues' page is shut to clerks, who are told so, and whose forms do nothing", async () => {
+    const colleagues = () =>
+      app.company.from("colleagues").select("*").in("account", [lead.id, clerk.id]).order("account");
+    const before = await colleagues();
+    const friend = addressOf("friend");
+    const page = await clerk.browser.open("/desk/colleagues");
+    expect([page.status, page.h1]).toEqual([403, "Desk"]);
+    expect(page.text).toContain("This page is for leads.");
+    const [back] = page.all("main a").filter((link) => words(link) === "Today");
+    expect(back?.getAttribute("href")).toBe("/desk");
+    expect((await clerk.browser.open("/desk")).all("main nav a").map(words)).not.toContain("Colleagues");
+    const acts: Form[] = [
+      { act: "invite", name: "Own Friend", email: friend, role: "lead" },
+      { act: "role", account: clerk.id, role: "lead" },
+      { act: "send-link", account: lead.id },
+      { act: "remove-2fa", account: lead.id, reason: "Mine" },
+      { act: "remove", account: lead.id, reason: "Mine" },
+    ];
+    for (const act of acts) {
+      expect((await clerk.browser.post("/desk/colleagues", act as Record<string, string>)).status).toBe(403);
+    }
+    // A page of clients is no way round it.
+    for (const act of ["send-link", "remove-2fa", "close", "erase"]) {
+      const answer = await clerk.browser.post(`/desk/clients/${lead.id}`, { act, reason: "Mine" });
+      expect([403, 404]).toContain(answer.status);
+    }
+    expect(await colleagues()).toEqual(before);
+    await expect(findAccount(app.company, friend)).rejects.toThrow("There is no account");
+    expect((await lead.browser.get("/desk")).status).toBe(200);
+  });
+
+  test("is shut at once behind a removed colleague: their open page leads to the login, its forms do nothing", async () => {
+    const leaver = await newColleague(app, "clerk", "Leaver Otieno");
+    const other = copyOf(app, leaver.browser);
+    const page = await leaver.browser.open(shipment.desk);
+    const { fields, action } = page.form("Send note");
+    orThrow(await removeColleague(app.company, leaver.id, "Left us"));
+    const answer = await other.post(action, { ...(fields as Record<string, string>), note: "A last word" });
+    expect(answer.headers.get("Location")).toMatch(/^\/login/);
+    const gone = await leaver.browser.get("/desk/clients");
+    expect(gone.headers.get("Location")).toBe(`/login?${next("/desk/clients")}`);
+    expect(leaver.browser.cookies.has("session")).toBe(false);
+    expect(await actsOf(app.company, shipment.id)).toEqual([]);
+    const login = await read(await app.browser().post("/login", { email: leaver.email, password: colleaguePassword }));
+    expect([login.status, login.toasts[0]?.title]).toEqual([400, "Login Failed"]);
+
+    const email = addressOf("never-came");
+    await inviteColleague(app.company, app.company, letterhead, { name: "Never Came", email, role: "clerk" });
+    orThrow(await removeColleague(app.company, await findAccount(app.company, email), "Changed our mind"));
+    expect((await app.browser().open(await linkTo(email))).text).toContain("This link has been used or is too old.");
+  });
+});
+
+describe("when the backend fails, the desk says so, has a way to try again, and is there again afterwards:", () => {
+  function expectUnavailable(page: Page, path: string) {
+    expect([path, page.status]).toEqual([path, 503]);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expectNothingInternal(page);
+    expect(page.text).not.toContain("secret");
+    const [again] = page.all("main a").filter((link) => words(link) === "Try again");
+    expect(again?.getAttribute("href")).toBe(path);
+    expect(clerk.browser.cookies.has("session")).toBe(true);
+  }
+
+  test.each([500, "html"] as const)("every page and every form of it, at %s", async (fault) => {
+    app.proxy.fail(fault);
+    for (const path of addresses) expectUnavailable(await lead.browser.open(path), path);
+    const forms = ["/desk?index", shipment.desk, `${shipment.desk}/move`, "/desk/shipments/move-many"];
+    forms.push(`/desk/clients/${client.id}`, "/desk/invitations", "/desk/colleagues", "/desk/2fa");
+    for (const path of forms) {
+      const form = await read(await lead.browser.post(path, anAct));
+      expect([path, form.status]).toEqual([path, 503]);
+      expect(form.text).toContain("Our records do not answer at the moment.");
+      expectNothingInternal(form);
+    }
+    app.proxy.fail("none");
+    expect((await lead.browser.open("/desk/shipments")).status).toBe(200);
+  });
+
+  test.each([...faults, ...meaningless, "other json"] as const)("the page of a shipment, at %s", async (fault) => {
+    app.proxy.fail(fault, fault === "other json" ? /desk_shipments/ : /./);
+    expectUnavailable(await clerk.browser.open(shipment.desk), shipment.desk);
+    app.proxy.fail("none");
+    expect((await clerk.browser.open(shipment.desk)).h1).toBe("A secret cargo");
+  });
+});
+
+describe("a page of the desk costs the backend one call, which says who asks too:", () => {
+  test.each([
+    ["/desk", "desk_today"],
+    ["/desk/shipments?q=secret&stage=1&turn=client&page=2", "desk_shipments"],
+    ["a shipment", "desk_shipments"],
+    ["a shipment, asked for by script", "desk_shipments"],
+    ["the move of a shipment", "desk_shipments"],
+    ["/desk/clients?q=baraka", "desk_clients"],
+    ["a client", "desk_clients"],
+    ["/desk/invitations", "desk_invitations"],
+    ["/desk/colleagues", "desk_colleagues"],
+    ["/desk/log?who=Somebody&page=2", "desk_log"],
+    ["/desk/2fa", "who_asks"],
+    ["/desk/session", "who_asks"],
+  ])("%s", async (page, name) => {
+    const behind: Record<string, string> = {
+      "a shipment": shipment.desk,
+      "a shipment, asked for by script": `${shipment.desk}.data`,
+      "the move of a shipment": `${shipment.desk}/move`,
+      "a client": `/desk/clients/${client.id}`,
+    };
+    const calls = await app.proxy.during(async () => {
+      expect((await lead.browser.get(behind[page] ?? page)).status).toBeLessThan(300);
+    });
+    expect(calls.map((call) => call.split("?")[0])).toEqual([`GET /rest/v1/rpc/${name}`]);
+  });
+});
+
+describe("however much there is to show, a page of the desk crosses the line in one flight:", () => {
+  /** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
+  const firstFlight = 14_300;
+  let site: Awaited<ReturnType<typeof theSite>>;
+  let full: Awaited<ReturnType<typeof newShipment>>;
+  let owner: Client;
+  beforeAll(async () => {
+    site = await theSite();
+    owner = await newClient(app, "Consolidated Importers and Distributors of Western Kenya Limited");
+    const names = Array.from({ length: 40 }, (_, index) => longText(index, 115));
+    await newShipments(app, owner, names);
+    full = await newShipment(app, owner, longText(99, 115), allDocuments);
+    const [company, id] = [app.company, full.id];
+    for (const [index, item] of ["idf-fee", "duties", "agent-fee"].entries()) {
+      const note = longText(100 + index, 100);
+      const charge = { item, amount: 1_234_567.89 + index, currency: "KES", due_on: "2027-01-15", note };
+      orThrow(await setCharge(company, id, charge, {}));
+    }
+    orThrow(await saveArrival(company, id, { place: "naivasha", day: "2026-11-20", size: 40 }, {}));
+    for (let event = 0; event < 10; event += 1) orThrow(await sendNote(company, id, longText(200 + event, 160), {}));
+    const page = await clerk.browser.open(full.desk);
+    for (const [index, name] of allDocuments.slice(2).entries()) {
+      await clerk.browser.press(page, `Send back the ${name}`, { reason: longText(300 + index, 100) });
+    }
+    clerk.browser.cookies.delete("flash");
+    for (let line = 0; line < 51; line += 1) {
+      const [before, after] = [
+        { stage: (line % 9) + 1 },
+        { stage: ((line + 4) % 9) + 1, location: longText(line, 60) },
+      ];
+      const act = { act: "shipment correct", shipment: id, before, after, reason: longText(400 + line, 150) };
+      await recordAct(company, longText(500 + (line % 9), 20), act);
+      if (line < 8)
+        await recordAct(company, "Somebody", { act: "account close", account: owner.id, reason: longText(line, 200) });
+    }
+    for (let invitation = 0; invitation < 21; invitation += 1) {
+      const issued_for = longText(600 + invitation, 110);
+      await company.rpc("issue_client_ids", {
+        issued_for,
+        sent_to: addressOf("somebody.with.a.long.name", "client.example"),
+      });
+    }
+  });
+  afterAll(() => site.close());
+
+  test.each([
+    ["today", () => "/desk"],
+    ["the list of shipments, twenty of them", () => `/desk/shipments?q=${encodeURIComponent(owner.email)}`],
+    ["a shipment with all there can be", () => `${full.desk}?q=${encodeURIComponent(owner.email)}`],
+    ["its move", () => `${full.desk}/move`],
+    ["the list of clients", () => "/desk/clients"],
+    ["a client with many shipments", () => `/desk/clients/${owner.id}`],
+    ["the invitations, twenty of them", () => "/desk/invitations"],
+    ["the colleagues", () => "/desk/colleagues"],
+    ["the log, fifty lines of it", () => `/desk/log?shipment=${full.id}`],
+    ["the second factors", () => "/desk/2fa"],
+  ])("%s", async (_page, address) => {
+    const { status, bytes } = await weigh(site.port, address(), lead.browser);
+    expect(status).toBe(200);
+    expect(bytes).toBeLessThanOrEqual(firstFlight);
+  });
+
+  test("a file too carries what keeps browsers from guessing what it is", async () => {
+    const address = addresses.find((path) => path.includes("/documents/")) ?? "";
+    const { status, headers } = await weigh(site.port, address, lead.browser);
+    expect([status, headers["x-content-type-options"]]).toEqual([200, "nosniff"]);
+    expect(headers["content-security-policy"]).toBe("sandbox; default-src 'none'");
+  });
+});
+
+/** The names of the shipments on a page of the list. */
+const namesOn = (page: Page) =>
+  page
+    .all("main form#many li")
+    .map((row) => words(row.querySelector("label span")))
+    .sort();
+const found = async (search: string) => namesOn(await clerk.browser.open(`/desk/shipments?${search}`));
+
+describe("the list of shipments", () => {
+  let owner: Client;
+  let tea: Awaited<ReturnType<typeof newShipment>>;
+  beforeAll(async () => {
+    owner = await newClient(app, "Zawadi Finder");
+    tea = await newShipment(app, owner, "Tea 100% <pure>", allDocuments);
+    const coffee = await newShipment(app, owner, "Coffee_beans");
+    await app.company.rpc("save_awb", { shipment_id: coffee.id, awb: "MSCU7654321" });
+    orThrow(await moveShipment(app.company, coffee.id, { despiteMissing: true }, {}));
+  });
+
+  test("finds by name, AWB/BL, the beginning of the id, the client's name and e-mail, whatever the case", async () => {
+    expect(await found("q=tEa+100%25")).toEqual(["Tea 100% <pure>"]);
+    expect(await found("q=mscu7654321")).toEqual(["Coffee_beans"]);
+    expect(await found(`q=${tea.id.slice(0, 8)}`)).toContain("Tea 100% <pure>");
+    expect(await found("q=zawadi+FINDER")).toEqual(["Coffee_beans", "Tea 100% <pure>"]);
+    expect(await found(`q=${encodeURIComponent(owner.email)}`)).toEqual(["Coffee_beans", "Tea 100% <pure>"]);
+    expect(await found("q=Coffee%25")).toEqual([]);
+    const none = await clerk.browser.open("/desk/shipments?q=nobody-has-this");
+    expect([none.status, none.text.includes("No shipment is like that.")]).toEqual([200, true]);
+  });
+
+  test("is filtered by stage and by whose move it is, and the form shows what was asked", async () => {
+    expect(await found("q=zawadi&stage=2")).toEqual(["Coffee_beans"]);
+    expect(await found("q=zawadi&turn=company")).toEqual(["Tea 100% <pure>"]);
+    expect(await found("q=zawadi&turn=client&stage=1")).toEqual([]);
+    const page = await clerk.browser.open("/desk/shipments?q=zawadi&stage=2&turn=client");
+    expect(page.form("Find").fields).toMatchObject({ q: "zawadi", stage: "2", turn: "client" });
+    const [row] = page.all("main form#many li a");
+    expect(row?.getAttribute("href")).toMatch(/\?q=zawadi&stage=2&turn=client$/);
+    const beside = await clerk.browser.open(row?.getAttribute("href") ?? "");
+    expect(beside.all("main section a[aria-current=page]").map(words)).toEqual([
+      expect.stringContaining("Coffee_beans"),
+    ]);
+  });
+
+  test("shows each with its client, stage, move and last change, and a way to its page", async () => {
+    const page = await clerk.browser.open("/desk/shipments?q=coffee_beans");
+    const [row] = page.all("main form#many li a");
+    expect(words(row)).toMatch(
+      /^Coffee_beans Zawadi Finder 2\/10 Document Verification The client's MSCU7654321 \d{1,2} .* EAT$/,
+    );
+    expect(doubleIds(page)).toEqual([]);
+  });
+
+  test("comes in pages of twenty, each leads to the other with the filter, and nonsense is not asked", async () => {
+    const many = await newClient(app, "Many Shipments");
+    const names = Array.from({ length: 21 }, (_, index) => `Number ${String(index + 1).padStart(2, "0")}`);
+    await newShipments(app, many, names);
+    const filter = `q=${encodeURIComponent(many.email)}&stage=1&turn=client`;
+    const first = await clerk.browser.open(`/desk/shipments?${filter}`);
+    const link = (page: Page, text: string) => page.all("main a").find((one) => words(one) === text);
+    expect(link(first, "Previous page")).toBeUndefined();
+    expect(namesOn(first)).toHaveLength(20);
+    const second = await clerk.browser.open(link(first, "Next page")?.getAttribute("href") ?? "");
+    expect([...namesOn(first), ...namesOn(second)].sort()).toEqual(names);
+    expect(link(second, "Next page")).toBeUndefined();
+    const back = await clerk.browser.open(link(second, "Previous page")?.getAttribute("href") ?? "");
+    expect(namesOn(back)).toEqual(namesOn(first));
+    for (const odd of [
+      ...["page=0", "page=-1", "page=1.5", "page=abc", "page=1e99", "stage=11", "stage=x", "turn=toString"],
+      ...["turn=mine", "turn=constructor"],
+    ]) {
+      const own = [`q=${encodeURIComponent(many.email)}`, odd].join("&");
+      expect([odd, namesOn(await clerk.browser.open(`/desk/shipments?${own}`)).length]).toEqual([odd, 20]);
+    }
+    for (const q of ["%00", "%2527", "\\", "%ED%A0%80", "x".repeat(5000), "'; drop table"]) {
+      expect([q, (await clerk.browser.get(`/desk/shipments?q=${q}`)).status]).toEqual([q, 200]);
+    }
+  });
+});
+
+/** The cells of a table in CSV (RFC 4180). */
+function cellsOf(text: string): string[][] {
+  const lines: string[][] = [[]];
+  for (const [, cell = "", end] of text.matchAll(/"((?:[^"]|"")*)"(,|\r\n)/g)) {
+    lines.at(-1)?.push(cell.replaceAll('""', '"'));
+    if (end !== ",") lines.push([]);
+  }
+  return lines.slice(0, -1);
+}
+
+describe("the table of shipments", () => {
+  let owner: Client;
+  let ids: string[];
+  const awkward = ['=HYPERLINK("http://evil.example","Click")', "+254 700", "-1+1", "@SUM(A1)", 'Say "chai", أحمد'];
+  beforeAll(async () => {
+    owner = await newClient(app, "Table Owner");
+    const names = [...awkward, ...Array.from({ length: 515 }, (_, index) => `Row ${index}`)];
+    ids = await newShipments(app, owner, names);
+  });
+  const address = () => `/desk/shipments.csv?q=${encodeURIComponent(owner.email)}`;
+
+  test("has every shipment of the filter once, of all pages, in UTF-8 that a spreadsheet knows", async () => {
+    const answer = await clerk.browser.get(address());
+    expect(answer.headers.get("Content-Type")).toBe("text/csv; charset=utf-8");
+    expect(answer.headers.get("Content-Disposition")).toBe('attachment; filename="shipments.csv"');
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const [head, ...rows] = cellsOf(bytes.toString("utf8"));
+    expect(head).toEqual([
+      ...["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move", "Opened", "Last change"],
+    ]);
+    expect(rows.map(([id]) => id).sort()).toEqual([...ids].sort());
+    const row = rows.find(([, name]) => name === "Row 7");
+    expect(row?.slice(2, 8)).toEqual(["Table Owner", owner.email, "", "1", "Client Onboarding", "client"]);
+  });
+
+  test("runs nothing in a spreadsheet: what begins like a formula begins with an apostrophe", async () => {
+    const rows = cellsOf(await (await clerk.browser.get(address())).text());
+    const names = rows.map(([, name = ""]) => name);
+    for (const name of awkward.slice(0, 4)) {
+      expect(names).toContain(`'${name}`);
+      expect(names).not.toContain(name);
+    }
+    expect(names).toContain('Say "chai", أحمد');
+    for (const cell of rows.flat()) expect(cell).not.toMatch(/^\s*[=+\-@\t\r]/);
+  });
+
+  test("begins before its last rows are fetched, and breaks off when these cannot be, instead of ending short", async () => {
+    const whole = await clerk.browser.get(address());
+    const pieces: number[] = [];
+    for await (const piece of whole.body ?? []) pieces.push(piece.length);
+    expect(pieces.length).toBeGreaterThan(1);
+
+    app.proxy.fail(500, /before/);
+    const broken = await clerk.browser.get(address());
+    expect(broken.status).toBe(200);
+    await expect(broken.text()).rejects.toThrow();
+    app.proxy.fail(500, /desk_shipments_after/);
+    const refused = await read(await clerk.browser.get(address()));
+    expect(refused.status).toBe(503);
+    expectNothingInternal(refused);
+  });
+
+  test("of a filter that finds nothing is a head alone", async () => {
+    const answer = await clerk.browser.get(`${address()}&stage=9`);
+    expect(cellsOf(await answer.text())).toHaveLength(1);
+  });
+});
+
+describe("the log", () => {
+  let logged: Awaited<ReturnType<typeof newShipment>>;
+  beforeAll(async () => {
+    logged = await newShipment(app, client, "Logged");
+    const page = await clerk.browser.open(logged.desk);
+    await clerk.browser.press(page, "Correct the stage", { stage: "3", reason: '=cmd|"/c calc"!A1, a slip' });
+    clerk.browser.cookies.delete("flash");
+    for (let line = 1; line <= 51; line += 1) {
+      await recordAct(app.company, "Log Writer", { act: "shipment keep", shipment: logged.id, reason: `Line ${line}` });
+    }
+  });
+  const reasons = (page: Page) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
+
+  test("is filtered by who, what, shipment and day, and says so in its form", async () => {
+    const page = await clerk.browser.open(`/desk/log?who=${encodeURIComponent(clerk.name)}&shipment=${logged.id}`);
+    expect(page.text).toContain("shipment correct");
+    expect(page.text).toContain("stage 1 → stage 3 Reason: =cmd");
+    expect(page.form("Find").fields).toMatchObject({ who: clerk.name, shipment: logged.id });
+    expect((await clerk.browser.open(`/desk/log?what=shipment+correct&who=Nobody`)).text).toContain(
+      "Nothing has been done yet.",
+    );
+    const today = new Date(Date.now() + 3 * 60 * 60 * 1000).toISOString().slice(0, 10);
+    const search = `who=Log+Writer&what=shipment+keep&shipment=${logged.id}`;
+    expect(reasons(await clerk.browser.open(`/desk/log?${search}&day=${today}`))).toHaveLength(50);
+    expect(reasons(await clerk.browser.open(`/desk/log?${search}&day=2020-01-01`))).toEqual([]);
+    for (const odd of ["day=2026-02-30", "day=2026-13-01", "day=x", "page=0", "page=x"]) {
+      expect([odd, reasons(await clerk.browser.open(`/desk/log?${search}&${odd}`)).length]).toEqual([odd, 50]);
+    }
+    for (const who of ["%00", "'", "%25"]) expect((await clerk.browser.get(`/desk/log?who=${who}`)).status).toBe(200);
+  });
+
+  test("comes newest first in pages of fifty, with the filter, and its lines lead to shipments", async () => {
+    const first = await clerk.browser.open(`/desk/log?who=Log+Writer&shipment=${logged.id}`);
+    expect(reasons(first)[0]).toBe("Line 51");
+    const [more] = first.all("main a").filter((link) => words(link) === "Next page");
+    const second = await clerk.browser.open(more?.getAttribute("href") ?? "");
+    expect(reasons(second)).toEqual(["Line 1"]);
+    const [link] = first.all("main li a.font-mono");
+    expect(link?.getAttribute("href")).toBe(logged.desk);
+  });
+
+  test("is a table too, with the same filter and no formulas", async () => {
+    const answer = await clerk.browser.get(`/desk/log.csv?shipment=${logged.id}`);
+    expect(answer.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');
+    const [head, ...rows] = cellsOf(await answer.text());
+    expect(head).toEqual(["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"]);
+    expect(rows).toHaveLength(52);
+    expect(rows.at(-1)).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      ...[clerk.name, "shipment correct", logged.id, "", "", '{"stage": 1}', '{"stage": 3}'].map((cell) =>
+        cell.startsWith("{") ? cell.replaceAll(" ", "") : cell,
+      ),
+      `'=cmd|"/c calc"!A1, a slip`,
+    ]);
+  });
+});
+
+describe("a document's file", () => {
+  const fileName = "Añadido – 发票 'final' 100%.pdf";
+  let held: Awaited<ReturnType<typeof newShipment>>;
+  let document: string;
+  let address: string;
+  beforeAll(async () => {
+    held = await newShipment(app, client, "With a file");
+    await upload(client.browser, held.portal, "Packing List", pdf(fileName, 3000));
+    document = (await documentOf(app.company, held.id, "Packing List")).id;
+    const links = (await clerk.browser.open(held.desk)).all("main a");
+    address = links.find((link) => words(link) === "Open the Packing List")?.getAttribute("href") ?? "";
+  });
+
+  test("comes as it was sent, as a download under its own name that no browser shows, runs or keeps; and is logged", async () => {
+    const answer = await clerk.browser.get(address);
+    expect(answer.status).toBe(200);
+    const header = (name: string) => answer.headers.get(name) ?? "";
+    expect(header("Content-Type")).toBe("application/pdf");
+    expect(header("Content-Disposition")).toMatch(
+      /^attachment; filename="[ -!#-[\]-~]+"; filename\*=UTF-8''[\w.!~%-]+$/,
+    );
+    expect(decodeURIComponent(header("Content-Disposition").split("UTF-8''")[1] ?? "")).toBe(fileName);
+    expect(header("Cache-Control")).toMatch(keptByNobody);
+    expect(header("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+    const body = Buffer.from(await answer.arrayBuffer());
+    expect(body.equals(Buffer.from(await pdf(fileName, 3000).arrayBuffer()))).toBe(true);
+    const [act] = (await actsOf(app.company, held.id)).filter(({ act }) => act === "document open");
+    expect(act?.by_name).toBe(clerk.name);
+    expect((await clerk.browser.open(held.desk)).text).toMatch(/Log document open .* Akinyi Odhiambo Packing List/);
+  });
+
+  test("is not there for an id that is unknown, none, of another shipment, or without a file", async () => {
+    const missing = await documentOf(app.company, held.id, "Bill of Lading");
+    const unknown = "0b51e3a8-0000-4000-8000-000000000000";
+    for (const path of [
+      `${held.desk}/documents/${unknown}`,
+      `${held.desk}/documents/not-a-uuid`,
+      `${held.desk}/documents/${missing.id}`,
+      `/desk/shipments/${unknown}/documents/${document}`,
+      `${shipment.desk}/documents/${document}`,
+    ]) {
+      const page = await clerk.browser.open(path);
+      expect([path, page.status, page.h1]).toEqual([path, 404, "There is no page here"]);
+    }
+  });
+
+  test("that cannot be fetched is no file, but a page that says so", async () => {
+    for (const of of [/open_document/, /storage/]) {
+      app.proxy.fail(500, of);
+      const page = await clerk.browser.open(address);
+      expect([page.status, page.headers.get("Content-Disposition")]).toEqual([503, null]);
+      expect(page.text).toContain("Our records do not answer at the moment.");
+      expectNothingInternal(page);
+      app.proxy.fail("none");
+    }
+  });
+
+  test("that was exchanged in the store is not sent, and the page says so", async () => {
+    const { storage_path } = await documentOf(app.company, held.id, "Packing List");
+    await exchangeFile(app.company, storage_path ?? "");
+    const page = await clerk.browser.open(address);
+    expect([page.status, page.headers.get("Content-Disposition")]).toEqual([409, null]);
+    expect(page.html).not.toContain("another file");
+    expect(page.text).toContain("The stored file is not the one that was uploaded.");
+  });
+});
+
+describe("an account of a client", () => {
+  /** Presses a button on the page of a client, with a reason. */
+  async function press(who: { id: string }, button: string, reason = "They asked by phone") {
+    const page = await clerk.browser.open(`/desk/clients/${who.id}`);
+    return clerk.browser.follow(await clerk.browser.press(page, button, { reason }));
+  }
+
+  test("is found by name, e-mail and client ID, and its page shows its shipments and what was done", async () => {
+    const person = await newClient(app, "Findable Person");
+    await newShipment(app, person, "Of the findable");
+    const page = await clerk.browser.open(`/desk/clients/${person.id}`);
+    expect(page.h1).toBe("Findable Person");
+    expect(page.text).toMatch(/Of the findable 1\/10 Client Onboarding The client's/);
+    expect(doubleIds(page)).toEqual([]);
+    const [, clientId = ""] = /Client ID ([0-9A-Z-]{12,})/.exec(page.text) ?? [];
+    for (const q of ["findABLE per", person.email.toUpperCase(), clientId.toLowerCase()]) {
+      const list = await clerk.browser.open(`/desk/clients?q=${encodeURIComponent(q)}`);
+      expect([q, list.all("main a[data-row]").map((link) => link.getAttribute("href"))]).toEqual([
+        q,
+        [`/desk/clients/${person.id}`],
+      ]);
+    }
+    expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client is like that.");
+    for (const id of ["0b51e3a8-0000-4000-8000-000000000000", "not-a-uuid", lead.id]) {
+      const answers = [await clerk.browser.open(`/desk/clients/${id}`)];
+      answers.push(await read(await clerk.browser.post(`/desk/clients/${id}`, { act: "close", reason: "x" })));
+      for (const { status, h1 } of answers) expect([id, status, h1]).toEqual([id, 404, "There is no page here"]);
+    }
+  });
+
+  test("that is closed is left at once, its login refused in plain words; opened again, it opens", async () => {
+    const person = await newClient(app, "Closed Person");
+    const { portal } = await newShipment(app, person, "Stays");
+    const form = await person.browser.open(portal);
+    const refused = await read(
+      await clerk.browser.press(await clerk.browser.open(`/desk/clients/${person.id}`), "Close account", {
+        reason: " ",
+      }),
+    );
+    expect(refused.status).toBe(400);
+    expect(fieldOf(refused, "close-reason").said).toEqual(["Say why, in a few words."]);
+    expect((await person.browser.get("/portal")).status).toBe(200);
+
+    const closed = await press(person, "Close account");
+    expect(closed.toasts).toEqual(done("The account is closed"));
+    expect(closed.text).toContain("Account Closed");
+    expect(closed.all("button").map(words)).not.toContain("Send a new-password link");
+    const late = copyOf(app, person.browser);
+    expect((await late.press(form, "Upload the Packing List", { file: pdf() })).headers.get("Location")).toMatch(
+      /^\/login/,
+    );
+    expect((await person.browser.get("/portal")).headers.get("Location")).toBe("/login");
+    const login = await read(await person.browser.post("/login", { email: person.email, password }));
+    expect([login.status, login.toasts[0]?.title]).toEqual([400, "Login Failed"]);
+    expect(login.toasts[0]?.description).toBe("The e-mail address or the password is not right.");
+
+    const open = await press(person, "Open account again", "A mistake of ours");
+    expect(open.toasts).toEqual(done("The account is open again"));
+    expect(open.text).toMatch(/account open .* Reason: A mistake of ours account close .* Reason: They asked by phone/);
+    await person.browser.logIn(person.email);
+    expect((await person.browser.open(portal)).h1).toBe("Stays");
+  });
+
+  test("loses its second factor and its sessions, and opens with its password alone", async () => {
+    const person = await newClient(app, "Lost Phone");
+    const without = await clerk.browser.open(`/desk/clients/${person.id}`);
+    expect(without.all("button").map(words)).not.toContain("Remove second factor");
+    await setUpFactor(person.browser, "/portal/2fa");
+    const page = await press(person, "Remove second factor");
+    expect(page.toasts).toEqual(done("The account opens with its password alone"));
+    expect(page.text).toContain("2FA Off");
+    expect((await person.browser.get("/portal")).headers.get("Location")).toBe("/login");
+    await person.browser.logIn(person.email);
+    const again = await read(
+      await clerk.browser.post(`/desk/clients/${person.id}`, {
+        act: "remove-2fa",
+        form: "remove-2fa",
+        reason: "Twice",
+      }),
+    );
+    expectRefused(again, 409, "This account has no second factor.");
+  });
+
+  test("is sent a link to a new password, which the colleague never sees", async () => {
+    const person = await newClient(app, "Forgot Password");
+    const before = await mailsSentTo(person.email);
+    const answer = await clerk.browser.press(
+      await clerk.browser.open(`/desk/clients/${person.id}`),
+      "Send a new-password link",
+    );
+    const page = await clerk.browser.follow(answer);
+    expect(page.toasts).toEqual(done("The link is on its way"));
+    const mail = await mailTo(person.email);
+    expect([mail.count - before, mail.subject]).toEqual([1, "Set a new password"]);
+    const link = await linkTo(person.email);
+    expect(page.html).not.toContain(link.split("token=")[1]);
+    expect((await app.browser().open(link)).form("Set password").fields).toHaveProperty("password");
+    expect((await person.browser.get("/portal")).status).toBe(200);
+  });
+
+  test("is not erased while its shipments have to be kept, and its page says until when", async () => {
+    const person = await newClient(app, "Kept Person");
+    const { id } = await newShipment(app, person, "Kept");
+    const { data } = await app.company.from("shipments").select("retain_until").eq("id", id).single();
+    const day = data?.retain_until ?? "";
+    const page = await clerk.browser.open(`/desk/clients/${person.id}`);
+    expect(page.all("button").map(words)).not.toContain("Erase");
+    expect(page.text).toMatch(/It cannot be erased before \d{1,2} [A-Z][a-z]+ \d{4}: its shipments have to be kept/);
+    const { action } = page.form("Close account");
+    const forced = await read(await clerk.browser.post(action, { act: "erase", form: "erase", reason: "By hand" }));
+    const why = `This account has shipments that have to be kept, the last until ${day}: nothing was deleted.`;
+    expectRefused(forced, 409, why);
+    expect((await person.browser.open("/portal")).text).toContain("Kept");
+  });
+
+  test("is erased when nothing is kept: nobody is signed in to it, and its address is as new", async () => {
+    const person = await newClient(app, "Erased Person");
+    const list = await press(person, "Erase");
+    expect(list.h1).toBe("Clients");
+    expect(list.toasts).toEqual(done("The account is gone"));
+    expect((await clerk.browser.get(`/desk/clients/${person.id}`)).status).toBe(404);
+    expect((await person.browser.get("/portal")).headers.get("Location")).toBe("/login");
+    expect((await person.browser.post("/login", { email: person.email, password })).status).toBe(400);
+    const [clientId = ""] = await issueClientIds(app.company, 1);
+    const form = { clientId, fullName: "Same Address", email: person.email, password };
+    expect((await app.browser().post("/signup", form)).status).toBe(303);
+  });
+});
+
+describe("an invitation of a client", () => {
+  const issue = async (typed: Form) =>
+    clerk.browser.press(await clerk.browser.open("/desk/invitations"), "Issue", typed);
+  const idIn = (page: Page) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
+  /** The page of the unused ones on which an ID stands, the oldest being on the first; throws when it is on none. */
+  async function pageWith(clientId: string) {
+    let page = await clerk.browser.open("/desk/invitations");
+    while (!page.text.includes(clientId)) {
+      const next = page.all("main a").find((link) => words(link) === "Next page");
+      if (!next) throw new Error(`${clientId} stands nowhere`);
+      page = await clerk.browser.open(next.getAttribute("href") ?? "");
+    }
+    return page;
+  }
+  /** All client IDs that were issued for somebody. */
+  async function issuedFor(whom: string) {
+    const { data } = await app.company.from("client_ids").select("client_id, sent_to").eq("issued_for", whom);
+    return data ?? [];
+  }
+
+  test("comes by mail with a link to a sign-up that has the client ID filled in, and opens an account", async () => {
+    const email = addressOf("invited", "client.example");
+    const page = await clerk.browser.follow(await issue({ for: "Mombasa Millers", email }));
+    const clientId = idIn(page);
+    expect(page.toasts).toEqual(done(`${clientId} is on its way`));
+    expect((await pageWith(clientId)).text).toContain(`Mombasa Millers, ${email}`);
+    const link = await linkTo(email);
+    const visitor = app.browser();
+    const form = await visitor.open(link);
+    expect(form.value("clientId")).toBe(clientId);
+    const typed = { fullName: "Miller Person", email, password };
+    expect((await visitor.press(form, "Create Account", typed)).headers.get("Location")).toBe("/login");
+    await visitor.confirm(email);
+    await visitor.logIn(email);
+    expect((await visitor.open("/portal")).text).toContain("Welcome, Miller Person.");
+    await expect(pageWith(clientId)).rejects.toThrow("nowhere");
+  });
+
+  test("is issued once when the button is pressed twice, and once more when somebody asks again", async () => {
+    const page = await clerk.browser.open("/desk/invitations");
+    const other = copyOf(app, clerk.browser);
+    const typed = { count: "3", for: "Twice Traders" };
+    const answers = await Promise.all([clerk.browser.press(page, "Issue", typed), other.press(page, "Issue", typed)]);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    clerk.browser.cookies.delete("flash");
+    expect(await issuedFor("Twice Traders")).toHaveLength(3);
+    expect((await clerk.browser.follow(await issue(typed))).toasts).toEqual(done("3 issued"));
+    expect(await issuedFor("Twice Traders")).toHaveLength(6);
+  });
+
+  test("is issued once when the answer was lost and the same form is sent again", async () => {
+    const page = await clerk.browser.open("/desk/invitations");
+    app.proxy.fail("lost answer", /issue_client_ids/);
+    const lost = await read(await clerk.browser.press(page, "Issue", { for: "Lost Line" }));
+    app.proxy.fail("none");
+    expect(lost.status).toBe(503);
+    const again = await clerk.browser.follow(await clerk.browser.press(lost, "Issue"));
+    expect((await issuedFor("Lost Line")).map(({ client_id }) => client_id)).toEqual([idIn(again)]);
+  });
+
+  test.each<[Form, string, string]>([
+    [{ count: "0" }, "count", "Give a number from 1 to 100."],
+    [{ count: "101" }, "count", "Give a number from 1 to 100."],
+    [{ count: "1.5" }, "count", "Give a number from 1 to 100."],
+    [{ count: "many" }, "count", "Give a number from 1 to 100."],
+    [{ count: "" }, "count", "Give a number from 1 to 100."],
+    [{ count: "2", email: "a@b.example" }, "count", "Send one client ID at a time, or leave the e-mail address out."],
+    [{ email: "nobody" }, "email", "Enter an e-mail address in the form name@example.com."],
+    [{ for: "x".repeat(121) }, "for", "Use at most 120 characters."],
+  ])("%j is refused beside its field, with what was typed", async (typed, name, why) => {
+    const page = await read(await issue({ for: "Never issued", ...typed }));
+    expect(page.status).toBe(400);
+    expect(fieldOf(page, `issue-${name}`).said.at(-1)).toBe(why);
+    expect(page.form("Issue").fields).toMatchObject(typed);
+    expect(await issuedFor("Never issued")).toEqual([]);
+  });
+
+  test("that is withdrawn opens no account, and one that was used cannot be withdrawn", async () => {
+    const clientId = idIn(await clerk.browser.follow(await issue({ for: "Withdrawn" })));
+    const page = await pageWith(clientId);
+    const button = `Withdraw ${clientId}`;
+    const refused = await read(await clerk.browser.press(page, button, { reason: "" }));
+    expect(fieldOf(refused, `withdraw-${clientId}-reason`).said).toEqual(["Say why, in a few words."]);
+    const gone = await clerk.browser.follow(await clerk.browser.press(refused, button, { reason: "Wrong person" }));
+    expect(gone.toasts).toEqual(done(`${clientId} is withdrawn`));
+    const { data } = await app.company.from("client_ids").select("client_id").eq("client_id", clientId);
+    expect(data).toEqual([]);
+    const form = { clientId, fullName: "Too Late", email: addressOf("late", "client.example"), password };
+    const signUp = await read(await app.browser().post("/signup", form));
+    expect([signUp.status, signUp.toasts[0]?.title]).toEqual([400, "Sign up Failed"]);
+    const again = await read(await clerk.browser.press(page, button, { reason: "Twice" }));
+    expectRefused(again, 409, "This Client ID is not known, or has been used.");
+  });
+
+  test("whose mail cannot be sent is said to be, and stands on Today's list until somebody has dealt with it", async () => {
+    const email = addressOf("unreachable", "client.example");
+    process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
+    const answer = await issue({ for: "Unreachable", email }).finally(() => {
+      delete process.env.SMTP_URL;
+    });
+    const page = await clerk.browser.follow(answer);
+    const [{ client_id = "" } = {}] = await issuedFor("Unreachable");
+    expect(page.toasts).toEqual(done(`${client_id} issued, but its mail could not be sent`));
+    const today = await clerk.browser.open("/desk");
+    expect(today.text).toContain(`The client ID to ${email}`);
+    const after = await clerk.browser.follow(await clerk.browser.press(today, `Dealt with: the client ID to ${email}`));
+    expect(after.toasts).toEqual(done("Taken off the list"));
+    expect(after.text).not.toContain(email);
+  });
+});
+
+describe("a colleague", () => {
+  const page = () => lead.browser.open("/desk/colleagues");
+  const invite = async (typed: Form) => lead.browser.press(await page(), "Invite", typed);
+  const row = (shown: Page, email: string) =>
+    shown
+      .all("main li")
+      .map(words)
+      .find((line) => line.includes(email)) ?? "";
+
+  test("is invited by mail, sets a password and a second factor, and is at the desk in the role they were given", async () => {
+    const email = addressOf("invited");
+    const typed = { name: "Otieno <Ouma>", email, role: "lead" };
+    const told = await lead.browser.follow(await invite(typed));
+    expect(told.toasts).toEqual(done("The invitation is on its way"));
+    expect(row(told, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not come yet`);
+    expect((await mailTo(email)).text).toContain("Otieno <Ouma>, you have an account at our desk now.");
+    const again = await lead.browser.press(told, "Send the invitation again to Otieno <Ouma>");
+    expect((await lead.browser.follow(again)).toasts).toEqual(done("The invitation is on its way"));
+    expect((await mailTo(email)).count).toBe(2);
+
+    const browser = app.browser();
+    await browser.press(await browser.open(await linkTo(email)), "Set password", { password: colleaguePassword });
+    await browser.logIn(email, colleaguePassword);
+    await setUpFactor(browser, "/desk/2fa");
+    expect((await browser.open("/desk/colleagues")).text).toContain("Otieno <Ouma> (you)");
+    expect(row(await page(), email)).toMatch(/, lead, last login .* EAT/);
+  });
+
+  test.each<[Form, string, string]>([
+    [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
+    [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an e-mail address in the form name@example.com."],
+    [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose what they may do."],
+  ])("is not invited with %j, which stays in the form", async (typed, name, why) => {
+    const refused = await read(await invite(typed));
+    expect(refused.status).toBe(400);
+    expect(fieldOf(refused, `invite-${name}`).said.at(-1)).toBe(why);
+    expect(refused.form("Invite").fields).toMatchObject({ name: typed.name, email: typed.email });
+  });
+
+  test("has an address of their own: neither a client's nor a colleague's is invited", async () => {
+    const typed = { name: "Double", email: client.email.toUpperCase(), role: "clerk" };
+    const refused = await read(await invite(typed));
+    expectRefused(refused, 409, "This address has a client's account. A colleague needs an address of their own.");
+    expect(refused.form("Invite").fields).toMatchObject(typed);
+    for (const { id } of refused.problems) expect(refused.has(id)).toBe(true);
+    const second = await read(await invite({ name: "Double", email: clerk.email, role: "lead" }));
+    expectRefused(second, 409, "This address is a colleague's already.");
+    expect((await client.browser.get("/portal")).status).toBe(200);
+  });
+
+  test("becomes a lead and a clerk again, at once; and is removed with a reason, at once", async () => {
+    const other = await newColleague(app, "clerk", "Changing Role");
+    const promoted = await lead.browser.follow(await lead.browser.press(await page(), "Make a lead of Changing Role"));
+    expect(promoted.toasts).toEqual(done("Role changed"));
+    expect((await other.browser.get("/desk/colleagues")).status).toBe(200);
+    await lead.browser.press(await page(), "Make a clerk of Changing Role");
+    expect((await other.browser.get("/desk/colleagues")).status).toBe(403);
+    lead.browser.cookies.delete("flash");
+
+    const button = "Remove of Changing Role";
+    const refused = await read(await lead.browser.press(await page(), button, { reason: "" }));
+    expect(fieldOf(refused, `remove-${other.id}-reason`).said).toEqual(["Say why, in a few words."]);
+    const removed = await lead.browser.follow(await lead.browser.press(refused, button, { reason: "Left us" }));
+    expect(removed.toasts).toEqual(done("Removed, and signed out everywhere"));
+    expect(removed.text).toMatch(new RegExp(`Removed .*Changing Role, ${other.email}`));
+    expect((await other.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
+    const log = await lead.browser.open("/desk/log?what=colleague+remove");
+    expect(log.text).toMatch(new RegExp(`${lead.name} .* Reason: Left us`));
+    expect(doubleIds(removed)).toEqual([]);
+  });
+
+  test("whose phone is lost sets up another factor, after a lead took the old one off", async () => {
+    const other = await newColleague(app, "clerk", "Phone Lost");
+    const button = "Remove second factor of Phone Lost";
+    const gone = await lead.browser.follow(await lead.browser.press(await page(), button, { reason: "Phone stolen" }));
+    expect(gone.toasts).toEqual(done("They set up a new second factor next"));
+    expect((await other.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
+    await other.browser.logIn(other.email, colleaguePassword);
+    expect((await other.browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
+  });
+
+  test("who is the last lead stays one, and stays", async () => {
+    // Everybody else who is a lead steps back, and this one tries to.
+    const { data } = await app.company.from("colleagues").select("account").eq("role", "lead").is("removed_at", null);
+    const others = (data ?? []).map(({ account }) => account).filter((account) => account !== lead.id);
+    try {
+      for (const account of others)
+        orThrow(await app.company.rpc("change_role", { account, role: "clerk" }).then(asDone));
+      const forms: Record<string, string>[] = [
+        { act: "role", account: lead.id, role: "clerk" },
+        { act: "remove", account: lead.id, reason: "Enough" },
+      ];
+      for (const form of forms) {
+        const refused = await read(await lead.browser.post("/desk/colleagues", { ...form, form: "x" }));
+        expectRefused(refused, 409, "This is the last lead: make somebody else a lead first.");
+      }
+      expect((await lead.browser.get("/desk/colleagues")).status).toBe(200);
+    } finally {
+      for (const account of others) await app.company.rpc("change_role", { account, role: "lead" });
+    }
+  });
+});
+
+const asDone = ({ error }: { error: { message: string } | null }) =>
+  error ? { reason: error.message, status: 500 } : { answer: null };
+
+test("a notice is read by every client above their shipments, changed, and gone once it is ended", async () => {
+  const set = async (text: string) =>
+    clerk.browser.press(await clerk.browser.open("/desk"), "Set the notice", { text });
+  const empty = await read(await set(""));
+  expect([empty.status, fieldOf(empty, "announce-text").said.at(-1)]).toEqual([400, "Write the notice."]);
+  const long = await read(await set("x".repeat(201)));
+  expect(fieldOf(long, "announce-text")).toMatchObject({ value: "x".repeat(201), isMarked: true });
+
+  try {
+    const first = "Customs system <down> since 09:10";
+    const said = await clerk.browser.follow(await set(first));
+    expect(said.toasts).toEqual(done("All clients read it now"));
+    expect(said.text).toContain(first);
+    for (const path of ["/portal", shipment.portal]) expect((await client.browser.open(path)).text).toContain(first);
+    await set("Customs system up again");
+    clerk.browser.cookies.delete("flash");
+    const changed = await client.browser.open("/portal");
+    expect([changed.text.includes("up again"), changed.text.includes(first)]).toEqual([true, false]);
+  } finally {
+    const ended = await clerk.browser.press(await clerk.browser.open("/desk"), "End this notice");
+    expect((await clerk.browser.follow(ended)).toasts).toEqual(done("Nothing is said to all clients any more"));
+  }
+  expect((await client.browser.open("/portal")).text).not.toContain("up again");
+});
+
+test("today's lists name what waits, each line with a way to the place on its page, which is there", async () => {
+  const own = await newShipment(app, client, "Due in storage", ["Packing List"]);
+  orThrow(await saveArrival(app.company, own.id, { place: "mombasa", day: "2019-05-02", size: 20 }, {}));
+  const page = await clerk.browser.open("/desk");
+  expect(doubleIds(page)).toEqual([]);
+  const lists = page.all("main section, main [class*=border]").map(words).join(" ");
+  for (const title of [
+    "Documents to check",
+    "Free storage",
+    "Standing still",
+    "Your move at the client's",
+    "Not delivered",
+  ])
+    expect(lists).toContain(title);
+  const links = page.all("main a").map((link) => link.getAttribute("href") ?? "");
+  expect(links).toContain(`${own.desk}#storage`);
+  for (const link of links.filter((href) => href.includes("#")).slice(0, 5)) {
+    const [path = "", id = ""] = link.split("#");
+    expect([link, (await clerk.browser.open(path)).has(id)]).toEqual([link, true]);
+  }
+});

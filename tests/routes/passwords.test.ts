@@ -1,0 +1,320 @@
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { closeAccount } from "../../app/models/client-account.server.ts";
+import { inviteColleague } from "../../app/models/colleague.server.ts";
+import { orThrow } from "../../app/models/desk-act.server.ts";
+import { sendPasswordLink } from "../../app/models/password.server.ts";
+import {
+  addressOf,
+  colleaguePassword,
+  copyOf,
+  fieldOf,
+  letterhead,
+  linkTo,
+  mailsSentTo,
+  mailTo,
+  newClient,
+  newColleague,
+  setUpFactor,
+} from "../support/desk.ts";
+import {
+  type Browser,
+  expectNothingInternal,
+  keptByNobody,
+  type Page,
+  password,
+  read,
+  theApp,
+} from "../support/routes.ts";
+
+let app: Awaited<ReturnType<typeof theApp>>;
+beforeAll(async () => {
+  app = await theApp();
+});
+afterEach(() => app.proxy.fail("none"));
+
+const goneWords = "This link has been used or is too old.";
+
+/** Sends an account the link to a new password; its path. */
+async function linkFor({ id, email }: { id: string; email: string }): Promise<string> {
+  const told = await sendPasswordLink(app.company, app.company, letterhead, id, "The command");
+  expect(told).toEqual({ sent: true });
+  return linkTo(email);
+}
+
+/** Invites a colleague; their address, and the path of the link. */
+async function invited(name: string) {
+  const email = addressOf(name);
+  const who = { name, email, role: "clerk" };
+  expect(await inviteColleague(app.company, app.company, letterhead, who)).toEqual({ sent: true });
+  return { email, link: await linkTo(email) };
+}
+
+/** Opens a link in a fresh browser and sets this password. */
+async function set(link: string, typed: { password: string; code?: string }, browser = app.browser()) {
+  return browser.press(await browser.open(link), "Set password", typed);
+}
+
+/** Where a login with this password leads, or the status that it gets. */
+async function logIn(email: string, typed: string) {
+  const answer = await app.browser().post("/login", { email, password: typed });
+  return answer.headers.get("Location") ?? answer.status;
+}
+
+const isSignedIn = async (browser: Browser) => (await browser.get("/portal")).status === 200;
+
+describe("the link in a mail", () => {
+  test("to a new colleague asks for a password of 12 characters at least, says so, and opens the desk's set-up", async () => {
+    const { email, link } = await invited("Newly Invited");
+    const page = await app.browser().open(link);
+    expect([page.status, page.h1]).toEqual([200, "Set your password"]);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(page.html).toContain('<meta name="robots" content="noindex"');
+    expect(fieldOf(page, "password-password").said).toEqual(["At least 12 characters"]);
+    for (const short of ["", "elevenchars"]) {
+      const refused = await read(await set(link, { password: short }));
+      expect([refused.status, refused.title.startsWith("Error: ")]).toEqual([400, true]);
+      expect(fieldOf(refused, "password-password").said.at(-1)).toMatch(/^Choose a password/);
+      expect(fieldOf(refused, "password-password").value).toBe("");
+      if (short) expect(refused.html).not.toContain(short);
+    }
+    const long = await read(await set(link, { password: "é".repeat(37) }));
+    expect(fieldOf(long, "password-password").said.at(-1)).toBe("Choose a shorter password: at most 72 characters.");
+
+    const browser = app.browser();
+    const answer = await set(link, { password: "twelve chars" }, browser);
+    expect(answer.headers.get("Location")).toBe("/login");
+    expect((await browser.follow(answer)).toasts).toEqual([
+      { title: "Password set", description: "Log in with it.", variant: "default" },
+    ]);
+    await browser.logIn(email, "twelve chars");
+    expect((await browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
+  });
+
+  test("to a client asks for 6 characters, ends every session, and the owner is told by mail", async () => {
+    const client = await newClient(app, "Forgetful Client");
+    const elsewhere = app.browser();
+    await elsewhere.logIn(client.email);
+    const link = await linkFor(client);
+    const mail = await mailTo(client.email);
+    expect(mail.text).toContain("within one hour");
+    expect(fieldOf(await app.browser().open(link), "password-password").said).toEqual(["At least 6 characters"]);
+    expect((await set(link, { password: "five5" })).status).toBe(400);
+    expect([await isSignedIn(client.browser), await isSignedIn(elsewhere)]).toEqual([true, true]);
+
+    expect((await set(link, { password: "sixsix" })).status).toBe(303);
+    expect([await isSignedIn(client.browser), await isSignedIn(elsewhere)]).toEqual([false, false]);
+    expect([await logIn(client.email, password), await logIn(client.email, "sixsix")]).toEqual([400, "/portal"]);
+    const told = await mailTo(client.email);
+    expect([told.count, told.subject]).toEqual([mail.count + 1, "Your password was changed"]);
+    expect(told.text).not.toContain("sixsix");
+  });
+
+  test("may lead to the password that the account had before", async () => {
+    const client = await newClient(app, "Remembered It");
+    expect((await set(await linkFor(client), { password })).status).toBe(303);
+    expect(await logIn(client.email, password)).toBe("/portal");
+  });
+
+  test("is spent by nobody who only opens it, such as a scanner of mails", async () => {
+    const client = await newClient(app, "Scanned Mail");
+    const link = await linkFor(client);
+    for (let opened = 0; opened < 3; opened += 1) expect((await app.browser().get(link)).status).toBe(200);
+    await app.browser().send(new Request(new URL(link, "http://127.0.0.1:3000"), { method: "HEAD" }));
+    expect(await isSignedIn(client.browser)).toBe(true);
+    expect((await set(link, { password: "after the scan" })).status).toBe(303);
+  });
+
+  test("that is wrong, cut off, used, replaced, too old, or of a closed account is the same page", async () => {
+    const client = await newClient(app, "Old Links");
+    const replaced = await linkFor(client);
+    const used = await linkFor(client);
+    const form = await app.browser().open(used);
+    await set(used, { password: "used it once" });
+    const { data: late } = await app.company.rpc("issue_password_link", { account: client.id, hours: 0 });
+    const closed = await newClient(app, "Closed Links");
+    const ofClosed = await linkFor(closed);
+    orThrow(await closeAccount(app.company, closed.id, "Closed"));
+    const links = [
+      ...["/auth/password", "/auth/password?token=", `/auth/password?token=${"0".repeat(64)}`, used.slice(0, -1)],
+      ...[
+        `${used}0`,
+        used.toUpperCase().replace("/AUTH/PASSWORD?TOKEN", "/auth/password?token"),
+        "/auth/password?token=%00",
+      ],
+      ...[used, replaced, `/auth/password?token=${late}`, ofClosed],
+    ];
+    const [first, ...others] = await Promise.all(links.map((link) => app.browser().open(link)));
+    expect([first?.status, first?.h1]).toEqual([200, "Set your password"]);
+    expect(first?.text).toContain(goneWords);
+    expect(first?.all("main input")).toEqual([]);
+    const look = ({ status, title, text }: Page) => ({ status, title, text });
+    for (const [index, page] of others.entries())
+      expect([links[index + 1], look(page)]).toEqual([links[index + 1], first && look(first)]);
+
+    const { action, fields } = form.form("Set password");
+    for (const link of links) {
+      const token = new URL(link, "http://127.0.0.1:3000").searchParams.get("token") ?? "";
+      const typed = { ...(fields as Record<string, string>), token, password: "another password" };
+      const refused = await read(await app.browser().post(action, typed));
+      expect([link, refused.status]).toEqual([link, 400]);
+      expect(refused.problems.map(({ text }) => text)).toEqual([`${goneWords} Ask for another one.`]);
+    }
+    expect([await logIn(client.email, "another password"), await logIn(client.email, "used it once")]).toEqual([
+      400,
+      "/portal",
+    ]);
+  });
+
+  test.each([1, 2])(
+    "sets one password when five are sent at once, and that one opens the account (%i)",
+    async (round) => {
+      const client = await newClient(app, `Five At Once ${round}`);
+      const link = await linkFor(client);
+      const passwords = Array.from({ length: 5 }, (_, index) => `password number ${index}`);
+      const browsers = passwords.map(() => app.browser());
+      const pages = await Promise.all(browsers.map((browser) => browser.open(link)));
+      const answers = await Promise.all(
+        passwords.map((password, index) => browsers[index]?.press(pages[index] as Page, "Set password", { password })),
+      );
+      const winners = passwords.filter((_, index) => answers[index]?.status === 303);
+      expect(winners).toHaveLength(1);
+      for (const answer of answers.filter((answer) => answer?.status !== 303)) {
+        const refused = await read(answer as Response);
+        expect([400, 409]).toContain(refused.status);
+        expect(refused.toasts[0]?.description).toContain(goneWords);
+      }
+      const opens = [];
+      for (const typed of [password, ...passwords])
+        if ((await logIn(client.email, typed)) === "/portal") opens.push(typed);
+      expect(opens).toEqual(winners);
+      expect(await isSignedIn(client.browser)).toBe(false);
+      expect((await mailTo(client.email)).subject).toBe("Your password was changed");
+    },
+  );
+});
+
+describe("an account with a second factor", () => {
+  test("needs its code: without it or with a wrong one nothing changes, nobody is signed out, and the link stays good", async () => {
+    const client = await newClient(app, "Careful Client");
+    const authenticator = await setUpFactor(client.browser, "/portal/2fa");
+    const link = await linkFor(client);
+    const mails = await mailsSentTo(client.email);
+    const wrong = ["", "12345", await authenticator.wrongCode(), await authenticator.usedCode()];
+    for (const code of wrong) {
+      const refused = await read(await set(link, { password: "a new password", code }));
+      expect([code, refused.status]).toEqual([code, 400]);
+      expect(fieldOf(refused, "password-code").isMarked).toBe(true);
+      expect(fieldOf(refused, "password-code").said.at(-1)).toMatch(/code/);
+      expect(refused.html).not.toContain("a new password");
+    }
+    expect(await isSignedIn(client.browser)).toBe(true);
+    expect([await logIn(client.email, "a new password"), await mailsSentTo(client.email)]).toEqual([400, mails]);
+
+    const done = await set(link, { password: "a new password", code: await authenticator.freshCode() });
+    expect(done.headers.get("Location")).toBe("/login");
+    expect(await isSignedIn(client.browser)).toBe(false);
+    expect([await logIn(client.email, password), await logIn(client.email, "a new password")]).toEqual([
+      400,
+      "/login/verify",
+    ]);
+  });
+
+  test("pauses after five wrong codes, however often the link is opened", async () => {
+    const client = await newClient(app, "Guessed Client");
+    const authenticator = await setUpFactor(client.browser, "/portal/2fa");
+    const link = await linkFor(client);
+    for (let guess = 0; guess < 5; guess += 1) {
+      expect((await set(link, { password: "guessed it", code: await authenticator.wrongCode() })).status).toBe(400);
+    }
+    const paused = await read(await set(link, { password: "guessed it", code: await authenticator.freshCode() }));
+    expect(paused.status).toBe(429);
+    expect(paused.toasts[0]?.description).toBe("Too many wrong codes. Try again in 15 minutes.");
+    expect(await logIn(client.email, password)).toBe("/login/verify");
+  });
+
+  test("of a colleague keeps it: the new password alone does not open the desk", async () => {
+    const colleague = await newColleague(app, "clerk", "Second Password");
+    const link = await linkFor(colleague);
+    expect((await set(link, { password: "elevenchars", code: "123456" })).status).toBe(400);
+    const code = await colleague.authenticator.freshCode();
+    expect((await set(link, { password: "another twelve", code })).status).toBe(303);
+    expect((await colleague.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
+    expect([await logIn(colleague.email, colleaguePassword), await logIn(colleague.email, "another twelve")]).toEqual([
+      400,
+      "/login/verify",
+    ]);
+  });
+});
+
+test("the token of a link and the password stand in no line of the log", async () => {
+  const client = await newClient(app, "Logged Client");
+  const link = await linkFor(client);
+  const token = link.split("token=")[1] ?? "";
+  const lines: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((...said) => void lines.push(said.join(" ")));
+  try {
+    const browser = app.browser();
+    const page = await browser.open(link);
+    await browser.press(page, "Set password", { password: "x" });
+    expect((await browser.press(page, "Set password", { password: "never logged" })).status).toBe(303);
+    await browser.press(page, "Set password", { password: "never logged" });
+    await expect.poll(() => lines.join("\n").match(/"route":"\/auth\/password"/g)).toHaveLength(4);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(token).toHaveLength(64);
+  for (const secret of [token, token.slice(0, 16), "never logged", client.email]) {
+    expect(lines.join("\n")).not.toContain(secret);
+  }
+});
+
+describe("while the backend fails, nothing is changed, the page says so, and the link is good afterwards:", () => {
+  test.each([
+    ["the link is looked up", /rpc\/password_link/],
+    ["the account is opened by it", /generate_link/],
+    ["it is entered", /auth\/v1\/verify/],
+    ["the link is spent", /spend_password_link/],
+    ["anything is asked", /./],
+  ])("%s", async (_step, of) => {
+    const client = await newClient(app, "Patient Client");
+    const link = await linkFor(client);
+    const browser = app.browser();
+    const form = await browser.open(link);
+    app.proxy.fail(500, of);
+    const refused = await read(await browser.press(form, "Set password", { password: "a new password" }));
+    expect(refused.status).toBe(503);
+    expectNothingInternal(refused);
+    expect(refused.html).not.toContain("a new password");
+    expect(refused.text).toMatch(/Our records do not answer|Not available at the moment/);
+    app.proxy.fail("none");
+    expect(await isSignedIn(client.browser)).toBe(true);
+    expect([await logIn(client.email, "a new password"), await logIn(client.email, password)]).toEqual([
+      400,
+      "/portal",
+    ]);
+    expect((await browser.press(form, "Set password", { password: "a new password" })).status).toBe(303);
+    expect(await logIn(client.email, "a new password")).toBe("/portal");
+  });
+});
+
+test("a password that could not be set after its link was spent is said to be so, with what to do", async () => {
+  const client = await newClient(app, "Unlucky Client");
+  const link = await linkFor(client);
+  app.proxy.fail(500, /^PUT .*\/auth\/v1\/user/);
+  const refused = await read(await set(link, { password: "a new password" }));
+  app.proxy.fail("none");
+  expect(refused.status).toBe(503);
+  expect(refused.text).toContain("The password could not be set. This link is used up: ask for another one.");
+  expect(await logIn(client.email, password)).toBe("/portal");
+});
+
+test("a second window that has the page open sees no more than a stranger", async () => {
+  const client = await newClient(app, "Two Windows");
+  const link = await linkFor(client);
+  const page = await app.browser().open(link);
+  expect(page.html).not.toContain(client.email);
+  expect(page.html).not.toContain(client.id);
+  expect(page.html).not.toContain(client.name);
+  const signedIn = copyOf(app, client.browser);
+  expect((await signedIn.open(link)).h1).toBe("Set your password");
+});
