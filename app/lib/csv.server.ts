@@ -4,7 +4,7 @@
  * One line of cells, quoted. A cell that a spreadsheet would take for a formula gets an apostrophe before it: what a client
  * typed runs nothing (OWASP, CSV injection).
  */
-export function csvLine(cells: string[]): string {
+function csvLine(cells: string[]): string {
   const quoted = cells.map((cell) => `"${(/^[\s]*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`);
   return `${quoted.join(",")}\r\n`;
 }

@@ -34,7 +34,7 @@ const deskContext = createContext<{ person: AtDesk; shown: () => Promise<Shown> 
 const noPage: Refusal = { reason: "", status: 404 };
 
 /** Where a colleague without a second factor is led before the first page. */
-export const setUpPath = "/desk/2fa";
+const setUpPath = "/desk/2fa";
 
 /**
  * Redirects strangers to the login and back; answers a client as an unknown path is answered. A page asks with

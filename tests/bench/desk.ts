@@ -10,7 +10,7 @@ import { startPostgres } from "../support/postgres-server.ts";
 import { companyOf, portalCost } from "./load.ts";
 import { memoryOf, ourSite, stop } from "./site.ts";
 
-export type DeskCost = { page: string; small: number; grown: number; bytes: number };
+type DeskCost = { page: string; small: number; grown: number; bytes: number };
 export type Desk = { pages: DeskCost[]; csv: { rows: number; seconds: number; memory: number[] } };
 
 const lead = { email: "lead@company.example", password: "a password of the bench" };

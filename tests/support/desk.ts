@@ -47,7 +47,7 @@ export async function linkTo(address: string): Promise<string> {
 }
 
 /** Begins a second factor on a page of them: the page with its secret, and an authenticator that knows it. */
-export async function beginSetup(browser: Browser, path: string) {
+async function beginSetup(browser: Browser, path: string) {
   const page = await read(await browser.press(await browser.open(path), "Set up 2FA"));
   const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
   return { page, authenticator: Authenticator.fromUri(link?.getAttribute("href") ?? "") };
