@@ -12,6 +12,7 @@ export default {
   buildEnd: () => {
     const sheets = readdirSync(path.join(client, "assets")).filter((file) => file.endsWith(".css"));
     checkStylesheet(sheets.map((file) => readFileSync(path.join(client, "assets", file), "utf8")).join(""));
+    slimRoutes();
     compressFolder(client);
     // Last of all: app/server/start/build.ts knows by it that a build is whole.
     writeFileSync(path.join(client, manifestFile), webManifest());
@@ -30,3 +31,23 @@ export default {
     v8_trailingSlashAwareDataRequests: true,
   },
 } satisfies Config;
+
+/** No page of the browser's: it never goes there by script. */
+const feeds = /robots|sitemap|rss/;
+
+/** Takes what the browser has no use for out of the list of routes, which every page loads. */
+function slimRoutes(): void {
+  const folder = path.join(client, "assets");
+  const begin = "window.__reactRouterManifest=";
+  for (const name of readdirSync(folder).filter((file) => /^manifest-.*\.js$/.test(file))) {
+    const text = readFileSync(path.join(folder, name), "utf8");
+    if (!text.startsWith(begin)) throw new Error(`${name} is no list of routes: look at slimRoutes.`);
+    const manifest = JSON.parse(text.slice(begin.length).replace(/;\s*$/, ""));
+    const routes = Object.entries(manifest.routes).filter(([id]) => !feeds.test(id));
+    // What is false, and no style, is the same as not there.
+    const slim = JSON.stringify({ ...manifest, routes: Object.fromEntries(routes) }, (_, value) =>
+      value === false || (Array.isArray(value) && value.length === 0) ? undefined : value,
+    );
+    writeFileSync(path.join(folder, name), `${begin}${slim};`);
+  }
+}

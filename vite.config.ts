@@ -15,11 +15,13 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/portal\/two-factor)|lib|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/portal\/two-factor|\/site\/(structured-data|fold))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
     // Nothing of the desk is in the script of visitors and clients.
     { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
+    // What search engines read, and what folds: public pages alone.
+    { name: "public", test: /\/app\/(components\/site\/(structured-data|fold)|lib\/seo)/, minShareCount: 2 },
   ],
 };
 

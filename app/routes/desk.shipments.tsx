@@ -129,6 +129,7 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
   return (
     <Form method="post" action="/desk/shipments/move-many" id="many">
       <input type="hidden" name="request" value={request} />
+      <input type="hidden" name="list" value={searchOf(filter)} />
       <ul className="ruled rounded-label border border-line bg-raised">
         {shipments.map((shipment) => (
           <li key={shipment.id} className="flex items-center gap-1 has-checked:bg-sunken">

@@ -5,6 +5,7 @@ import { ButtonLink } from "~/components/ui/button";
 import { sentWith } from "~/lib/act-form.server";
 import { requireColleague } from "~/lib/desk.server";
 import { readForm } from "~/lib/form.server";
+import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { moveShipment } from "~/models/desk-act.server";
 import { isUuid } from "~/models/shipment.server";
@@ -23,7 +24,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   const ids = [...new Set(form.getAll("shipment").map(String))].filter(isUuid);
   const location = z.optional(Location).safeParse(form.get("location") ?? undefined);
   const problem = ids.length === 0 ? "Tick the shipments that move on." : location.error?.issues[0]?.message;
-  if (problem) return data({ problem, outcomes: [] }, { status: 400 });
+  const list = portalPath(`/desk/shipments${form.get("list") ?? ""}`);
+  if (problem) return data({ problem, outcomes: [], list }, { status: 400 });
   const { request: form_id } = sentWith(form);
   const outcomes: Outcome[] = [];
   for (const id of ids) {
@@ -35,11 +37,15 @@ export async function action({ request, context }: Route.ActionArgs) {
       outcomes.push({ id, why: `Still missing: ${moved.answer.missing.join(", ")}.`, status: "" });
     else outcomes.push({ id, why: null, status: moved.answer.status });
   }
-  return data({ problem: null, outcomes });
+  return data({ problem: null, outcomes, list });
 }
 
 export default function MovedPage({ actionData }: Route.ComponentProps) {
-  const { problem, outcomes } = actionData ?? { problem: "Tick the shipments that move on.", outcomes: [] };
+  const { problem, outcomes, list } = actionData ?? {
+    problem: "Tick the shipments that move on.",
+    outcomes: [],
+    list: "/desk/shipments",
+  };
   const moved = outcomes.filter(({ why }) => !why);
   const stayed = outcomes.filter(({ why }) => why);
   const title = problem ? "Nothing moved" : `${moved.length} moved, ${stayed.length} did not`;
@@ -51,7 +57,7 @@ export default function MovedPage({ actionData }: Route.ComponentProps) {
       {stayed.length > 0 && <Outcomes title="Did not move" all={stayed} />}
       {moved.length > 0 && <Outcomes title="Moved" all={moved} />}
       <p className="mt-6">
-        <ButtonLink to="/desk/shipments">Back to the shipments</ButtonLink>
+        <ButtonLink to={list}>Back to the shipments</ButtonLink>
       </p>
     </>
   );

@@ -4,7 +4,7 @@ import { Form, redirect, useOutletContext } from "react-router";
 import { CloseLink, Dialog } from "~/components/dialog";
 import { Field } from "~/components/field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { useDraft } from "~/components/portal/draft";
+import { useDraft } from "~/components/portal/use-draft";
 import { Title } from "~/components/title";
 import { buttonLook } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";

@@ -252,7 +252,7 @@ begin
 end
 $$;
 
--- PT409 when nobody would be left who can invite, change and remove colleagues.
+-- PT409 when without this one nobody would be left who can invite, change and remove colleagues.
 create function private.require_another_lead(account uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -260,7 +260,10 @@ as $$
 begin
   -- Locked, in one order, so that two leads do not remove each other at once.
   perform from public.colleagues where role = 'lead' and removed_at is null order by colleagues.account for update;
-  if not exists (
+  if exists (
+    select from public.colleagues
+    where colleagues.account = require_another_lead.account and role = 'lead' and removed_at is null
+  ) and not exists (
     select from public.colleagues
     where colleagues.account <> require_another_lead.account and role = 'lead' and removed_at is null
   ) then

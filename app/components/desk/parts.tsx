@@ -48,7 +48,7 @@ export function LogLines({ acts, links = false }: { acts: ShownAct[]; links?: bo
                 {shortId(act.shipment)}
               </Link>
             )}
-            {links && act.account && (
+            {links && act.account && act.act.startsWith("account") && (
               <Link to={`/desk/clients/${act.account}`} className="font-mono underline">
                 {shortId(act.account)}
               </Link>

@@ -2,7 +2,7 @@ import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
 import { Button } from "../ui/button";
 import { Chat } from "./chat";
-import { useClientLink } from "./navigation";
+import { useAtDesk, useClientLink } from "./navigation";
 import { quoteLink } from "./quote-panel";
 
 const pages = (client: { to: string; name: string }) => [
@@ -22,7 +22,7 @@ const linkLook =
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
   const client = useClientLink(signedIn);
-  const atDesk = client.to === "/desk";
+  const atDesk = useAtDesk();
   // The quote form opens over the page, except over pages with a form of their own.
   const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
     ? { to: "/?quote" }

@@ -1,5 +1,5 @@
 import { ChevronDown, Menu } from "lucide";
-import { Form, Link, NavLink, useLocation } from "react-router";
+import { Form, Link, NavLink, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 import { Bar } from "./bar";
@@ -10,10 +10,14 @@ import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; signedIn: boolean; theme: string };
 
+/** Whether this is a page of the desk that a colleague sees: for everybody else there is none. */
+export function useAtDesk(): boolean {
+  return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
+}
+
 /** The link to the shipments, to the desk from its own pages, or to the login for visitors. */
 export function useClientLink(signedIn: boolean) {
-  const { pathname } = useLocation();
-  if (pathname.startsWith("/desk")) return { to: "/desk", name: "Desk" };
+  if (useAtDesk()) return { to: "/desk", name: "Desk" };
   return signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
 }
 
