@@ -109,11 +109,7 @@ function Find({ filter }: { filter: Filter }) {
   const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
-    <Form
-      key={searchOf(filter)}
-      role="search"
-      className="grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto] *:max-sm:-mb-2"
-    >
+    <Form key={searchOf(filter)} role="search" className="grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto]">
       <Field field={plain("q", filter.q)} label="Find" type="search" optional autoComplete="off" spellCheck={false} />
       <SelectField field={plain("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
       <SelectField field={plain("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
