@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { sendMail } from "../lib/mail.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import { type Backend, companyBackend } from "../lib/supabase.server.ts";
+import type { Backend } from "../lib/supabase.server.ts";
 import { act } from "./desk-act.server.ts";
 import { colleagueInvitation, type Letter, type Letterhead, senderOf } from "./letter.ts";
 
@@ -95,7 +95,7 @@ export async function listColleagues(company: Backend) {
 }
 
 /** Commands: the account of an e-mail address. Throws when there is none. */
-export async function findAccount(company: Backend = companyBackend(), email: string): Promise<string> {
+export async function findAccount(company: Backend, email: string): Promise<string> {
   const { data, error, status } = await company.rpc("find_account", { email });
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   if (!data) throw new Error(`There is no account with the e-mail address ${email}.`);

@@ -2,6 +2,7 @@
 import type { Database } from "../lib/database.ts";
 import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import type { Place } from "./desk.ts";
 
 type Functions = Database["public"]["Functions"];
 
@@ -60,9 +61,7 @@ export function saveAwb(backend: Backend, id: string, awb: string, signed: Signe
   return act(backend, "save_awb", { shipment_id: id, awb, ...signed });
 }
 
-/** Where cargo arrives, by the port's and the depots' names. */
-export const PLACES = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
-export type Arrival = { place: keyof typeof PLACES; day: string; size: 20 | 40 };
+export type Arrival = { place: Place; day: string; size: 20 | 40 };
 
 /**
  * Days without storage charge for domestic import containers at Mombasa and the inland depots, the day of arrival not

@@ -1,7 +1,7 @@
 /** What the pages of the desk show: one call each, with who asks. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
 import type { AskForDesk } from "../lib/desk.server.ts";
-import { filterOf } from "./desk.ts";
+import { filterOf, PLACES, type Place } from "./desk.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
 
 const time = z.string();
@@ -89,7 +89,14 @@ export type DeskCharge = z.infer<typeof DeskCharge>;
 
 const Opened = ShownShipment.omit({ client: true, email: true }).extend({
   turn_since: minute,
-  arrival: z.object({ place: z.string(), day: z.string(), size: z.number(), free_until: z.string() }).nullable(),
+  arrival: z
+    .object({
+      place: z.enum(Object.keys(PLACES) as Place[]),
+      day: z.string(),
+      size: z.number(),
+      free_until: z.string(),
+    })
+    .nullable(),
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),

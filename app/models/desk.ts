@@ -4,6 +4,10 @@
 export const TURNS = { client: "The client's", company: "Ours", closed: "Closed" } as const;
 export type Turn = keyof typeof TURNS;
 
+/** Where cargo arrives: the port, and the inland depots. The database has the same list. */
+export const PLACES = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
+export type Place = keyof typeof PLACES;
+
 /** The filter of /desk/shipments. `stage` is 1 to 10. */
 export type Filter = { q: string; stage: number | null; turn: Turn | null; page: number };
 

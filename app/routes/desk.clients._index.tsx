@@ -1,5 +1,5 @@
 import { Form, Link } from "react-router";
-import { Pager } from "~/components/desk/parts";
+import { lookUp, Pager } from "~/components/desk/parts";
 import { useRowKeys } from "~/components/desk/row-keys";
 import { Field } from "~/components/field";
 import { Title } from "~/components/title";
@@ -29,7 +29,7 @@ export default function Clients({ loaderData }: Route.ComponentProps) {
       <Form key={q} role="search" className="flex items-end gap-3">
         <div className="grow sm:max-w-md">
           <Field
-            field={{ id: "find-q", name: "q", value: q, errorId: "", answer: 0 }}
+            field={lookUp("q", q)}
             label="Find"
             hint="A name, an e-mail address or a whole Client ID"
             type="search"

@@ -1,7 +1,6 @@
 import { Form } from "react-router";
-import { LogLines, Pager } from "~/components/desk/parts";
+import { LogLines, lookUp, Pager } from "~/components/desk/parts";
 import { Field } from "~/components/field";
-import type { FormField } from "~/components/form";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { deskPage, noForm } from "~/lib/desk.server";
@@ -23,13 +22,7 @@ export default function Log({ loaderData }: Route.ComponentProps) {
   const { page, ...filter } = asked;
   const search = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const to = (number: number) => `/desk/log?${new URLSearchParams([...search, ["page", String(number)]])}`;
-  const field = (name: keyof typeof filter): FormField => ({
-    id: `log-${name}`,
-    name,
-    value: filter[name] ?? "",
-    errorId: "",
-    answer: 0,
-  });
+  const field = (name: keyof typeof filter) => lookUp(name, filter[name] ?? "");
   return (
     <>
       <Title>Log</Title>

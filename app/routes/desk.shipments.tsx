@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Form, Link, NavLink, Outlet, useMatch } from "react-router";
-import { Pager, TurnMark } from "~/components/desk/parts";
+import { lookUp, Pager, TurnMark } from "~/components/desk/parts";
 import { useRowKeys } from "~/components/desk/row-keys";
 import { Ticked } from "~/components/desk/ticked";
 import { Field, inputLook, SelectField } from "~/components/field";
-import type { FormField } from "~/components/form";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
@@ -97,22 +96,14 @@ export default function DeskShipments({ loaderData }: Route.ComponentProps) {
   );
 }
 
-const plain = (name: string, value: string): FormField => ({
-  id: `find-${name}`,
-  name,
-  value,
-  errorId: "",
-  answer: 0,
-});
-
 function Find({ filter }: { filter: Filter }) {
   const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <Form key={searchOf(filter)} role="search" className="grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto]">
-      <Field field={plain("q", filter.q)} label="Find" type="search" optional autoComplete="off" spellCheck={false} />
-      <SelectField field={plain("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
-      <SelectField field={plain("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
+      <Field field={lookUp("q", filter.q)} label="Find" type="search" optional autoComplete="off" spellCheck={false} />
+      <SelectField field={lookUp("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
+      <SelectField field={lookUp("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
       <Button className="mb-5">Find</Button>
     </Form>
   );

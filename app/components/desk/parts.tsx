@@ -1,5 +1,6 @@
 /** What the pages of the desk share: whose move it is, pages of a list, and lines of the log. */
 import { Link } from "react-router";
+import type { FormField } from "~/components/form";
 import { eastAfricaTime } from "~/lib/dates";
 import { TURNS, type Turn } from "~/models/desk";
 import type { ShownAct } from "~/models/desk.server";
@@ -10,6 +11,11 @@ const colours: Record<Turn, string> = { client: "text-needs-you", company: "text
 /** Whose move a shipment is, in its colour. */
 export function TurnMark({ turn }: { turn: Turn }) {
   return <span className={colours[turn]}>{TURNS[turn]}</span>;
+}
+
+/** A field of a form that only looks something up: it shows what its address asks for, and is never refused. */
+export function lookUp(name: string, value: string): FormField {
+  return { id: `find-${name}`, name, value, errorId: "", answer: 0 };
 }
 
 /** Links to the page before and after; `to` makes the address of a page. */

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { type FormOfPage, formOf, then } from "~/lib/act-form.server";
 import { Reason } from "~/models/colleague";
+import { PLACES, type Place } from "~/models/desk";
 import {
   correctStage,
   markCharge,
-  PLACES,
   saveArrival,
   saveAwb,
   sendBackDocument,
@@ -69,7 +69,7 @@ export function formsOf(id: string): Readonly<Record<string, FormOfPage>> {
     ),
     arrival: formOf(
       z.object({
-        place: z.enum(Object.keys(PLACES) as (keyof typeof PLACES)[], "Choose the place."),
+        place: z.enum(Object.keys(PLACES) as Place[], "Choose the place."),
         day: z.string("Give the day.").pipe(Day),
         size: z.enum(["20", "40"], "Choose the size."),
       }),

@@ -3,13 +3,10 @@ import { Field, SelectField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Card } from "~/components/ui/card";
 import { calendarDate } from "~/lib/dates";
+import { PLACES } from "~/models/desk";
 import type { SectionProps } from "./move-form";
 
-const places = [
-  { value: "mombasa", words: "Mombasa port" },
-  { value: "nairobi", words: "Nairobi ICD" },
-  { value: "naivasha", words: "Naivasha ICD" },
-];
+const places = Object.entries(PLACES).map(([value, words]) => ({ value, words }));
 const sizes = [
   { value: "20", words: "20 ft" },
   { value: "40", words: "40 ft" },
@@ -37,8 +34,8 @@ export function Facts({ shipment, answer, request }: SectionProps) {
       <div id="storage" className="border-t border-line">
         {arrival && (
           <p className="px-4 pt-3 text-sm">
-            {places.find(({ value }) => value === arrival.place)?.words}, {arrival.size} ft, arrived{" "}
-            {calendarDate(arrival.day)}. Free storage until {calendarDate(arrival.free_until)}.
+            {PLACES[arrival.place]}, {arrival.size} ft, arrived {calendarDate(arrival.day)}. Free storage until{" "}
+            {calendarDate(arrival.free_until)}.
           </p>
         )}
         <Folded title={arrival ? "Change the arrival" : "The cargo has arrived"} open={arrived.refused !== undefined}>

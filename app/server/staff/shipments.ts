@@ -1,12 +1,12 @@
 /** Staff commands on shipments, their documents and charges: the model functions of the desk. */
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { PLACES, type Place } from "../../models/desk.ts";
 import {
   correctStage,
   markCharge,
   moveShipment,
   orThrow,
-  PLACES,
   saveArrival,
   saveAwb,
   sendBackDocument,
@@ -92,7 +92,7 @@ export function addShipmentCommands(staff: Command, by: By): void {
     .addOption(new Option("--place <place>", "where").choices(Object.keys(PLACES)).makeOptionMandatory())
     .requiredOption("--day <day>", "such as 2026-05-10", day)
     .addOption(new Option("--size <feet>", "20 or 40").choices(["20", "40"]).makeOptionMandatory())
-    .action((id: string, given: { place: keyof typeof PLACES; day: string; size: "20" | "40" }) =>
+    .action((id: string, given: { place: Place; day: string; size: "20" | "40" }) =>
       on(id, "shipment arrived", async (found) => {
         const size = given.size === "20" ? 20 : 40;
         orThrow(await saveArrival(company(), found, { ...given, size }, { by_name: by() }));
