@@ -645,6 +645,7 @@ export type Database = {
       }
       spend_password_link: { Args: { token: string }; Returns: boolean }
       take_attempt: { Args: { limits: Json }; Returns: Json }
+      unspend_password_link: { Args: { token: string }; Returns: undefined }
       unverify_document: {
         Args: {
           by_name?: string

@@ -7,6 +7,7 @@ import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.
 import { deliver, sendLink, type Told } from "./colleague.server.ts";
 import { act } from "./desk-act.server.ts";
 import { type Letterhead, newPasswordLetter, passwordChanged } from "./letter.ts";
+import { giveCode } from "./second-factor.server.ts";
 
 /** Hours for which the link to a new password is good. */
 const newPasswordHours = 1;
@@ -47,7 +48,7 @@ const gone: Refusal = { reason: "This link has been used or is too old. Ask for 
 
 /**
  * Sets the password of the account behind a link, with a code of its authenticator where it has one; null when it is set.
- * Every session of the account ends, and its owner is told by mail. A wrong code leaves the link good.
+ * Every session of the account ends, and its owner is told by mail. Whatever is refused leaves the link good.
  */
 export async function setPassword(
   limits: Limits,
@@ -63,47 +64,28 @@ export async function setPassword(
   const token_hash = recovery.data.properties.hashed_token;
   const opened = await person.auth.verifyOtp({ type: "recovery", token_hash });
   if (opened.error) return refusalOf(opened.error);
+  let isSpent = false;
   let isSet = false;
   try {
     if (given.factorId) {
-      const wrong = await giveCode(limits, person, link.account, given.factorId, given.code ?? "");
-      if (wrong) return wrong;
+      const who = { id: link.account, email: link.email, backend: person };
+      const failed = await giveCode(who, limits, given.factorId, given.code ?? "");
+      if (failed) return failed;
     }
     const spent = await company.rpc("spend_password_link", { token });
     if (spent.error) return refusalOf({ ...spent.error, status: spent.status });
     if (!spent.data) return gone;
+    isSpent = true;
     const { error } = await person.auth.updateUser({ password: given.password });
     // The one they had: it is theirs to choose.
-    if (error && error.code !== "same_password") return usedUp(refusalOf(error));
-    isSet = true;
+    isSet = !error || error.code === "same_password";
+    if (error && !isSet) return refusalOf(error);
   } finally {
+    if (isSpent && !isSet) await company.rpc("unspend_password_link", { token });
     // Without a new password only the session that the link opened: another one may be setting it, or be the owner's.
     await person.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
   log("info", "password set", { account: pseudonym(link.email) });
   await deliver(head, link.email, passwordChanged(head));
   return null;
-}
-
-/** The refusal of a password after its link was spent. */
-function usedUp({ reason, status }: Refusal): Refusal {
-  const why = status < 500 ? reason : "The password could not be set.";
-  return { reason: `${why} This link is used up: ask for another one.`, status };
-}
-
-async function giveCode(
-  limits: Limits,
-  person: Backend,
-  account: string,
-  factorId: string,
-  code: string,
-): Promise<Refusal | null> {
-  const guess = await limits.code(account);
-  if ("reason" in guess) return guess;
-  const { error } = await person.auth.mfa.challengeAndVerify({ factorId, code });
-  if (!error) await guess.release();
-  if (!error) return null;
-  return error.code === "mfa_verification_failed"
-    ? { reason: "The code is incorrect. Try again.", status: 400 }
-    : refusalOf(error);
 }

@@ -54,7 +54,7 @@ const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered bef
  * against the limits. Each code is accepted once: hosted auth would accept it repeatedly within its 90 seconds.
  */
 export async function giveCode(
-  client: Client,
+  client: Pick<Client, "id" | "email" | "backend">,
   limits: Limits,
   factorId: string,
   code: string,

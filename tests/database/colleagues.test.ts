@@ -219,6 +219,17 @@ describe("a link to set a password", () => {
     expect(await opens(token)).toBeNull();
   });
 
+  test("is good again when whoever spent it gives it back in time", async () => {
+    const token = await issue();
+    await spends(token);
+    await call("unspend_password_link", { token }, world.company);
+    expect(await opens(token)).toMatchObject({ account: client.id });
+    expect(await spends(token)).toBe(true);
+    await query("update private.password_links set spent_at = now() - interval '3 minutes' where spent_at is not null");
+    await call("unspend_password_link", { token }, world.company);
+    expect([await opens(token), await spends(token)]).toEqual([null, false]);
+  });
+
   test("is spent by one of eight who come at the same time", async () => {
     const args = { token: await issue() };
     const answers = await atOnce(

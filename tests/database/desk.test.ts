@@ -339,6 +339,7 @@ describe("an act of the desk", () => {
     ["issue_password_link", () => ({ account: clerk.id, hours: 1 })],
     ["password_link", () => ({ token: "x" })],
     ["spend_password_link", () => ({ token: "x" })],
+    ["unspend_password_link", () => ({ token: "x" })],
     ["note_undelivered", () => ({ kind: "client ID", sent_to: "a@client.example" })],
     ["keep_shipment", () => ({ shipment_id: shipment, day: "2099-01-01" })],
     ["record_act", () => ({ by_name: "Lead", act: "forged" })],

@@ -274,6 +274,7 @@ describe("while the backend fails, nothing is changed, the page says so, and the
     ["the account is opened by it", /generate_link/],
     ["it is entered", /auth\/v1\/verify/],
     ["the link is spent", /spend_password_link/],
+    ["the password is set", /^PUT .*\/auth\/v1\/user/],
     ["anything is asked", /./],
   ])("%s", async (_step, of) => {
     const client = await newClient(app, "Patient Client");
@@ -295,17 +296,6 @@ describe("while the backend fails, nothing is changed, the page says so, and the
     expect((await browser.press(form, "Set password", { password: "a new password" })).status).toBe(303);
     expect(await logIn(client.email, "a new password")).toBe("/portal");
   });
-});
-
-test("a password that could not be set after its link was spent is said to be so, with what to do", async () => {
-  const client = await newClient(app, "Unlucky Client");
-  const link = await linkFor(client);
-  app.proxy.fail(500, /^PUT .*\/auth\/v1\/user/);
-  const refused = await read(await set(link, { password: "a new password" }));
-  app.proxy.fail("none");
-  expect(refused.status).toBe(503);
-  expect(refused.text).toContain("The password could not be set. This link is used up: ask for another one.");
-  expect(await logIn(client.email, password)).toBe("/portal");
 });
 
 test("a second window that has the page open sees no more than a stranger", async () => {
