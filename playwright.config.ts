@@ -11,6 +11,7 @@ const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
 const withScriptOnly = [
   "accessibility.spec.ts",
   "arrival.spec.ts",
+  "desk-forms.spec.ts",
   "dialogs.spec.ts",
   "half-way.spec.ts",
   "mail.spec.ts",

@@ -12,23 +12,36 @@ import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
 /** What a form says of itself besides its fields; see models/desk-act.server.ts. */
 export type Sent = { seen?: number; request?: string };
 
-/** One form of a page: its schema, what it does, and the toast that follows, or where to go on. */
+/** The toast that follows an act, and where it leads: another page, or a place `at` on the same one, such as "#payments". */
+export type Acted = { toast: string; to?: string; at?: string };
+
+/** One form of a page: its schema, and what it does. */
 export type FormOfPage = {
   schema: z.ZodType;
-  run: (desk: AtDesk, value: never, sent: Sent) => Promise<{ toast: string; to?: string } | Refusal>;
+  run: (desk: AtDesk, value: never, sent: Sent) => Promise<Acted | Refusal>;
 };
 
 /** Declares a form; the value that `run` gets is what the schema makes of the fields. */
 export function formOf<Value>(
   schema: z.ZodType<Value>,
-  run: (desk: AtDesk, value: Value, sent: Sent) => Promise<{ toast: string; to?: string } | Refusal>,
+  run: (desk: AtDesk, value: Value, sent: Sent) => Promise<Acted | Refusal>,
 ): FormOfPage {
   return { schema, run };
 }
 
 /** The toast of an act that was done, or its refusal. */
-export function then<Answer>(outcome: { answer: Answer } | Refusal, toast: (answer: Answer) => string) {
-  return "reason" in outcome ? outcome : { toast: toast(outcome.answer) };
+export function toastOf<Answer>(
+  outcome: { answer: Answer } | Refusal,
+  toast: (answer: Answer) => string,
+  at?: string,
+): Acted | Refusal {
+  return "reason" in outcome ? outcome : { toast: toast(outcome.answer), at };
+}
+
+/** The toast of an act whose mail may not have left, or its refusal. */
+export function toastOfMail(told: { sent: boolean } | Refusal, toast: string) {
+  if ("reason" in told) return told;
+  return { toast: told.sent ? toast : "Done, but its mail could not be sent: it is on Today's list" };
 }
 
 /**
@@ -52,13 +65,17 @@ export async function answerForm(
   const submission = parseWithZod(sent, { schema: one.schema });
   if (submission.status !== "success") {
     const result = submission.reply();
-    return refuse(result, failure("Not done", firstError(result)), 400, again);
+    return refuse(result, notDone(firstError(result)), 400, again);
   }
   const outcome = await one.run(desk, submission.value as never, signed).catch(refusalOfThrown);
   if ("reason" in outcome)
-    return refuse(submission.reply(), failure("Not done", outcome.reason), outcome.status, again);
-  return redirectWithFlash(context, outcome.to ?? page, { title: outcome.toast, variant: "default" });
+    // A question of the page's own is no failure: it has no words here.
+    return refuse(submission.reply(), outcome.reason ? notDone(outcome.reason) : undefined, outcome.status, again);
+  const place = outcome.to ?? `${page}${outcome.at ?? ""}`;
+  return redirectWithFlash(context, place, { title: outcome.toast, variant: "default" });
 }
+
+const notDone = (why: string | undefined) => failure("Not done", why);
 
 /** The version a form was opened at, and its own id. What is no number or no uuid counts as not sent. */
 export function sentWith(form: FormData): Sent {

@@ -5,7 +5,9 @@
  * typed runs nothing (OWASP, CSV injection).
  */
 function csvLine(cells: string[]): string {
-  const quoted = cells.map((cell) => `"${(/^[\s]*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`);
+  const quoted = cells.map(
+    (cell) => `"${(/^[\s]*[=+\-@＝＋－＠\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`,
+  );
   return `${quoted.join(",")}\r\n`;
 }
 

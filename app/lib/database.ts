@@ -126,6 +126,7 @@ export type Database = {
           had_turn: boolean
           issued_for: string | null
           password_proven_at: string | null
+          request: string | null
           sent_to: string | null
           used_at: string | null
           used_with: string | null
@@ -138,6 +139,7 @@ export type Database = {
           had_turn?: boolean
           issued_for?: string | null
           password_proven_at?: string | null
+          request?: string | null
           sent_to?: string | null
           used_at?: string | null
           used_with?: string | null
@@ -150,6 +152,7 @@ export type Database = {
           had_turn?: boolean
           issued_for?: string | null
           password_proven_at?: string | null
+          request?: string | null
           sent_to?: string | null
           used_at?: string | null
           used_with?: string | null
@@ -406,6 +409,10 @@ export type Database = {
         Args: { account: string; by_name?: string; role: string }
         Returns: undefined
       }
+      claim_mail: {
+        Args: { request: string; sent_to: string }
+        Returns: boolean
+      }
       close_account: {
         Args: { account: string; by_name?: string; reason: string }
         Returns: undefined
@@ -430,6 +437,7 @@ export type Database = {
       desk_invitations: { Args: { page?: number }; Returns: Json }
       desk_log: {
         Args: {
+          account?: string
           before?: string
           before_id?: string
           day?: string
@@ -440,12 +448,14 @@ export type Database = {
         }
         Returns: Json
       }
+      desk_moved: { Args: { shipments: string[] }; Returns: Json }
       desk_shipments: {
         Args: {
           opened?: string
           page?: number
           q?: string
           stage?: number
+          to_check?: boolean
           turn?: string
         }
         Returns: Json
@@ -456,6 +466,7 @@ export type Database = {
           before_id?: string
           q?: string
           stage?: number
+          to_check?: boolean
           turn?: string
         }
         Returns: Json
@@ -473,7 +484,13 @@ export type Database = {
         Returns: number
       }
       invite_colleague: {
-        Args: { by_name?: string; email: string; name: string; role: string }
+        Args: {
+          by_name?: string
+          email: string
+          name: string
+          request?: string
+          role: string
+        }
         Returns: Json
       }
       issue_client_ids: {
@@ -492,6 +509,7 @@ export type Database = {
           had_turn: boolean
           issued_for: string | null
           password_proven_at: string | null
+          request: string | null
           sent_to: string | null
           used_at: string | null
           used_with: string | null
@@ -510,6 +528,16 @@ export type Database = {
       keep_shipment: {
         Args: { by_name?: string; day: string; shipment_id: string }
         Returns: string
+      }
+      list_colleagues: {
+        Args: Record<PropertyKey, never>
+        Returns: {
+          account: string
+          email: string
+          has_come: boolean
+          name: string
+          role: string
+        }[]
       }
       mark_charge: {
         Args: {
@@ -535,6 +563,15 @@ export type Database = {
         }
         Returns: Json
       }
+      move_shipments: {
+        Args: {
+          by_name?: string
+          location?: string
+          moves: Json
+          request?: string
+        }
+        Returns: Json
+      }
       note_undelivered: {
         Args: {
           account?: string
@@ -549,7 +586,7 @@ export type Database = {
         Returns: undefined
       }
       open_document: {
-        Args: { by_name?: string; document_id: string }
+        Args: { by_name?: string; document_id: string; shipment_id: string }
         Returns: Json
       }
       password_link: { Args: { token: string }; Returns: Json }
@@ -574,13 +611,17 @@ export type Database = {
         Returns: undefined
       }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
+      release_mail: {
+        Args: { request: string; sent_to: string }
+        Returns: undefined
+      }
       remove_colleague: {
         Args: { account: string; by_name?: string; reason: string }
         Returns: undefined
       }
       remove_second_factors: {
         Args: { account: string; by_name?: string; reason?: string }
-        Returns: number
+        Returns: Json
       }
       require_awaited_file: { Args: { document_id: string }; Returns: boolean }
       save_arrival: {
@@ -600,6 +641,7 @@ export type Database = {
         Args: {
           awb: string
           by_name?: string
+          reason?: string
           request?: string
           seen?: number
           shipment_id: string
@@ -615,6 +657,10 @@ export type Database = {
           seen?: number
         }
         Returns: undefined
+      }
+      send_client_id: {
+        Args: { by_name?: string; client_id: string; request?: string }
+        Returns: string
       }
       send_note: {
         Args: {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eastAfricaTime } from "./dates.ts";
+import { dayInEastAfrica, eastAfricaTime } from "./dates.ts";
 
 test.each([
   ["2026-11-20T12:04:00+00:00", "20 Nov 2026, 15:04 EAT"],
@@ -19,4 +19,12 @@ test.each([
 test("there is no summer time: noon in London's January and July is the same hour", () => {
   expect(eastAfricaTime("2026-01-15T12:00:00Z")).toBe("15 Jan 2026, 15:00 EAT");
   expect(eastAfricaTime("2026-07-15T12:00:00Z")).toBe("15 Jul 2026, 15:00 EAT");
+});
+
+test.each([
+  ["2026-11-20T20:59:59Z", "2026-11-20"],
+  ["2026-11-20T21:00:00Z", "2026-11-21"],
+  ["2026-12-31T23:59:59Z", "2027-01-01"],
+])("at %s it is the day %s in East Africa", (iso, day) => {
+  expect(dayInEastAfrica(new Date(iso))).toBe(day);
 });

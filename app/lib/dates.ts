@@ -16,6 +16,11 @@ export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))} EAT`;
 }
 
+/** The calendar day in East Africa at a moment, YYYY-MM-DD. */
+export function dayInEastAfrica(moment: Date): string {
+  return new Date(moment.valueOf() + 3 * 3_600_000).toISOString().slice(0, 10);
+}
+
 /** "15 October 2025" for the calendar date "2025-10-15". A calendar date has no zone: it is the same day everywhere. */
 export function calendarDate(date: string): string {
   return dateOnly.format(new Date(`${date}T00:00:00Z`));

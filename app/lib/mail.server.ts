@@ -27,7 +27,8 @@ export function outbox(folder: string): Deliver<Mail | PlainMail> {
 
 /** Sends each mail through the server at `url`, such as smtps://user:password@mail.example:465. */
 export function smtp(url: string): Deliver<Mail | PlainMail> {
-  const transport = nodemailer.createTransport({ url, connectionTimeout: 4000, greetingTimeout: 4000 } as object);
+  const deadlines = { connectionTimeout: 4000, greetingTimeout: 4000, socketTimeout: 4000 };
+  const transport = nodemailer.createTransport({ url, ...deadlines } as object);
   return async (mail) => {
     await transport.sendMail(mail);
   };

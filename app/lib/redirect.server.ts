@@ -1,7 +1,7 @@
 /** Safe redirect targets: paths of this site, matched by pattern. */
 
 const inPortal = /^\/portal(\/[0-9A-Za-z-]{1,64}){0,3}(\?page=\d{1,6})?$/;
-const atDesk = /^\/desk(\/[0-9A-Za-z.-]{1,64}){0,4}(\?[\w=&%+.-]{0,300})?$/;
+const atDesk = /^\/desk(\/(?!\.{1,2}(\/|\?|$))[0-9A-Za-z.-]{1,64}){0,4}(\?[\w=&%+.*~!'()-]{0,1500})?$/;
 
 /** A path under /portal or /desk as our own links write them, or `/portal`. */
 export function portalPath(value: unknown): string {

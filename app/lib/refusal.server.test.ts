@@ -8,7 +8,7 @@ const internal = 'null value in column "status" of relation "shipments" at 10.0.
 
 test.each([
   ["invalid_credentials", 400, 400, "The e-mail address or the password is not right."],
-  ["weak_password", 422, 400, "Choose a password of at least 6 characters."],
+  ["weak_password", 422, 400, "Choose another password: this one is too short or too easy to guess."],
   ["email_address_invalid", 400, 400, "This e-mail address cannot receive mail. Check it."],
   ["otp_expired", 403, 400, "This link has been used or is too old."],
   ["over_request_rate_limit", 429, 429, "Too many attempts. Wait some minutes and try again."],

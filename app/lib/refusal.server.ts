@@ -20,7 +20,7 @@ const authReasons: Readonly<Record<string, Refusal>> = {
   invalid_credentials: { reason: "The e-mail address or the password is not right.", status: 400 },
   // Auth says so before it looks at the password: whose account is closed is told by phone.
   user_banned: { reason: "The e-mail address or the password is not right.", status: 400 },
-  weak_password: { reason: "Choose a password of at least 6 characters.", status: 400 },
+  weak_password: { reason: "Choose another password: this one is too short or too easy to guess.", status: 400 },
   email_address_invalid: { reason: "This e-mail address cannot receive mail. Check it.", status: 400 },
   otp_expired: { reason: "This link has been used or is too old.", status: 400 },
   mfa_factor_not_found: {

@@ -1,4 +1,4 @@
-/** Which changes of the address need no revalidation. */
+/** What is loaded again, and what is not. */
 import type { ShouldRevalidateFunctionArgs } from "react-router";
 
 /** Whether only the quote form over the page opens or closes. */
@@ -9,6 +9,11 @@ export function isOnlyQuote({ currentUrl, nextUrl, formMethod }: ShouldRevalidat
 /** React Router's default, except that opening or closing the quote form does not revalidate. */
 export function exceptForQuote(change: ShouldRevalidateFunctionArgs): boolean {
   return isOnlyQuote(change) ? false : change.defaultShouldRevalidate;
+}
+
+/** React Router's default, and also after a form that was refused because somebody else was first: the page shows what is. */
+export function afterConflict({ actionStatus, defaultShouldRevalidate }: ShouldRevalidateFunctionArgs): boolean {
+  return actionStatus === 409 || defaultShouldRevalidate;
 }
 
 /** An address without `?quote` and without its hash. */

@@ -1,7 +1,10 @@
-/** Staff: the log of what the company did. */
+/** The log of what the company did: lines of it at the desk, and what commands write and read. */
+import { z } from "zod";
 import type { Database, Json } from "../lib/database.ts";
 import { refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import { ACTS } from "./desk.ts";
+import { PAYMENTS, shortId } from "./shipment.ts";
 
 /** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */
 export type Act = {
@@ -58,4 +61,95 @@ export async function deletePastActs(company: Backend): Promise<number> {
   const { data, error, status } = await company.rpc("delete_past_acts");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   return data;
+}
+
+/** A time as the desk shows it, to the minute (ISO 8601, UTC). */
+export const minute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
+
+const LogRow = z.object({
+  id: z.string(),
+  at: z.string(),
+  by: z.string(),
+  act: z.string(),
+  shipment: z.string().nullable(),
+  account: z.string().nullable(),
+  document: z.string().nullable(),
+  shipment_name: z.string().nullable(),
+  account_name: z.string().nullable(),
+  before: z.record(z.string(), z.unknown()).nullable(),
+  after: z.record(z.string(), z.unknown()).nullable(),
+  reason: z.string().nullable(),
+});
+
+/** A line of the log, as the pages show it: `change` is what it changed, in words, and `on` what it was done to. */
+export const ShownAct = LogRow.extend({ at: minute }).transform(
+  ({ at, by, act, document, before, after, reason, ...on }) => ({
+    at,
+    by,
+    what: [ACTS[act] ?? act, document].filter(Boolean).join(": "),
+    change: changeOf(before, after),
+    reason,
+    on: subjectOf(act, on),
+  }),
+);
+export type ShownAct = z.infer<typeof ShownAct>;
+
+type Subject = Pick<z.infer<typeof LogRow>, "shipment" | "shipment_name" | "account" | "account_name">;
+
+/** The shipment, client or colleague of an act, and where its page is. */
+function subjectOf(act: string, { shipment, shipment_name, account, account_name }: Subject) {
+  if (shipment) return { name: shipment_name ?? shortId(shipment), to: `/desk/shipments/${shipment}` };
+  if (!account) return null;
+  const name = account_name ?? shortId(account);
+  return act.startsWith("colleague") ? { name } : { name, to: `/desk/clients/${account}` };
+}
+
+type State = Record<string, unknown> | null;
+
+/** What the name of an act says already, or says nothing to a reader. */
+const unsaid = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
+
+/** What an act changed, such as "stage 4 → stage 5, location Mombasa": the two states it logged, without what stayed. */
+function changeOf(before: State, after: State): string {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const changed = names.flatMap((name) => {
+    const [was, is] = [wordsOf(name, before), wordsOf(name, after)];
+    return was === is || unsaid.has(name) ? [] : [[was, is].filter(Boolean).join(" → ")];
+  });
+  const item = PAYMENTS.find(({ id }) => id === (after ?? before)?.item)?.name;
+  return [item, ...changed].filter(Boolean).join(", ");
+}
+
+function wordsOf(name: string, state: State): string {
+  const value = state?.[name];
+  if (value === null || value === undefined) return "";
+  if (name === "amount") return `${state?.currency ?? ""} ${value}`;
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return ["text", "awb", "place", "day", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
+}
+
+/** A 51st act means that there is a next page. */
+export const LogPage = z.object({ acts: z.array(ShownAct) });
+
+/** Rows of the table of all acts. */
+export type LogRow = z.infer<typeof LogRow>;
+export const LogRows = z.object({ acts: z.array(LogRow) });
+
+/** The filter of /desk/log; `day` in East Africa Time. */
+export function logFilterOf({ searchParams }: URL) {
+  const text = (name: string, pattern: RegExp) => {
+    const asked = (searchParams.get(name) ?? "").trim();
+    return pattern.test(asked) ? asked : undefined;
+  };
+  const page = Number(searchParams.get("page"));
+  const day = text("day", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
+  return {
+    who: text("who", /^\P{Cc}{1,120}$/u),
+    what: text("what", /^[a-z0-9 -]{1,64}$/),
+    shipment: text("shipment", /^\P{Cc}{1,64}$/u),
+    account: text("account", /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i),
+    // The 30th of February is none.
+    day: day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? day : undefined,
+    page: Number.isInteger(page) && page > 0 && page < 1e6 ? page : 1,
+  };
 }

@@ -2,7 +2,7 @@
 import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { clientIdRefused } from "./client-id.ts";
-import { deliver } from "./colleague.server.ts";
+import { once, type Told, tell } from "./colleague.server.ts";
 import { act, type Done, orThrow, type Signed } from "./desk-act.server.ts";
 import { clientInvitation, type Letterhead } from "./letter.ts";
 
@@ -41,16 +41,23 @@ export async function issueClientIds(
   return "reason" in issued ? issued : { answer: issued.answer.map(({ client_id }) => client_id) };
 }
 
-/** Mails a client ID with a link to the sign-up. What could not be handed over is listed at the desk. */
+/**
+ * Mails a client ID to the address it was issued for, with a link to the sign-up. What could not be handed over is listed at
+ * the desk.
+ */
 export async function sendClientId(
+  backend: Backend,
   company: Backend,
   head: Letterhead,
   clientId: string,
-  email: string,
-): Promise<{ sent: boolean }> {
-  const sent = await deliver(head, email, clientInvitation(head, clientId));
-  if (!sent) await company.rpc("note_undelivered", { kind: "client ID", sent_to: email, client_id: clientId });
-  return { sent };
+  signed: Omit<Signed, "seen">,
+): Promise<Told> {
+  const asked = await act(backend, "send_client_id", { client_id: clientId, ...signed });
+  if ("reason" in asked) return asked;
+  const email = asked.answer;
+  return once(company, signed.request, email, () =>
+    tell(company, head, { kind: "client ID", email, client_id: clientId }, clientInvitation(head, clientId)),
+  );
 }
 
 /** Withdraws an unused client ID. */

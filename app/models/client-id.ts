@@ -1,4 +1,5 @@
 /** Client IDs: invitations such as 7K3Q-X9MD-2HTV-W5BC. */
+import { z } from "zod";
 
 /**
  * A client ID as people type it, in the form the database keeps: capitals, groups of four with dashes, and the digits
@@ -8,6 +9,9 @@ export function normalizeClientId(typed: string): string {
   const plain = typed.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
   return /^[0-9A-HJKMNP-TV-Z]{16}$/.test(plain) ? (plain.match(/.{4}/g) ?? []).join("-") : typed.trim().toUpperCase();
 }
+
+/** A client ID in a form of the desk: one that its page listed. */
+export const UnusedId = z.string().min(12).max(64);
 
 /** Shown when there is none; no call is made then (section 5 of the specification). */
 export const clientIdRequired = "A valid Client ID provided by the company is required.";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { sendMail } from "../lib/mail.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
-import { act } from "./desk-act.server.ts";
+import { act, type Signed } from "./desk-act.server.ts";
 import { colleagueInvitation, type Letter, type Letterhead, senderOf } from "./letter.ts";
 
 /** Hours for which an invitation's link is good: 7 days. */
@@ -24,16 +24,24 @@ export async function inviteColleague(
   company: Backend,
   head: Letterhead,
   who: { name: string; email: string; role: string },
-  by_name?: string,
+  signed: Omit<Signed, "seen"> = {},
 ): Promise<Told> {
-  const asked = await act(backend, "invite_colleague", { ...who, by_name });
-  if ("reason" in asked) return asked;
-  const invited = Invited.safeParse(asked.answer);
-  if (!invited.success) return refusalOfThrown(invited.error);
-  const made = "account" in invited.data ? invited.data : await makeAccount(company, who, invited.data.invitation);
-  if ("reason" in made) return made;
-  const letter = (token: string) => colleagueInvitation(head, who.name, token);
-  return sendLink(company, head, { ...made, email: who.email, kind: "invitation", hours: invitationHours }, letter);
+  const ask = async () => {
+    const asked = await act(backend, "invite_colleague", { ...who, ...signed });
+    if ("reason" in asked) return asked;
+    const invited = Invited.safeParse(asked.answer);
+    return invited.success ? invited.data : refusalOfThrown(invited.error);
+  };
+  let invited = await ask();
+  if ("invitation" in invited) {
+    const made = await makeAccount(company, who, invited.invitation);
+    // The same form, sent twice at once: the other one has made it.
+    invited = "reason" in made ? await ask() : made;
+    if ("invitation" in invited) return made as Refusal;
+  }
+  if ("reason" in invited) return invited;
+  const to = { ...invited, email: who.email, kind: "invitation", hours: invitationHours } as const;
+  return sendLink(company, head, to, (token) => colleagueInvitation(head, who.name, token), signed.request);
 }
 
 /** Makes the account of an invitation, confirmed, with a password that nobody knows. */
@@ -56,21 +64,43 @@ export async function sendLink(
   head: Letterhead,
   to: { account: string; email: string; kind: "invitation" | "new password"; hours: number },
   letter: (token: string) => Letter,
+  request?: string,
 ): Promise<Told> {
   const { account, email, kind, hours } = to;
-  const token = await company.rpc("issue_password_link", { account, hours });
-  if (token.error) return refusalOf({ ...token.error, status: token.status });
-  const sent = await deliver(head, email, letter(token.data));
-  if (!sent) await company.rpc("note_undelivered", { kind, sent_to: email, account });
-  return { sent };
+  return once(company, request, email, async () => {
+    const token = await company.rpc("issue_password_link", { account, hours });
+    if (token.error) return refusalOf({ ...token.error, status: token.status });
+    return tell(company, head, { account, email, kind }, letter(token.data));
+  });
 }
 
-/** Sends a letter; whether it could be handed over. */
-export async function deliver(head: Letterhead, to: string, letter: Letter): Promise<boolean> {
-  return sendMail({ to, ...letter }, senderOf(head)).then(
+/** Sends what a form asks for once, however often the form is sent; again only when that failed. */
+export async function once(
+  company: Backend,
+  request: string | undefined,
+  sent_to: string,
+  send: () => Promise<Told>,
+): Promise<Told> {
+  if (!request) return send();
+  const { data, error, status } = await company.rpc("claim_mail", { request, sent_to });
+  if (error) return refusalOf({ ...error, status });
+  if (!data) return { sent: true };
+  const told = await send().catch(refusalOfThrown);
+  if ("reason" in told || !told.sent) await company.rpc("release_mail", { request, sent_to });
+  return told;
+}
+
+type Mailed = { email: string; kind: string; account?: string; client_id?: string };
+
+/** Sends a letter; whether it could be handed over. What could not is listed at the desk. */
+export async function tell(company: Backend, head: Letterhead, to: Mailed, letter: Letter): Promise<{ sent: boolean }> {
+  const { email, ...about } = to;
+  const sent = await sendMail({ to: email, ...letter }, senderOf(head)).then(
     () => true,
     () => false,
   );
+  if (!sent) await company.rpc("note_undelivered", { sent_to: email, ...about });
+  return { sent };
 }
 
 /** Makes a clerk a lead, or a lead a clerk. */
@@ -85,13 +115,9 @@ export function removeColleague(backend: Backend, account: string, reason: strin
 
 /** Commands: the colleagues who are not removed, by name. Throws. */
 export async function listColleagues(company: Backend) {
-  const { data, error, status } = await company
-    .from("colleagues")
-    .select("account, name, role, created_at, removed_at")
-    .order("name")
-    .retry(false);
+  const { data, error, status } = await company.rpc("list_colleagues");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  return data.filter(({ removed_at }) => !removed_at);
+  return data;
 }
 
 /** Commands: the account of an e-mail address. Throws when there is none. */

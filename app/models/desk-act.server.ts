@@ -1,8 +1,10 @@
 /** Acts of the company on shipments, documents and what all clients read: by a colleague at the desk, or by a command. */
+import { z } from "zod";
 import type { Database } from "../lib/database.ts";
-import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import type { Place } from "./desk.ts";
+import { isUuid } from "./shipment.server.ts";
 
 type Functions = Database["public"]["Functions"];
 
@@ -51,14 +53,55 @@ export async function moveShipment(
   return (await act(backend, "move_shipment", args)) as Done<Moved> | Refusal;
 }
 
+/** What can become of one of many shipments that are to move on. */
+export const OUTCOMES = ["moved", "missing", "closed", "changed", "unknown"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const MovedOne = z.object({ id: z.string(), why: z.enum(OUTCOMES).nullable() });
+/** What became of one of many shipments: `why` it did not move, null when it did. */
+export type MovedOne = z.infer<typeof MovedOne>;
+
+/** Moves many shipments on, up to 50, each by itself: one that cannot move stops no other. */
+export async function moveShipments(
+  backend: Backend,
+  moves: { id: string; seen?: number }[],
+  location: string | undefined,
+  signed: Omit<Signed, "seen">,
+): Promise<Done<MovedOne[]> | Refusal> {
+  const moved = await act(backend, "move_shipments", { moves, location, ...signed });
+  if ("reason" in moved) return moved;
+  const all = z.array(MovedOne).safeParse(moved.answer);
+  return all.success ? { answer: all.data } : refusalOfThrown(all.error);
+}
+
+/** What became of shipments in a bulk move, as the address of its answer says: by id, why one did not move, or "moved". */
+export function movedOf({ searchParams }: URL): Record<string, Outcome> {
+  const of = (outcome: Outcome) => (searchParams.get(outcome) ?? "").split(",").filter(isUuid);
+  return Object.fromEntries(OUTCOMES.flatMap((outcome) => of(outcome).map((id) => [id, outcome])).slice(0, 50));
+}
+
+/** The answer to a bulk move. */
+export const MovedPage = z.object({
+  shipments: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      client: z.string(),
+      stage: z.number(),
+      status: z.string(),
+      missing: z.array(z.string()),
+    }),
+  ),
+});
+
 /** Puts a shipment at the stage it is really at, 1 to 10. */
 export function correctStage(backend: Backend, id: string, to: { stage: number; reason: string }, signed: Signed) {
   return act(backend, "correct_stage", { shipment_id: id, ...to, ...signed });
 }
 
-/** Writes the AWB/BL number; "" takes it off. */
-export function saveAwb(backend: Backend, id: string, awb: string, signed: Signed) {
-  return act(backend, "save_awb", { shipment_id: id, awb, ...signed });
+/** Writes the AWB/BL number; "" takes it off. One that stands is changed with a reason. */
+export function saveAwb(backend: Backend, id: string, to: { awb: string; reason?: string }, signed: Signed) {
+  return act(backend, "save_awb", { shipment_id: id, ...to, ...signed });
 }
 
 export type Arrival = { place: Place; day: string; size: 20 | 40 };
@@ -126,6 +169,18 @@ export function announce(backend: Backend, text: string, { seen: _, ...signed }:
 /** Ends what is said to all clients. */
 export function endAnnouncement(backend: Backend, by_name?: string) {
   return act(backend, "end_announcement", { by_name });
+}
+
+/** Commands: the mails that could not be handed over and that nobody has dealt with, the oldest first. Throws. */
+export async function listUndelivered(company: Backend) {
+  const { data, error, status } = await company
+    .from("undelivered_mails")
+    .select("id, at, kind, sent_to")
+    .is("dealt_with_at", null)
+    .order("at")
+    .retry(false);
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  return data;
 }
 
 /** Takes a mail that could not be handed over off the list. */

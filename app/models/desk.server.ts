@@ -1,17 +1,23 @@
 /** What the pages of the desk show: one call each, with who asks. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
 import type { AskForDesk } from "../lib/desk.server.ts";
+import { logFilterOf, minute, ShownAct } from "./act.server.ts";
 import { filterOf, PLACES, type Place } from "./desk.ts";
+import { movedOf } from "./desk-act.server.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
 
 const time = z.string();
-/** A time as the pages show it, to the minute. */
-const minute = time.transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 const turn = z.enum(["client", "company", "closed"]);
 
 /** A list of the day's work: its count, up to 100, and its oldest rows. */
 const listOf = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
-const Line = z.object({ shipment: z.string(), name: z.string(), what: z.string(), at: minute });
+const Line = z.object({
+  shipment: z.string(),
+  name: z.string(),
+  what: z.string(),
+  at: minute,
+  document: z.string().optional(),
+});
 
 export const TodayPage = z.object({
   announcement: Announcement.nullable(),
@@ -20,28 +26,18 @@ export const TodayPage = z.object({
   standing: listOf(Line),
   waiting: listOf(Line),
   undelivered: listOf(
-    z.object({ id: z.string(), kind: z.string(), sent_to: z.string(), account: z.string().nullable(), at: time }),
+    z.object({
+      id: z.string(),
+      kind: z.string(),
+      sent_to: z.string(),
+      account: z.string().nullable(),
+      client_id: z.string().nullable(),
+      is_colleague: z.boolean(),
+      at: time,
+    }),
   ),
 });
 export type TodayPage = z.infer<typeof TodayPage>;
-
-const LoggedAct = z.object({
-  id: z.string(),
-  at: time,
-  by: z.string(),
-  act: z.string(),
-  shipment: z.string().nullable(),
-  account: z.string().nullable(),
-  document: z.string().nullable(),
-  before: z.record(z.string(), z.unknown()).nullable(),
-  after: z.record(z.string(), z.unknown()).nullable(),
-  reason: z.string().nullable(),
-});
-export type LoggedAct = z.infer<typeof LoggedAct>;
-
-/** A line of the log, as the pages show it. */
-const ShownAct = LoggedAct.omit({ id: true }).extend({ at: minute });
-export type ShownAct = z.infer<typeof ShownAct>;
 
 const Listed = z.object({
   id: z.string(),
@@ -165,43 +161,26 @@ const ListedColleague = z.object({
 export type ListedColleague = z.infer<typeof ListedColleague>;
 export const ColleaguesPage = z.object({ colleagues: z.array(ListedColleague) });
 
-/** A 51st act means that there is a next page. */
-export const LogPage = z.object({ acts: z.array(ShownAct) });
-
-/** Rows of the table of all acts. */
-export const LogRows = z.object({ acts: z.array(LoggedAct) });
-
-/** The filter of /desk/log; `day` in East Africa Time. */
-export function logFilterOf({ searchParams }: URL) {
-  const text = (name: string, pattern: RegExp) => {
-    const asked = (searchParams.get(name) ?? "").trim();
-    return pattern.test(asked) ? asked : undefined;
-  };
-  const page = Number(searchParams.get("page"));
-  const day = text("day", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
-  return {
-    who: text("who", /^\P{Cc}{1,120}$/u),
-    what: text("what", /^[a-z0-9 -]{1,64}$/),
-    shipment: text("shipment", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
-    // The 30th of February is none.
-    day: day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? day : undefined,
-    page: Number.isInteger(page) && page > 0 && page < 1e6 ? page : 1,
-  };
-}
+/** A request for a page: `pattern` is its route, such as desk/clients/:accountId. */
+type Asked = { url: URL; params: Record<string, string | undefined>; pattern: string };
 
 /** The call behind a page of the desk; null for one that shows nothing of the backend. */
-export function askForDesk(url: URL, params: Record<string, string | undefined>): AskForDesk | null {
-  const [, , page = "", , part = ""] = url.pathname.split("/");
+export function askForDesk({ url, params, pattern }: Asked): AskForDesk | null {
+  // The framework gives it without a slash before it.
+  const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
   // A file of a shipment is no page of it.
   if (part === "documents") return null;
   // GETs: they change nothing, so backendFetch may retry them.
   const get = { get: true } as const;
   if (page === "") return (backend) => backend.rpc("desk_today", {}, get).retry(false);
+  if (id === "move-many")
+    return (backend) => backend.rpc("desk_moved", { shipments: Object.keys(movedOf(url)) }, get).retry(false);
   if (page === "shipments") {
-    const { q, stage, turn, page } = filterOf(url);
+    const { q, stage, turn, check, page } = filterOf(url);
     const { shipmentId } = params;
     const args = {
       page,
+      ...(check && { to_check: true }),
       ...(q && { q }),
       ...(stage && { stage }),
       ...(turn && { turn }),

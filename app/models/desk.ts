@@ -1,15 +1,15 @@
-/** The desk's lists: what is asked for, as it stands in their addresses. Goes to the browser. */
+/** The desk's lists: what is asked for, as it stands in their addresses, and the acts of the log in words. Goes to the browser. */
 
 /** Whose move a shipment is. */
-export const TURNS = { client: "The client's", company: "Ours", closed: "Closed" } as const;
+export const TURNS = { client: "Client's move", company: "Our move", closed: "Closed" } as const;
 export type Turn = keyof typeof TURNS;
 
 /** Where cargo arrives: the port, and the inland depots. The database has the same list. */
 export const PLACES = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
 export type Place = keyof typeof PLACES;
 
-/** The filter of /desk/shipments. `stage` is 1 to 10. */
-export type Filter = { q: string; stage: number | null; turn: Turn | null; page: number };
+/** The filter of /desk/shipments. `stage` is 1 to 10; `check` asks for those with a document to check. */
+export type Filter = { q: string; stage: number | null; turn: Turn | null; check: boolean; page: number };
 
 /** The filter that an address asks for; what makes no sense counts as not asked. */
 export function filterOf({ searchParams }: URL): Filter {
@@ -22,16 +22,50 @@ export function filterOf({ searchParams }: URL): Filter {
     q: (searchParams.get("q") ?? "").replaceAll("\0", "").trim().slice(0, 100),
     stage: whole("stage", 10),
     turn: Object.hasOwn(TURNS, turn) ? (turn as Turn) : null,
+    check: searchParams.get("check") === "1",
     page: whole("page", 1e6) ?? 1,
   };
 }
 
 /** A filter as the search of an address, "" for none. */
-export function searchOf({ q, stage, turn, page }: Partial<Filter>): string {
+export function searchOf({ q, stage, turn, check, page }: Partial<Filter>): string {
   const search = new URLSearchParams();
   if (q) search.set("q", q);
   if (stage) search.set("stage", String(stage));
   if (turn) search.set("turn", turn);
+  if (check) search.set("check", "1");
   if (page && page > 1) search.set("page", String(page));
   return search.size > 0 ? `?${search}` : "";
 }
+
+/** The acts of the log by their names there, in words. */
+export const ACTS: Readonly<Record<string, string>> = {
+  "shipment advance": "Moved on",
+  "shipment correct": "Stage corrected",
+  "shipment set-awb": "AWB/BL saved",
+  "shipment arrived": "Arrival saved",
+  "shipment note": "Note sent",
+  "shipment keep": "Kept longer",
+  "shipment delete": "Shipment deleted",
+  "charge set": "Charge set",
+  "charge paid": "Marked as paid",
+  "charge unpaid": "Marked as not paid",
+  "document open": "Opened",
+  "document verify": "Verified",
+  "document unverify": "Verification taken back",
+  "document send-back": "Sent back",
+  "notice set": "Notice set",
+  "notice end": "Notice ended",
+  "client-id new": "Client IDs issued",
+  "client-id send": "Client ID mailed",
+  "client-id withdraw": "Client ID withdrawn",
+  "account send-password-link": "New-password link sent",
+  "account reset-2fa": "Second factor removed",
+  "account close": "Account closed",
+  "account open": "Account opened again",
+  "account erase": "Account erased",
+  "colleague invite": "Colleague invited",
+  "colleague role": "Role changed",
+  "colleague remove": "Colleague removed",
+  "mail dealt with": "Mail dealt with",
+};

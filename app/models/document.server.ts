@@ -151,8 +151,14 @@ function sha256Of(content: Uint8Array): string {
 /**
  * Marks a document as verified, after checking that its file is the one that was uploaded; null when it is. Refused when
  * the file differs or is gone, or the document is not uploaded, is verified already, or is not the version that was seen.
+ * `backend` acts; the bytes are read with the company's handle.
  */
-export async function verifyDocument(backend: Backend, id: string, signed: Signed): Promise<Refusal | null> {
+export async function verifyDocument(
+  backend: Backend,
+  company: Backend,
+  id: string,
+  signed: Signed,
+): Promise<Refusal | null> {
   const { data, error, status } = await backend
     .from("documents")
     .select(`name, uploaded, ${countedFile}`)
@@ -162,7 +168,7 @@ export async function verifyDocument(backend: Backend, id: string, signed: Signe
   if (error) return refusalOf({ ...error, status });
   if (!data) return { reason: "There is no such document.", status: 404 };
   if (!data.uploaded) return { reason: `The ${data.name} has not been uploaded yet.`, status: 409 };
-  const file = await openFile(backend, data);
+  const file = await openFile(company, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
   const marked = await act(backend, "verify_document", {
     document_id: id,
@@ -183,14 +189,23 @@ const Opened = z.object({
   media_type: z.string().nullable(),
 });
 
-/** A document's file for the company, checked; that it was opened is in the log. A refusal when it is not the one. */
-export async function openForCompany(backend: Backend, id: string, by_name?: string) {
-  const opened = await act(backend, "open_document", { document_id: id, by_name });
+/**
+ * A document's file for a colleague, checked; that it was opened is in the log before its bytes are read with the company's
+ * handle: no colleague's token reads the bucket. A refusal when it is not the one, or the document is of another shipment.
+ */
+export async function openForCompany(
+  backend: Backend,
+  company: Backend,
+  document: { id: string; shipment: string },
+  by_name?: string,
+) {
+  const args = { document_id: document.id, shipment_id: document.shipment, by_name };
+  const opened = await act(backend, "open_document", args);
   if ("reason" in opened) return opened;
-  const document = Opened.safeParse(opened.answer);
-  if (!document.success) return refusalOfThrown(document.error);
-  const file = await openFile(backend, document.data);
-  return "reason" in file ? file : { ...document.data, content: file.content };
+  const counted = Opened.safeParse(opened.answer);
+  if (!counted.success) return refusalOfThrown(counted.error);
+  const file = await openFile(company, counted.data);
+  return "reason" in file ? file : { ...counted.data, content: file.content };
 }
 
 /** A file as a download under its own name, which no browser opens as a page of this site, and nothing keeps. */

@@ -27,9 +27,21 @@ export function newPasswordLetter(head: Letterhead, token: string): Letter {
   return {
     subject: "Set a new password",
     text: letter(head, [
-      "You asked us to let you in again. Choose a new password on this page, within one hour:",
+      "You asked us for a new password. Choose it on this page, within one hour:",
       passwordLink(head, token),
-      "You did not ask? Then leave the link unopened: nothing has changed. Call us if it happens again.",
+      "You did not ask? Then leave the link unopened: your password stays as it is. Call us if it happens again.",
+    ]),
+  };
+}
+
+/** To the owner of an account whose second factors the company took off. */
+export function factorsRemoved(head: Letterhead): Letter {
+  return {
+    subject: "Two-factor authentication is off",
+    text: letter(head, [
+      "We took the authenticator off your account a moment ago, and every device is signed out of it.",
+      "The account opens with its password alone now. Log in and set up another authenticator under 2FA.",
+      "You did not ask for this? Call us at once.",
     ]),
   };
 }

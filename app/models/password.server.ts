@@ -4,7 +4,7 @@ import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.server.ts";
-import { deliver, sendLink, type Told } from "./colleague.server.ts";
+import { sendLink, type Told, tell } from "./colleague.server.ts";
 import { act } from "./desk-act.server.ts";
 import { type Letterhead, newPasswordLetter, passwordChanged } from "./letter.ts";
 import { giveCode } from "./second-factor.server.ts";
@@ -17,6 +17,7 @@ const Link = z.object({
   account: z.string(),
   email: z.string(),
   colleague: z.boolean(),
+  is_invitation: z.boolean(),
   factors: z.array(z.object({ id: z.string(), name: z.string() })),
 });
 export type Link = z.infer<typeof Link>;
@@ -86,6 +87,9 @@ export async function setPassword(
     await person.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
   log("info", "password set", { account: pseudonym(link.email) });
-  await deliver(head, link.email, passwordChanged(head));
+  // The first password of a colleague changes nothing that they know.
+  if (link.is_invitation) return null;
+  const to = { email: link.email, account: link.account, kind: "password change" } as const;
+  await tell(company, head, to, passwordChanged(head));
   return null;
 }

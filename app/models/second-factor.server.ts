@@ -7,7 +7,9 @@ import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
-import { act } from "./desk-act.server.ts";
+import { tell } from "./colleague.server.ts";
+import { act, type Done } from "./desk-act.server.ts";
+import { factorsRemoved, type Letterhead } from "./letter.ts";
 
 /** A code as people type it: spaces are no mistake. */
 export const Code = z
@@ -117,8 +119,19 @@ export function setupUri(secret: string, email: string, issuer: string): string 
 
 /**
  * Takes all second factors off an account whose owner lost theirs; a colleague's only by a lead. Answers how many there
- * were. Its sessions end.
+ * were. Its sessions end, and its owner is told by mail.
  */
-export function removeSecondFactors(backend: Backend, account: string, reason: string | null, by_name?: string) {
-  return act(backend, "remove_second_factors", { account, reason, by_name });
+export async function removeSecondFactors(
+  backend: Backend,
+  company: Backend,
+  head: Letterhead,
+  account: string,
+  reason: string | null,
+  by_name?: string,
+): Promise<Done<number> | Refusal> {
+  const done = await act(backend, "remove_second_factors", { account, reason, by_name });
+  if ("reason" in done) return done;
+  const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(done.answer);
+  await tell(company, head, { email, account, kind: "second factor" }, factorsRemoved(head));
+  return { answer: removed };
 }

@@ -1,4 +1,4 @@
-/** Text typed into forms, without invisible characters. The database has the rule of one line too. */
+/** Text typed into forms, without invisible characters. The database has the same rules. */
 import { z } from "zod";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get in

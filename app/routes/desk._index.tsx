@@ -8,34 +8,46 @@ import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { answerForm, formOf, then } from "~/lib/act-form.server";
+import { answerForm, formOf, toastOf, toastOfMail } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
-import { calendarDate, eastAfricaTime } from "~/lib/dates";
-import { deskPage } from "~/lib/desk.server";
+import { theLetterhead } from "~/lib/content.server";
+import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
+import { deskPage, requireColleague } from "~/lib/desk.server";
+import { companyBackend } from "~/lib/supabase.server";
+import { UnusedId } from "~/models/client-id";
+import { sendClientId } from "~/models/client-id.server";
 import { searchOf } from "~/models/desk";
 import { TodayPage } from "~/models/desk.server";
 import { announce, dismissUndelivered, endAnnouncement } from "~/models/desk-act.server";
 import { oneLine } from "~/models/text";
 import type { Route } from "./+types/desk._index";
 
+export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+
 const Announce = z.object({
   text: oneLine("Write the notice.").min(1, "Write the notice.").max(200, "Use at most 200 characters."),
 });
 
 export async function loader({ context }: Route.LoaderArgs) {
-  return { today: await deskPage(context, TodayPage), request: randomUUID() };
+  const isLead = requireColleague(context).colleague.role === "lead";
+  const eastAfricaDay = dayInEastAfrica(new Date());
+  return { today: await deskPage(context, TodayPage), isLead, eastAfricaDay, request: randomUUID() };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
   return answerForm(request, context, "/desk", {
     announce: formOf(Announce, async ({ backend }, { text }, sent) =>
-      then(await announce(backend, text, sent), () => "All clients read it now"),
+      toastOf(await announce(backend, text, sent), () => "All clients read it now"),
     ),
     "end-notice": formOf(z.object({}), async ({ backend }) =>
-      then(await endAnnouncement(backend), () => "Nothing is said to all clients any more"),
+      toastOf(await endAnnouncement(backend), () => "Nothing is said to all clients any more"),
     ),
+    send: formOf(z.object({ clientId: UnusedId }), async ({ backend }, { clientId }, { request }) => {
+      const told = await sendClientId(backend, companyBackend(), theLetterhead(), clientId, { request });
+      return toastOfMail(told, `${clientId} is on its way`);
+    }),
     "dealt-with": formOf(z.object({ mail: z.uuid() }), async ({ backend }, { mail }) =>
-      then(await dismissUndelivered(backend, mail), () => "Taken off the list"),
+      toastOf(await dismissUndelivered(backend, mail), () => "Taken off the list"),
     ),
   });
 }
@@ -45,7 +57,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function TodayPage_({ loaderData, actionData }: Route.ComponentProps) {
-  const { today } = loaderData;
+  const { today, isLead, eastAfricaDay } = loaderData;
   const request = requestOf(actionData, loaderData.request);
   const { to_check, storage, standing, waiting, undelivered } = today;
   return (
@@ -54,13 +66,19 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
       <ActProblems answer={actionData} />
       <h1 className="mb-4 text-xl">Today</h1>
       <Notice said={today.announcement} answer={actionData} request={request} />
-      <div className="mt-6 grid items-start gap-6 lg:grid-cols-2">
-        <List title="Documents to check" count={to_check.count} empty="Every document is checked.">
+      <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_1fr]">
+        <List
+          className="lg:row-span-4"
+          title="Documents to check"
+          count={to_check.count}
+          empty="Every document is checked."
+          all={`/desk/shipments${searchOf({ check: true })}`}
+        >
           {to_check.rows.map((line) => (
             <Row
-              key={`${line.shipment} ${line.what}`}
+              key={line.document}
               line={line}
-              to={`#documents`}
+              to={`#document-${line.document}`}
               when={`since ${eastAfricaTime(line.at)}`}
             />
           ))}
@@ -69,7 +87,8 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
           {storage.rows.map(({ shipment, name, day }) => (
             <Row
               key={shipment}
-              line={{ shipment, name, what: "" }}
+              line={{ shipment, name, what: day < eastAfricaDay ? "Over" : "" }}
+              isLate={day < eastAfricaDay}
               to="#storage"
               when={`free until ${calendarDate(day)}`}
             />
@@ -91,29 +110,8 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
           ))}
         </List>
         <List title="Not delivered" count={undelivered.count} empty="Every mail has left.">
-          {undelivered.rows.map(({ id, kind, sent_to, account, at }) => (
-            <li key={id} className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
-              <span>
-                The {kind} to <span className="font-semibold wrap-anywhere">{sent_to}</span>, {eastAfricaTime(at)}
-              </span>
-              <span className="flex gap-2">
-                <Link
-                  to={account && kind === "new password" ? `/desk/clients/${account}` : placeOf(kind)}
-                  className="inline-flex min-h-11 items-center underline"
-                >
-                  Send it again
-                </Link>
-                <ActForm id={`dealt-with-${id}`} act="dealt-with">
-                  <input type="hidden" name="mail" value={id} />
-                  <Button>
-                    Dealt with
-                    <span className="sr-only">
-                      : the {kind} to {sent_to}
-                    </span>
-                  </Button>
-                </ActForm>
-              </span>
-            </li>
+          {undelivered.rows.map((mail) => (
+            <Undelivered key={mail.id} mail={mail} isLead={isLead} request={request} />
           ))}
         </List>
       </div>
@@ -121,7 +119,51 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
   );
 }
 
-const placeOf = (kind: string) => (kind === "invitation" ? "/desk/colleagues" : "/desk/invitations");
+const mailNames: Record<string, string> = {
+  "password change": "The news of the changed password",
+  "second factor": "The news of the removed second factor",
+};
+
+type UndeliveredMail = TodayPage["undelivered"]["rows"][number];
+
+/** A mail that did not leave, and where it is sent again. */
+function Undelivered({ mail, isLead, request }: { mail: UndeliveredMail; isLead: boolean; request: string }) {
+  const { id, kind, sent_to, account, client_id, is_colleague, at } = mail;
+  const name = (
+    <span className="sr-only">
+      : the {kind} to {sent_to}
+    </span>
+  );
+  const isWanted = ["invitation", "client ID", "new password"].includes(kind);
+  const place = is_colleague ? (isLead ? "/desk/colleagues" : null) : account && `/desk/clients/${account}`;
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
+      <span>
+        {mailNames[kind] ?? `The ${kind}`} to <span className="font-semibold wrap-anywhere">{sent_to}</span>,{" "}
+        {eastAfricaTime(at)}
+        {is_colleague && !isLead && isWanted && ". A lead sends it again."}
+      </span>
+      <span className="flex flex-wrap items-center gap-2">
+        {client_id && (
+          <ActForm id={`send-${id}`} act="send" request={request}>
+            <input type="hidden" name="clientId" value={client_id} />
+            <Button>Send again{name}</Button>
+          </ActForm>
+        )}
+        {place && (
+          <Link to={place} className="inline-flex min-h-11 items-center underline">
+            {isWanted ? "Send again" : "Tell them"}
+            {name}
+          </Link>
+        )}
+        <ActForm id={`dealt-with-${id}`} act="dealt-with">
+          <input type="hidden" name="mail" value={id} />
+          <Button>Dealt with{name}</Button>
+        </ActForm>
+      </span>
+    </li>
+  );
+}
 
 function Notice(props: { said: TodayPage["announcement"]; answer: RefusedAct | undefined; request: string }) {
   const { said, answer, request } = props;
@@ -142,7 +184,7 @@ function Notice(props: { said: TodayPage["announcement"]; answer: RefusedAct | u
         )}
         <details open={refused !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
-            {said ? "Say something else" : "Say something to all clients"}
+            {said ? "Set another notice" : "Set a notice"}
           </summary>
           <ActForm id={id} act={act} request={request}>
             <Field
@@ -161,34 +203,50 @@ function Notice(props: { said: TodayPage["announcement"]; answer: RefusedAct | u
   );
 }
 
-function List(props: { title: string; count: number; empty: string; all?: string; children: ReactNode[] }) {
-  const { title, count, empty, all, children } = props;
+type ListProps = {
+  title: string;
+  count: number;
+  empty: string;
+  all?: string;
+  className?: string;
+  children: ReactNode[];
+};
+
+function List({ title, count, empty, all, className, children }: ListProps) {
   const shown = count >= 100 ? "99+" : String(count);
   return (
-    <Card title={title} aside={<span className="font-mono text-sm">{shown}</span>}>
-      {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
-      {count > children.length && (
-        <p className="border-t border-line px-4 text-sm text-quiet">
-          The {children.length} oldest.{" "}
-          {all && (
-            <Link to={all} className="inline-flex min-h-11 items-center underline">
-              All of them
-            </Link>
-          )}
-        </p>
-      )}
-    </Card>
+    <div className={className}>
+      <Card title={title} aside={<span className="font-mono text-sm">{shown}</span>}>
+        {count === 0 ? <p className="px-4 py-3 text-sm text-quiet">{empty}</p> : <ul className="ruled">{children}</ul>}
+        {count > children.length && (
+          <p className="border-t border-line px-4 py-2 text-sm text-quiet">
+            The {children.length} oldest.{" "}
+            {all && (
+              <Link to={all} className="inline-flex min-h-11 items-center underline">
+                All of them
+              </Link>
+            )}
+          </p>
+        )}
+      </Card>
+    </div>
   );
 }
 
-function Row(props: { line: { shipment: string; name: string; what: string }; to: string; when: string }) {
-  const { line, to, when } = props;
+type RowProps = {
+  line: { shipment: string; name: string; what: string };
+  to: string;
+  when: string;
+  isLate?: boolean;
+};
+
+function Row({ line, to, when, isLate = false }: RowProps) {
   return (
     <li>
       <Link to={`/desk/shipments/${line.shipment}${to}`} className="block px-4 py-2 no-underline hover:text-action">
         <span className="block font-semibold wrap-anywhere">{line.name} </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span>{line.what} </span>
+          <span className={isLate ? "font-semibold text-failure" : ""}>{line.what} </span>
           <span>{when}</span>
         </span>
       </Link>

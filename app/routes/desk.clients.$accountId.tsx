@@ -1,12 +1,11 @@
 import { data, Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, Folded, type RefusedAct, useAct } from "~/components/desk/act-form";
+import { ActForm, ActProblems, ReasonForm, type RefusedAct, useAct } from "~/components/desk/act-form";
 import { LogLines, TurnMark } from "~/components/desk/parts";
-import { TextField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
 import { Card } from "~/components/ui/card";
-import { answerForm, formOf, then } from "~/lib/act-form.server";
+import { answerForm, formOf, toastOf, toastOfMail } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
 import { theLetterhead } from "~/lib/content.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
@@ -14,6 +13,7 @@ import { deskPage } from "~/lib/desk.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { closeAccount, openAccount } from "~/models/client-account.server";
 import { Reason } from "~/models/colleague";
+import { searchOf } from "~/models/desk";
 import { ClientsPage, type OpenedClient } from "~/models/desk.server";
 import { sendPasswordLink } from "~/models/password.server";
 import { eraseAccount } from "~/models/retention.server";
@@ -21,6 +21,8 @@ import { removeSecondFactors } from "~/models/second-factor.server";
 import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/desk.clients.$accountId";
+
+export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 const WithReason = z.object({ reason: Reason });
 
@@ -36,17 +38,19 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   return answerForm(request, context, `/desk/clients/${id}`, {
     "send-link": formOf(z.object({}), async ({ backend }) => {
       const told = await sendPasswordLink(backend, companyBackend(), theLetterhead(), id);
-      if ("reason" in told) return told;
-      return { toast: told.sent ? "The link is on its way" : "The mail could not be sent: it is on Today's list" };
+      return toastOfMail(told, "The link is on its way");
     }),
     "remove-2fa": formOf(WithReason, async ({ backend }, { reason }) =>
-      then(await removeSecondFactors(backend, id, reason), () => "The account opens with its password alone"),
+      toastOf(
+        await removeSecondFactors(backend, companyBackend(), theLetterhead(), id, reason),
+        () => "The account opens with its password alone",
+      ),
     ),
     close: formOf(WithReason, async ({ backend }, { reason }) =>
-      then(await closeAccount(backend, id, reason), () => "The account is closed"),
+      toastOf(await closeAccount(backend, id, reason), () => "The account is closed"),
     ),
     open: formOf(WithReason, async ({ backend }, { reason }) =>
-      then(await openAccount(backend, id, reason), () => "The account is open again"),
+      toastOf(await openAccount(backend, id, reason), () => "The account is open again"),
     ),
     erase: formOf(WithReason, async ({ backend }, { reason }) => {
       const refused = await eraseAccount(backend, companyBackend(), id, reason);
@@ -113,11 +117,29 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
               </li>
             ))}
           </ul>
+          {client.shipments.length > 0 && (
+            <p className="border-t border-line px-4">
+              <Link
+                to={`/desk/shipments${searchOf({ q: client.email })}`}
+                className="inline-flex min-h-11 items-center text-sm underline"
+              >
+                All their shipments
+              </Link>
+            </p>
+          )}
         </Card>
         <div className="grid gap-6">
           <Account client={client} answer={actionData} />
           <Card title="Log">
-            <LogLines acts={client.log} />
+            <LogLines acts={client.log} links />
+            <p className="border-t border-line px-4">
+              <Link
+                to={`/desk/log?account=${client.id}`}
+                className="inline-flex min-h-11 items-center text-sm underline"
+              >
+                All of the log
+              </Link>
+            </p>
           </Card>
         </div>
       </div>
@@ -141,7 +163,7 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
         </ActForm>
       )}
       {client.factors > 0 && (
-        <Asking
+        <ReasonForm
           act="remove-2fa"
           title="Remove second factor"
           text="The account is signed out everywhere and opens with its password alone."
@@ -149,9 +171,9 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
         />
       )}
       {client.closed ? (
-        <Asking act="open" title="Open account again" text="" answer={answer} />
+        <ReasonForm key="open" act="open" title="Open account again" answer={answer} />
       ) : (
-        <Asking
+        <ReasonForm
           act="close"
           title="Close account"
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
@@ -163,7 +185,7 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
           It cannot be erased before {calendarDate(kept)}: its shipments have to be kept until then.
         </p>
       ) : (
-        <Asking
+        <ReasonForm
           act="erase"
           title="Erase"
           text="The account, its shipments and their files are deleted for good."
@@ -171,21 +193,5 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
         />
       )}
     </Card>
-  );
-}
-
-function Asking(props: { act: string; title: string; text: string; answer: RefusedAct | undefined }) {
-  const { act, title, text, answer } = props;
-  const { id, fields, refused } = useAct(act, answer, ["reason"]);
-  return (
-    <Folded title={title} open={refused !== undefined}>
-      {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
-      <ActForm id={id} act={act}>
-        <TextField field={fields.reason} label="Reason" rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          {title}
-        </SubmitButton>
-      </ActForm>
-    </Folded>
   );
 }

@@ -1,17 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { ActForm, ActProblems, type RefusedAct, requestOf, showing, useAct } from "~/components/desk/act-form";
+import {
+  ActForm,
+  ActProblems,
+  ReasonForm,
+  type RefusedAct,
+  requestOf,
+  showing,
+  useAct,
+} from "~/components/desk/act-form";
 import { Pager } from "~/components/desk/parts";
 import { Field } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
 import { Card } from "~/components/ui/card";
-import { answerForm, formOf, then } from "~/lib/act-form.server";
+import { answerForm, formOf, toastOf, toastOfMail } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
 import { theLetterhead } from "~/lib/content.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskPage } from "~/lib/desk.server";
 import { companyBackend } from "~/lib/supabase.server";
+import { UnusedId } from "~/models/client-id";
 import { issueClientIds, sendClientId, withdrawClientId } from "~/models/client-id.server";
 import { Reason } from "~/models/colleague";
 import { emailAddress } from "~/models/contact";
@@ -20,6 +29,8 @@ import { InvitationsPage } from "~/models/desk.server";
 import { pageSize } from "~/models/shipment";
 import { oneLine } from "~/models/text";
 import type { Route } from "./+types/desk.invitations";
+
+export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 const howMany = "Give a number from 1 to 100.";
 const Issue = z
@@ -32,12 +43,12 @@ const Issue = z
     path: ["count"],
     message: "Send one client ID at a time, or leave the e-mail address out.",
   });
-const Withdraw = z.object({ clientId: z.string().min(12).max(64), reason: Reason });
+const Withdraw = z.object({ clientId: UnusedId, reason: Reason });
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { invitations } = await deskPage(context, InvitationsPage);
   return {
-    invitations: invitations.slice(0, pageSize),
+    invitations: invitations.slice(0, pageSize).map((one) => ({ ...one, days: daysSince(one.created_at) })),
     hasMore: invitations.length > pageSize,
     page: filterOf(url).page,
     request: randomUUID(),
@@ -49,14 +60,22 @@ export function action({ request, context }: Route.ActionArgs) {
     issue: formOf(Issue, async ({ backend }, issue, { request }) => {
       const issued = await issueClientIds(backend, issue, { request });
       if ("reason" in issued) return issued;
-      const [first = ""] = issued.answer;
+      const [first] = issued.answer;
+      // This very form issued it, and it was withdrawn or used meanwhile.
+      if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
       if (!issue.email)
         return { toast: issued.answer.length > 1 ? `${issued.answer.length} issued` : `${first} issued` };
-      const { sent } = await sendClientId(companyBackend(), theLetterhead(), first, issue.email);
-      return { toast: sent ? `${first} is on its way` : `${first} issued, but its mail could not be sent` };
+      const told = await sendClientId(backend, companyBackend(), theLetterhead(), first, { request });
+      return toastOfMail(told, `${first} is on its way`);
     }),
+    send: formOf(z.object({ clientId: UnusedId }), async ({ backend }, { clientId }, { request }) =>
+      toastOfMail(
+        await sendClientId(backend, companyBackend(), theLetterhead(), clientId, { request }),
+        `${clientId} is on its way`,
+      ),
+    ),
     withdraw: formOf(Withdraw, async ({ backend }, { clientId, reason }) =>
-      then(await withdrawClientId(backend, clientId, reason), () => `${clientId} is withdrawn`),
+      toastOf(await withdrawClientId(backend, clientId, reason), () => `${clientId} is withdrawn`),
     ),
   });
 }
@@ -105,7 +124,7 @@ export default function Invitations({ loaderData, actionData }: Route.ComponentP
           {invitations.length === 0 && <p className="px-4 py-3 text-sm text-quiet">Every client ID has been used.</p>}
           <ul className="ruled">
             {invitations.map((invitation) => (
-              <Row key={invitation.client_id} invitation={invitation} answer={actionData} />
+              <Row key={invitation.client_id} invitation={invitation} answer={actionData} request={request} />
             ))}
           </ul>
           <div className="px-4">
@@ -117,32 +136,38 @@ export default function Invitations({ loaderData, actionData }: Route.ComponentP
   );
 }
 
-type Invitation = z.infer<typeof InvitationsPage>["invitations"][number];
+type Invitation = z.infer<typeof InvitationsPage>["invitations"][number] & { days: number };
 
-function Row({ invitation, answer }: { invitation: Invitation; answer: RefusedAct | undefined }) {
-  const { client_id, issued_for, sent_to, created_at } = invitation;
-  const { id, act, fields, refused } = useAct("withdraw", answer, ["reason"], client_id);
+/** How old something is, in whole days. */
+const daysSince = (at: string) => Math.floor((Date.now() - Date.parse(at)) / 86_400_000);
+
+const ageIn = (days: number) => (days < 1 ? "new today" : days === 1 ? "1 day old" : `${days} days old`);
+
+function Row(props: { invitation: Invitation; answer: RefusedAct | undefined; request: string }) {
+  const { invitation, answer, request } = props;
+  const { client_id, issued_for, sent_to, created_at, days } = invitation;
+  const send = useAct("send", answer, [], client_id);
   return (
-    <li className="px-4 py-2">
-      <p className="flex flex-wrap justify-between gap-x-4">
-        <span className="font-mono">{client_id} </span>
-        <span className="text-sm text-quiet">since {eastAfricaTime(created_at)}</span>
-      </p>
-      {(issued_for || sent_to) && (
-        <p className="text-sm wrap-anywhere text-quiet">{[issued_for, sent_to].filter(Boolean).join(", ")}</p>
-      )}
-      <details open={refused !== undefined}>
-        <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
-          Withdraw<span className="sr-only"> {client_id}</span>
-        </summary>
-        <ActForm id={id} act={act}>
-          <input type="hidden" name="clientId" value={client_id} />
-          <Field field={fields.reason} label="Reason" autoComplete="off" />
-          <SubmitButton look="plain" pending="Withdrawing…">
-            Withdraw<span className="sr-only"> {client_id}</span>
-          </SubmitButton>
-        </ActForm>
-      </details>
+    <li>
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 pt-3">
+        <div className="min-w-0">
+          <p>
+            <span className="font-mono">{client_id} </span>
+          </p>
+          <p className="text-sm wrap-anywhere text-quiet">
+            {[issued_for, sent_to, `${ageIn(days)}, since ${eastAfricaTime(created_at)}`].filter(Boolean).join(", ")}
+          </p>
+        </div>
+        {sent_to && (
+          <ActForm id={send.id} act="send" request={request}>
+            <input type="hidden" name="clientId" value={client_id} />
+            <SubmitButton look="plain" pending="Sending…">
+              Send again<span className="sr-only"> {client_id}</span>
+            </SubmitButton>
+          </ActForm>
+        )}
+      </div>
+      <ReasonForm act="withdraw" title="Withdraw" of={` ${client_id}`} on={{ clientId: client_id }} answer={answer} />
     </li>
   );
 }

@@ -1,11 +1,14 @@
 import { Form } from "react-router";
 import { LogLines, lookUp, Pager } from "~/components/desk/parts";
-import { Field } from "~/components/field";
+import { Field, SelectField } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { deskPage, noForm } from "~/lib/desk.server";
-import { LogPage, logFilterOf } from "~/models/desk.server";
+import { LogPage, logFilterOf } from "~/models/act.server";
+import { ACTS } from "~/models/desk";
 import type { Route } from "./+types/desk.log";
+
+const kinds = Object.entries(ACTS).map(([value, words]) => ({ value, words }));
 
 /** Acts on one page. */
 const pageSize = 50;
@@ -33,9 +36,17 @@ export default function Log({ loaderData }: Route.ComponentProps) {
         className="grid items-end gap-x-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_2fr_1fr_auto]"
       >
         <Field field={field("who")} label="Who" optional autoComplete="off" />
-        <Field field={field("what")} label="What" optional autoComplete="off" />
-        <Field field={field("shipment")} label="Shipment" optional autoComplete="off" spellCheck={false} />
+        <SelectField field={field("what")} label="What" options={kinds} prompt="Anything" />
+        <Field
+          field={field("shipment")}
+          label="Shipment"
+          hint="Its id, or how it begins"
+          optional
+          autoComplete="off"
+          spellCheck={false}
+        />
         <Field field={field("day")} label="Day" type="date" optional />
+        {asked.account && <input type="hidden" name="account" value={asked.account} />}
         <Button className="mb-5">Find</Button>
       </Form>
       <div className="rounded-label border border-line bg-raised">

@@ -3,18 +3,18 @@ import { csvStream } from "~/lib/csv.server";
 import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
 import { refusalOf, thrown } from "~/lib/refusal.server";
 import { forLongReads } from "~/lib/supabase.server";
-import { type LoggedAct, LogRows, logFilterOf } from "~/models/desk.server";
+import { type LogRow, LogRows, logFilterOf } from "~/models/act.server";
 
 /** The acts of the log's filter, all pages of it, 500 at a time. */
 const table = fileRoute(async ({ context, url }) => {
   const backend = await forLongReads(requireColleague(context).backend);
   const { page: _, ...asked } = logFilterOf(url);
   const filter = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-  const json = (state: LoggedAct["before"]) => (state ? JSON.stringify(state) : "");
+  const json = (state: LogRow["before"]) => (state ? JSON.stringify(state) : "");
   return csvStream(
     "log.csv",
     ["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"],
-    async (last: LoggedAct | null) => {
+    async (last: LogRow | null) => {
       const after = last ? { before: last.at, before_id: last.id } : {};
       const { data, error, status } = await backend.rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true });
       if (error) throw thrown(refusalOf({ ...error, status }));

@@ -9,12 +9,15 @@ import { ButtonLink } from "~/components/ui/button";
 import { answerForm, formOf } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
 import { deskPage } from "~/lib/desk.server";
+import { filterOf, searchOf } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
 import { moveShipment } from "~/models/desk-act.server";
-import { STAGES } from "~/models/shipment";
+import { lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { oneLine, severalLines } from "~/models/text";
 import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
+
+export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 const Move = z.object({
   location: oneLine("").max(120, "Use at most 120 characters for the location.").optional(),
@@ -22,25 +25,25 @@ const Move = z.object({
   despite: z.literal("missing").optional(),
 });
 
-export async function loader({ context }: Route.LoaderArgs) {
+export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await deskPage(context, ShipmentsPage);
   if (!opened) throw data("Not found", { status: 404 });
-  const { id, name, stage, version, documents } = opened;
+  const { id, name, stage, status, version, documents } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
-  return { id, name, stage, version, missing, request: randomUUID() };
+  const page = `/desk/shipments/${id}${searchOf(filterOf(url))}`;
+  return { name, stage, status, version, missing, request: randomUUID(), page };
 }
 
 /** Moves the shipment on; while documents are missing, the page asks first. */
-export async function action({ request, context, params }: Route.ActionArgs) {
+export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const id = params.shipmentId;
-  return answerForm(request, context, `/desk/shipments/${id}`, {
+  return answerForm(request, context, `/desk/shipments/${id}${searchOf(filterOf(url))}`, {
     move: formOf(Move, async ({ backend }, { location, note, despite }, sent) => {
       const moved = await moveShipment(backend, id, { location, note, despiteMissing: despite !== undefined }, sent);
       if ("reason" in moved) return moved;
       if (!("missing" in moved.answer)) return { toast: `It is at ${moved.answer.status} now` };
-      const missing = new Intl.ListFormat("en").format(moved.answer.missing);
-      return { reason: `Not moved yet. Still missing: ${missing}.`, status: 409 };
+      return { reason: "", status: 409 };
     }),
   });
 }
@@ -50,7 +53,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id: shipment, name, stage, version, missing } = loaderData;
+  const { name, stage, status, version, missing, page } = loaderData;
   const request = requestOf(actionData, loaderData.request);
   const { id, act, fields } = useAct("move", actionData, ["location", "note"]);
   const next = STAGES[stage];
@@ -61,7 +64,9 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
       <Title refused={actionData !== undefined}>{title}</Title>
       <ActProblems answer={actionData} />
       <h1 className="mb-2 text-xl">{title}</h1>
-      <p className="mb-4 wrap-anywhere">{name}</p>
+      <p className="mb-4 wrap-anywhere">
+        {name}, at {stage}/{lastStage} {status}
+      </p>
       {asks && (
         <ul className="mb-6 list-disc pl-6">
           {missing.map((document) => (
@@ -78,7 +83,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
             <SubmitButton pending="Moving…">
               {asks ? "Move on all the same" : "Move"} to {next}
             </SubmitButton>
-            <ButtonLink to={`/desk/shipments/${shipment}`}>Leave it where it is</ButtonLink>
+            <ButtonLink to={page}>Leave it where it is</ButtonLink>
           </div>
         </ActForm>
       )}

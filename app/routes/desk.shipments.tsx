@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Form, Link, NavLink, Outlet, useMatch } from "react-router";
 import { lookUp, Pager, TurnMark } from "~/components/desk/parts";
 import { useRowKeys } from "~/components/desk/row-keys";
-import { Ticked } from "~/components/desk/ticked";
+import { TickAll, Ticked } from "~/components/desk/ticked";
 import { Field, inputLook, SelectField } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
@@ -12,6 +12,8 @@ import { type Filter, filterOf, searchOf, TURNS } from "~/models/desk";
 import { ShipmentsPage, type ShownShipment } from "~/models/desk.server";
 import { lastStage, pageSize, STAGES } from "~/models/shipment";
 import type { Route } from "./+types/desk.shipments";
+
+export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 /** Rows beside an open shipment: those around it. */
 const beside = 11;
@@ -70,7 +72,7 @@ export default function DeskShipments({ loaderData }: Route.ComponentProps) {
       <section aria-labelledby="list-title" className="hidden lg:block print:hidden">
         <h2 id="list-title" className="mb-2 text-base font-semibold">
           <Link to={`/desk/shipments${searchOf(filter)}`} className="inline-flex min-h-11 items-center underline">
-            {filter.q || filter.stage || filter.turn ? "Found shipments" : "All shipments"}
+            {filter.q || filter.stage || filter.turn || filter.check ? "Found shipments" : "All shipments"}
           </Link>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">
@@ -100,10 +102,26 @@ function Find({ filter }: { filter: Filter }) {
   const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
-    <Form key={searchOf(filter)} role="search" className="grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto]">
-      <Field field={lookUp("q", filter.q)} label="Find" type="search" optional autoComplete="off" spellCheck={false} />
+    <Form
+      key={searchOf(filter)}
+      role="search"
+      className="print:hidden grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto_auto]"
+    >
+      <Field
+        field={lookUp("q", filter.q)}
+        label="Find"
+        hint="Name, AWB/BL, id, client"
+        type="search"
+        optional
+        autoComplete="off"
+        spellCheck={false}
+      />
       <SelectField field={lookUp("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
       <SelectField field={lookUp("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
+      <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
+        <input type="checkbox" name="check" value="1" defaultChecked={filter.check} className="size-5" />
+        Documents to check
+      </label>
       <Button className="mb-5">Find</Button>
     </Form>
   );
@@ -152,7 +170,7 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
           </li>
         ))}
       </ul>
-      <div className="mt-3 flex flex-wrap items-end gap-3">
+      <div className="sticky bottom-0 z-10 flex flex-wrap items-end gap-x-3 gap-y-2 border-t border-line bg-surface py-2 print:hidden">
         <label className="grow text-sm font-semibold sm:max-w-xs">
           Location
           <input name="location" maxLength={120} autoComplete="off" className={`mt-1 font-normal ${inputLook}`} />
@@ -161,6 +179,7 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
           Move to the next stage
           <Ticked form="many" />
         </Button>
+        <TickAll form="many" />
       </div>
     </Form>
   );

@@ -9,13 +9,13 @@ import { ShipmentRows } from "~/models/desk.server";
 /** The shipments of the list's filter, all pages of it, 500 at a time. */
 const table = fileRoute(async ({ context, url }) => {
   const backend = await forLongReads(requireColleague(context).backend);
-  const { q, stage, turn } = filterOf(url);
-  const filter = { ...(q && { q }), ...(stage && { stage }), ...(turn && { turn }) };
+  const { q, stage, turn, check } = filterOf(url);
+  const filter = { ...(q && { q }), ...(stage && { stage }), ...(turn && { turn }), ...(check && { to_check: true }) };
   return csvStream(
     "shipments.csv",
     ["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move", "Opened", "Last change"],
-    async (last: { changed_at: string; id: string } | null) => {
-      const after = last ? { before: last.changed_at, before_id: last.id } : {};
+    async (last: { created_at: string; id: string } | null) => {
+      const after = last ? { before: last.created_at, before_id: last.id } : {};
       const { data, error, status } = await backend.rpc("desk_shipments_after", { ...filter, ...after }, { get: true });
       if (error) throw thrown(refusalOf({ ...error, status }));
       return ShipmentRows.parse(data).shipments;

@@ -1,18 +1,22 @@
-import { data } from "react-router";
+import { data, redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
 import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
 import { thrown } from "~/lib/refusal.server";
+import { companyBackend } from "~/lib/supabase.server";
 import { fileAnswer, openForCompany } from "~/models/document.server";
 import { isUuid } from "~/models/shipment.server";
 
 /** The file of a document, checked; that it was opened is an act. */
-const file = fileRoute(async ({ context, params }) => {
+const file = fileRoute(async ({ request, context, params }) => {
   const { backend } = requireColleague(context);
   const { shipmentId = "", documentId = "" } = params;
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw data("Not found", { status: 404 });
-  const opened = await openForCompany(backend, documentId);
+  // Opening is an act of somebody who pressed it here, not of another site's link or a browser that fetches ahead.
+  const { headers } = request;
+  if (headers.get("Sec-Fetch-Site") === "cross-site" || headers.has("Sec-Purpose"))
+    return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
+  const opened = await openForCompany(backend, companyBackend(), { id: documentId, shipment: shipmentId });
   if ("reason" in opened) throw opened.status === 404 ? data("Not found", { status: 404 }) : thrown(opened);
-  if (opened.shipment !== shipmentId.toLowerCase()) throw data("Not found", { status: 404 });
   return fileAnswer(opened);
 });
 

@@ -1,82 +1,108 @@
-import { data, Link } from "react-router";
+import { data, Link, redirect } from "react-router";
 import { z } from "zod";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { sentWith } from "~/lib/act-form.server";
-import { requireColleague } from "~/lib/desk.server";
+import { deskPage, requireColleague } from "~/lib/desk.server";
 import { readForm } from "~/lib/form.server";
 import { portalPath } from "~/lib/redirect.server";
-import { refusalOfThrown } from "~/lib/refusal.server";
-import { moveShipment } from "~/models/desk-act.server";
+import { refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { MovedPage, movedOf, moveShipments, OUTCOMES, type Outcome } from "~/models/desk-act.server";
+import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { oneLine } from "~/models/text";
 import type { Route } from "./+types/desk.shipments_.move-many";
 
+const noneTicked = "Tick the shipments that move on.";
 const Location = oneLine("").max(120, "Use at most 120 characters for the location.");
 
-/** What became of one of the ticked shipments. `why` is null for those that moved. */
-type Outcome = { id: string; why: string | null; status: string };
+/** The answer has an address of its own, so that it can be read again: what became of each, by id. */
+export async function loader({ context, url }: Route.LoaderArgs) {
+  const { shipments } = await deskPage(context, MovedPage);
+  const outcomes = movedOf(url);
+  const gone = Object.keys(outcomes).length - shipments.length;
+  return {
+    shipments: shipments.map((one) => ({ ...one, outcome: outcomes[one.id] ?? "unknown" })),
+    gone,
+    list: portalPath(`/desk/shipments${url.searchParams.get("list") ?? ""}`),
+  };
+}
 
-/** Moves every ticked shipment on, each in a transaction of its own: one that cannot move stops no other. */
+/** Moves every ticked shipment on: one that cannot move stops no other. */
 export async function action({ request, context }: Route.ActionArgs) {
   const { backend } = requireColleague(context);
   const form = await readForm(request, "shipment");
   const ids = [...new Set(form.getAll("shipment").map(String))].filter(isUuid);
   const location = z.optional(Location).safeParse(form.get("location") ?? undefined);
-  const problem = ids.length === 0 ? "Tick the shipments that move on." : location.error?.issues[0]?.message;
-  const list = portalPath(`/desk/shipments${form.get("list") ?? ""}`);
-  if (problem) return data({ problem, outcomes: [], list }, { status: 400 });
-  const { request: form_id } = sentWith(form);
-  const outcomes: Outcome[] = [];
-  for (const id of ids) {
+  const problem = ids.length === 0 ? noneTicked : location.error?.issues[0]?.message;
+  const list = String(form.get("list") ?? "");
+  if (problem) return data({ problem, list: portalPath(`/desk/shipments${list}`) }, { status: 400 });
+  const moves = ids.map((id) => {
     const seen = Number(form.get(`seen-${id}`) ?? Number.NaN);
-    const signed = { request: form_id, seen: Number.isInteger(seen) ? seen : undefined };
-    const moved = await moveShipment(backend, id, { location: location.data }, signed).catch(refusalOfThrown);
-    if ("reason" in moved) outcomes.push({ id, why: moved.reason, status: "" });
-    else if ("missing" in moved.answer)
-      outcomes.push({ id, why: `Still missing: ${moved.answer.missing.join(", ")}.`, status: "" });
-    else outcomes.push({ id, why: null, status: moved.answer.status });
+    return { id, seen: Number.isInteger(seen) ? seen : undefined };
+  });
+  const { request: sentAs } = sentWith(form);
+  const moved = await moveShipments(backend, moves, location.data, { request: sentAs }).catch(refusalOfThrown);
+  if ("reason" in moved) throw thrown(moved);
+  const answer = new URLSearchParams(list ? { list } : {});
+  for (const outcome of OUTCOMES) {
+    const those = moved.answer.filter(({ why }) => (why ?? "moved") === outcome).map(({ id }) => id);
+    if (those.length > 0) answer.set(outcome, those.join(","));
   }
-  return data({ problem: null, outcomes, list });
+  return redirect(`/desk/shipments/move-many?${answer}`, 303);
 }
 
-export default function MovedPage({ actionData }: Route.ComponentProps) {
-  const { problem, outcomes, list } = actionData ?? {
-    problem: "Tick the shipments that move on.",
-    outcomes: [],
-    list: "/desk/shipments",
-  };
-  const moved = outcomes.filter(({ why }) => !why);
-  const stayed = outcomes.filter(({ why }) => why);
-  const title = problem ? "Nothing moved" : `${moved.length} moved, ${stayed.length} did not`;
+export default function MovedManyPage({ loaderData, actionData }: Route.ComponentProps) {
+  const { shipments, gone } = loaderData;
+  const moved = shipments.filter(({ outcome }) => outcome === "moved");
+  const stayed = shipments.filter(({ outcome }) => outcome !== "moved");
+  const isEmpty = shipments.length + gone === 0;
+  const title = isEmpty ? "Nothing moved" : `${moved.length} moved, ${stayed.length + gone} did not`;
   return (
     <>
-      <Title refused={problem !== null}>{title}</Title>
+      <Title refused={actionData !== undefined}>{title}</Title>
       <h1 className="mb-4 text-xl">{title}</h1>
-      {problem && <p role="alert">{problem}</p>}
-      {stayed.length > 0 && <Outcomes title="Did not move" all={stayed} />}
-      {moved.length > 0 && <Outcomes title="Moved" all={moved} />}
+      {isEmpty && <p role="alert">{actionData?.problem ?? noneTicked}</p>}
+      {stayed.length > 0 && <Those title="Did not move" all={stayed} />}
+      {gone > 0 && <p className="mb-6">{gone === 1 ? "1 shipment is" : `${gone} shipments are`} not there any more.</p>}
+      {moved.length > 0 && <Those title="Moved" all={moved} />}
       <p className="mt-6">
-        <ButtonLink to={list}>Back to the shipments</ButtonLink>
+        <ButtonLink to={actionData?.list ?? loaderData.list}>Back to the shipments</ButtonLink>
       </p>
     </>
   );
 }
 
-function Outcomes({ title, all }: { title: string; all: Outcome[] }) {
+type One = z.infer<typeof MovedPage>["shipments"][number] & { outcome: Outcome };
+
+function Those({ title, all }: { title: string; all: One[] }) {
   return (
     <section className="mb-6">
       <h2 className="mb-2 text-base font-semibold">{title}</h2>
-      <ul className="ruled rounded-label border border-line bg-raised text-sm">
-        {all.map(({ id, why, status }) => (
-          <li key={id} className="px-4 py-1">
-            <Link to={`/desk/shipments/${id}`} className="inline-flex min-h-11 items-center font-mono underline">
-              {id.slice(0, 8)}
+      <ul className="ruled rounded-label border border-line bg-raised">
+        {all.map((one) => (
+          <li key={one.id} className="px-4 py-2">
+            <Link
+              to={`/desk/shipments/${one.id}`}
+              className="inline-flex min-h-11 items-center underline wrap-anywhere"
+            >
+              {one.name}
             </Link>{" "}
-            {why ?? status}
+            <span className="text-sm text-quiet">
+              {one.client}, {one.stage}/{lastStage} {one.status}.{" "}
+            </span>
+            <span className="text-sm">{whyOf(one)}</span>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+function whyOf({ outcome, missing }: One): string {
+  if (outcome === "missing")
+    return missing.length > 0 ? `Still missing: ${missing.join(", ")}.` : "Documents were missing then.";
+  if (outcome === "closed") return "It is closed: stage 10 is the last.";
+  if (outcome === "changed") return "Somebody changed it after you opened the list.";
+  return "";
 }

@@ -6,7 +6,7 @@ import { askForDesk } from "~/models/desk.server";
 import type { Route } from "./+types/desk";
 
 export const middleware: Route.MiddlewareFunction[] = [
-  deskMiddleware(({ url, params }) => askForDesk(url, params as Record<string, string | undefined>)),
+  deskMiddleware(({ url, params, pattern }) => askForDesk({ url, params, pattern })),
 ];
 
 export function loader({ context }: Route.LoaderArgs) {
@@ -50,7 +50,7 @@ function DeskLink({ to, children }: { to: string; children: string }) {
       <NavLink
         to={to}
         end={to === "/desk"}
-        className="flex min-h-11 items-center border-b-2 border-transparent px-3 text-sm font-semibold no-underline hover:text-action aria-[current=page]:border-action"
+        className="flex min-h-11 items-center border-b-2 border-transparent px-3 forced-colors:border-[Canvas] forced-colors:aria-[current=page]:border-[Highlight] text-sm font-semibold no-underline hover:text-action aria-[current=page]:border-action"
       >
         {children}
       </NavLink>

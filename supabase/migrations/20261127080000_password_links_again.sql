@@ -1,9 +1,30 @@
 -- A link whose password was not taken in the end (auth wants a stronger one, or does not answer) is good again.
 
-alter table private.password_links add column spent_at timestamptz;
+alter table private.password_links add column spent_at timestamptz, add column hours integer not null default 1;
 
--- What a link opens: {"account", "email", "colleague", "factors": [{"id", "name"}]}; null when it is wrong, used or old,
--- or its account is closed. Spends nothing.
+-- A new link's token, 256 random bits in base 16, for so many hours. For the site's own mails: a colleague asks for a mail,
+-- and never sees the link.
+create or replace function public.issue_password_link(account uuid, hours integer) returns text
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  token text := encode(extensions.gen_random_bytes(32), 'hex');
+begin
+  -- Locked, so that of two at once one ends the other.
+  perform from auth.users where users.id = issue_password_link.account for no key update;
+  delete from private.password_links as old
+  where old.account = issue_password_link.account or old.expires_at < now();
+  insert into private.password_links (token_hash, account, expires_at, hours)
+  values (
+    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account, now() + make_interval(hours => hours), hours
+  );
+  return token;
+end
+$$;
+
+-- What a link opens: {"account", "email", "colleague", "is_invitation", "factors": [{"id", "name"}]}; null when it is wrong,
+-- used or old, or its account is closed. Invitations are the links that are good for days. Spends nothing.
 create or replace function public.password_link(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -11,6 +32,7 @@ as $$
   select jsonb_build_object(
     'account', account.id,
     'email', account.email,
+    'is_invitation', link.hours > 24,
     'colleague', exists (select from public.colleagues where colleagues.account = account.id),
     'factors', (
       select coalesce(jsonb_agg(jsonb_build_object('id', factor.id, 'name', coalesce(factor.friendly_name, ''))

@@ -4,6 +4,7 @@ import {
   atOnce,
   colleaguePassword,
   colleagueWithoutFactor,
+  deskState,
   makeAccount,
   newColleague,
   signIn,
@@ -106,6 +107,41 @@ describe("an invitation", () => {
     await remove(id);
   });
 
+  test("of one form that is sent twice makes one invitation", async () => {
+    const email = "hasty@company.example";
+    const form = { email, name: "Nekesa", request: randomUUID() };
+    const { invitation = "" } = await invite(form);
+    expect(invitation).not.toBe("");
+    expect(await invite(form)).toEqual({ invitation });
+    expect(await invitations(email)).toEqual([{ id: invitation, name: "Nekesa" }]);
+    // Other words are another form, even with its request; so is another person's.
+    const { invitation: renamed = "" } = await invite({ ...form, name: "Nekesa Barasa" });
+    expect(await invitations(email)).toEqual([{ id: renamed, name: "Nekesa Barasa" }]);
+    expect((await invite({ ...form, email: "hasty-too@company.example" })).invitation).toBeTruthy();
+    await expect(makeAccount(world, email, invitation)).rejects.toThrow();
+    const id = await makeAccount(world, email, renamed);
+    expect(await invite({ ...form, name: "Nekesa Barasa" })).toEqual({ account: id });
+    expect((await log(id)).map(({ act }) => act)).toEqual(["colleague invite"]);
+    // Who never came is invited once by another form that is sent twice.
+    const again = { email, name: "Nekesa", request: randomUUID() };
+    expect(await invite(again)).toEqual({ account: id });
+    expect(await invite(again)).toEqual({ account: id });
+    expect((await log(id)).map(({ act }) => act)).toEqual(["colleague invite", "colleague invite"]);
+    await remove(id);
+  });
+
+  test("of one form that comes eight times at once is made once", async () => {
+    const email = "eager@company.example";
+    const args = { email, name: "Nekesa", role: "clerk", request: randomUUID() };
+    const answers = await atOnce(
+      world,
+      Array.from({ length: 8 }, () => ({ name: "invite_colleague", args, token: lead.accessToken })),
+    );
+    const [made] = await invitations(email);
+    const invited = answers.map(({ answer }) => (answer as Invited).invitation);
+    expect(invited).toEqual(Array.from({ length: 8 }, () => made?.id));
+  });
+
   test.each([
     { role: "boss" },
     { role: null },
@@ -192,11 +228,81 @@ describe("a role", () => {
 
 test("a colleague's second factors are removed by a lead, and their sessions end; the desk is shut without one", async () => {
   const careless = await newColleague(world, "clerk", "careless@company.example");
-  expect(await call("remove_second_factors", { account: careless.id, reason: "A lost telephone" })).toBe(1);
+  expect(await call("remove_second_factors", { account: careless.id, reason: "A lost telephone" })).toEqual({
+    removed: 1,
+    email: careless.email,
+  });
   expect((await careless.handle.auth.refreshSession()).error).not.toBeNull();
   const handle = await signIn(world, careless.email);
   expect((await handle.from("acts").select("id")).data).toEqual([]);
   expect(await refusal(call("announce", { text: "Pay here" }, handle))).toMatch(/^403 /);
+});
+
+describe("of a colleague whose second factor is gone, a token from before, which says AAL2,", () => {
+  type Colleague = Awaited<ReturnType<typeof newColleague>>;
+  const ways: [string, (one: Colleague) => Promise<unknown>][] = [
+    ["that they removed themselves", ({ handle, factorId }) => handle.auth.mfa.unenroll({ factorId })],
+    [
+      "that the company deleted",
+      ({ id, factorId }) => world.company.auth.admin.mfa.deleteFactor({ userId: id, id: factorId }),
+    ],
+    ["that a lead removed", ({ id }) => call("remove_second_factors", { account: id }).then(() => ({ error: null }))],
+  ];
+
+  test.each(ways)("%s: opens no row, no page and no act", async (what, gone) => {
+    for (const role of ["clerk", "lead"] as const) {
+      const one = await newColleague(world, role, `${role}-${what.replaceAll(" ", "-")}@company.example`);
+      const left = raw(world.withToken(one.accessToken));
+      const page = async (name: string, args = {}) => (await left.rpc(name, args, { get: true })).data;
+      const tables = [
+        "acts",
+        "colleagues",
+        "shipments",
+        "documents",
+        "tracking_events",
+        "charges",
+        "undelivered_mails",
+      ];
+      expect(Object.keys(await page("desk_log"))).toContain("acts");
+      expect((await left.from("acts").select("id")).data).not.toEqual([]);
+      const before = await deskState(world);
+
+      expect(await gone(one)).toMatchObject({ error: null });
+      const claims = JSON.parse(Buffer.from(one.accessToken.split(".")[1] ?? "", "base64url").toString("utf8"));
+      expect([claims.aal, claims.exp * 1000 > Date.now()]).toEqual(["aal2", true]);
+      const after = await deskState(world);
+      for (const table of tables) expect((await left.from(table).select("*")).data, table).toEqual([]);
+      expect((await left.from("client_ids").select("*")).error?.code).toBe("42501");
+      for (const [name, args] of [
+        ["desk_today", {}],
+        ["desk_shipments", {}],
+        ["desk_shipments_after", {}],
+        ["desk_moved", { shipments: [randomUUID()] }],
+        ["desk_clients", { opened: client.id }],
+        ["desk_invitations", {}],
+        ["desk_colleagues", {}],
+        ["desk_log", {}],
+      ] as const) {
+        expect(Object.keys(await page(name, args)), name).toEqual(["caller"]);
+      }
+      for (const [name, args] of [
+        ["announce", { text: "Pay here" }],
+        ["issue_client_ids", {}],
+        ["move_shipments", { moves: [] }],
+        ["close_account", { account: client.id, reason: "Because" }],
+        ["open_document", { document_id: randomUUID(), shipment_id: randomUUID() }],
+        ["send_client_id", { client_id: "N0TH-1NG0-0F1T-HERE" }],
+        ["change_role", { account: one.id, role: "lead" }],
+        ["invite_colleague", { email: "accomplice@client.example", name: "Accomplice", role: "lead" }],
+      ] as const) {
+        const { data, error } = await left.rpc(name, args);
+        expect([data, error?.code], name).toEqual([null, "PT403"]);
+      }
+      expect(await deskState(world)).toEqual(after);
+      expect(after["public.shipments"]).toEqual(before["public.shipments"]);
+      await remove(one.id);
+    }
+  });
 });
 
 describe("a link to set a password", () => {
@@ -205,11 +311,18 @@ describe("a link to set a password", () => {
     expect(mine).toMatch(/^[0-9a-f]{64}$/);
     const factors = [{ id: lead.factorId, name: "Phone" }];
     for (let time = 0; time < 2; time += 1) {
-      expect(await opens(mine)).toEqual({ account: lead.id, email: lead.email, colleague: true, factors });
+      expect(await opens(mine)).toEqual({
+        ...{ account: lead.id, email: lead.email, colleague: true, is_invitation: false, factors },
+      });
     }
     expect(await opens(await issue(client.id))).toEqual({
-      ...{ account: client.id, email: client.email, colleague: false, factors: [] },
+      ...{ account: client.id, email: client.email, colleague: false, is_invitation: false, factors: [] },
     });
+  });
+
+  test("tells whether it is an invitation, by the days it is good for", async () => {
+    expect(await opens(await issue(lead.id, 7 * 24))).toMatchObject({ account: lead.id, is_invitation: true });
+    expect(await opens(await issue(lead.id))).toMatchObject({ account: lead.id, is_invitation: false });
   });
 
   test("is spent once", async () => {
@@ -294,7 +407,7 @@ describe("a link to set a password", () => {
 describe("the last lead", () => {
   const leads = () =>
     query<{ account: string }>("select account from public.colleagues where role = 'lead' and removed_at is null");
-  const words = "This is the last lead: make somebody else a lead first.";
+  const words = "This is the last lead who works here: make somebody else a lead first.";
 
   test("is neither removed nor made a clerk, by themselves or by the company", async () => {
     expect(await leads()).toEqual([{ account: lead.id }]);
@@ -304,6 +417,30 @@ describe("the last lead", () => {
     }
     expect(await leads()).toEqual([{ account: lead.id }]);
     expect((await lead.handle.from("acts").select("id").limit(1)).data).toHaveLength(1);
+  });
+
+  test("is one though another was invited who has not come: nobody takes their place before", async () => {
+    const email = "coming@company.example";
+    const { invitation = "" } = await invite({ email, role: "lead" });
+    const id = await makeAccount(world, email, invitation);
+    expect(await leads()).toHaveLength(2);
+    for (const handle of [lead.handle, world.company]) {
+      expect(await refusal(remove(lead.id, handle))).toBe(`409 ${words}`);
+      expect(await refusal(change(lead.id, "clerk", handle))).toBe(`409 ${words}`);
+    }
+    // Of two who have not come, one may go: they take nobody's place either.
+    const other = await invite({ email: "coming-too@company.example", role: "lead" });
+    const second = await makeAccount(world, "coming-too@company.example", other.invitation ?? "");
+    await change(second, "clerk");
+    await remove(second);
+    await remove(id);
+    const third = await colleagueWithoutFactor(world, "lead", "came@company.example");
+    await change(lead.id, "clerk", world.company);
+    expect(await leads()).toEqual([{ account: third.id }]);
+    expect(await refusal(remove(third.id, world.company))).toBe(`409 ${words}`);
+    await change(lead.id, "lead", world.company);
+    await remove(third.id);
+    expect(await leads()).toEqual([{ account: lead.id }]);
   });
 
   test("is left when two leads make each other clerks, or remove each other, at the same time", async () => {
@@ -351,6 +488,13 @@ async function colleague(account: string) {
   return (await query("select * from public.colleagues where account = $1", [account]))[0];
 }
 
+/** The invitations to an address that have no account yet. */
+function invitations(email: string) {
+  return query<{ id: string; name: string }>("select id, name from private.colleague_invitations where email = $1", [
+    email,
+  ]);
+}
+
 /** What was done to an account, oldest first. */
 function log(account: string) {
   return query("select act, by_name, before, after, reason from public.acts where account = $1 order by at", [account]);
@@ -359,3 +503,29 @@ function log(account: string) {
 async function query<T = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> {
   return (await world.backend.db.query<T>(text, values)).rows;
 }
+
+describe("a mail that a form asks for", () => {
+  const claims = (request: string | null, sent_to = "a@company.example", handle = world.company) =>
+    call("claim_mail", { request, sent_to }, handle);
+  const releases = (request: string) => call("release_mail", { request, sent_to: "a@company.example" }, world.company);
+
+  test("is claimed once, by one of eight at the same time, and for each address by itself", async () => {
+    const args = { request: randomUUID(), sent_to: "a@company.example" };
+    const answers = await atOnce(
+      world,
+      Array.from({ length: 8 }, () => ({ name: "claim_mail", args })),
+    );
+    expect(answers.filter(({ answer }) => answer === true)).toHaveLength(1);
+    expect(await claims(args.request)).toBe(false);
+    expect(await claims(args.request, "b@company.example")).toBe(true);
+  });
+
+  test("is claimed again when it was given back, or whoever claimed it has been gone for two minutes", async () => {
+    const request = randomUUID();
+    expect([await claims(request), await claims(request)]).toEqual([true, false]);
+    await releases(request);
+    expect([await claims(request), await claims(request)]).toEqual([true, false]);
+    await query("update private.mail_claims set at = now() - interval '121 seconds'");
+    expect([await claims(request), await claims(request)]).toEqual([true, false]);
+  });
+});

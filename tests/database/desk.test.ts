@@ -18,12 +18,15 @@ let newcomer: Person;
 let shipment: string;
 let packingList: string;
 let path: string;
+/** A client ID that nobody has used, issued for an address. */
+let sendable: string;
 
 /** Signed in, and nobody of the company who has given a code. */
 const outsiders = [
   "a client",
   "a client with a second factor",
   "a clerk before the code",
+  "a lead before the code",
   "a clerk without a second factor",
   "a removed clerk",
 ];
@@ -47,6 +50,7 @@ beforeAll(async () => {
     "a client": stranger.handle,
     "a client with a second factor": careful.handle,
     "a clerk before the code": clerk.aal1,
+    "a lead before the code": lead.aal1,
     "a clerk without a second factor": newcomer.handle,
     "a removed clerk": removed.handle,
     "a clerk": clerk.handle,
@@ -76,6 +80,8 @@ beforeAll(async () => {
   ]) {
     if (error) throw error;
   }
+  const issued = await world.company.rpc("issue_client_ids", { sent_to: "invited@client.example" });
+  sendable = issued.data?.[0]?.client_id ?? "";
 });
 afterAll(() => world.close());
 
@@ -125,6 +131,7 @@ test("what is announced is read by everybody who is signed in as their account a
     ...Object.fromEntries(everybody.map((who) => [who, 1])),
     "a visitor": "42501",
     "a clerk before the code": 0,
+    "a lead before the code": 0,
   });
 });
 
@@ -136,15 +143,39 @@ test.each(everybody.filter((who) => who !== "the company"))("%s reads no client 
 describe("of the stored files", () => {
   const bucketOf = (who: string) => handleOf(who).storage.from("documents");
 
-  test.each([...colleagues, "the company"])("%s opens each", async (who) => {
-    const { data } = await bucketOf(who).download(path);
+  test("the company opens each", async () => {
+    const { data } = await bucketOf("the company").download(path);
     expect(await data?.text()).toBe("%PDF-1.7");
-    expect((await bucketOf(who).info(path)).data?.version).toBeTruthy();
+    expect((await bucketOf("the company").info(path)).data?.version).toBeTruthy();
   });
 
-  test.each(["a visitor", ...outsiders])("%s opens and finds none", async (who) => {
-    expect((await bucketOf(who).download(path)).data).toBeNull();
-    expect((await bucketOf(who).list(`${owner.id}/${shipment}`)).data ?? []).toEqual([]);
+  test.each(everybody.filter((who) => who !== "the company"))("%s reads, lists and signs none", async (who) => {
+    const bucket = bucketOf(who);
+    const head = { method: "HEAD", headers: { Authorization: `Bearer ${await tokenOf(who)}` } };
+    for (const file of [path, `${owner.id}/${shipment}/packing-list-0123456789ab-none.pdf`]) {
+      const { data, error } = await bucket.download(file);
+      expect([data, error?.name]).toEqual([null, "StorageApiError"]);
+      expect((await bucket.info(file)).data).toBeNull();
+      expect((await bucket.exists(file)).data).toBe(false);
+      for (const at of ["object/documents", "object/authenticated/documents", "object/info/documents"]) {
+        const answer = await world.backend.fetch(new Request(`http://backend.local/storage/v1/${at}/${file}`, head));
+        expect(answer.ok, at).toBe(false);
+      }
+      expect((await bucket.createSignedUrl(file, 60)).data).toBeNull();
+      const many = await bucket.createSignedUrls([file], 60);
+      expect((many.data ?? []).filter(({ signedUrl }) => signedUrl)).toEqual([]);
+    }
+    for (const prefix of ["", owner.id, `${owner.id}/${shipment}`]) {
+      expect((await bucket.list(prefix)).data ?? [], prefix).toEqual([]);
+      expect((await bucket.list(prefix, { search: "packing" })).data ?? [], prefix).toEqual([]);
+    }
+  });
+
+  test("a colleague reads none in the schema of the store either, which the data API does not show", async () => {
+    for (const who of colleagues) {
+      const { data, error } = await handleOf(who).schema("storage").from("objects").select("name");
+      expect([data, error === null], who).toEqual([null, false]);
+    }
   });
 
   test.each(colleagues)("%s stores, exchanges, moves and removes none", async (who) => {
@@ -253,7 +284,16 @@ describe("an act of the desk", () => {
       () => ({ shipment_id: shipment, stage: 9, reason }),
       () => ({ shipment_id: nobody, stage: 9, reason }),
     ],
-    ["save_awb", () => ({ shipment_id: shipment, awb: "1" }), () => ({ shipment_id: nobody, awb: "1" })],
+    [
+      "move_shipments",
+      () => ({ moves: [{ id: shipment }], request: randomUUID() }),
+      () => ({ moves: [{ id: nobody }] }),
+    ],
+    [
+      "save_awb",
+      () => ({ shipment_id: shipment, awb: "1", reason }),
+      () => ({ shipment_id: nobody, awb: "1", reason }),
+    ],
     [
       "save_arrival",
       () => ({ shipment_id: shipment, place: "mombasa", day: "2026-01-01", size: 20, free_until: "2026-01-05" }),
@@ -277,7 +317,11 @@ describe("an act of the desk", () => {
     ],
     ["unverify_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
     ["send_back_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
-    ["open_document", () => ({ document_id: packingList }), () => ({ document_id: nobody })],
+    [
+      "open_document",
+      () => ({ document_id: packingList, shipment_id: shipment }),
+      () => ({ document_id: packingList, shipment_id: nobody }),
+    ],
     ["announce", () => ({ text: "Pay to this account" }), () => ({ text: " " })],
     ["end_announcement", () => ({})],
     ["close_account", () => ({ account: owner.id, reason }), () => ({ account: nobody, reason })],
@@ -286,6 +330,7 @@ describe("an act of the desk", () => {
     ["ask_password_link", () => ({ account: owner.id }), () => ({ account: nobody })],
     ["begin_erasure", () => ({ account: owner.id, reason })],
     ["issue_client_ids", () => ({ how_many: 1 }), () => ({ how_many: 0 })],
+    ["send_client_id", () => ({ client_id: sendable }), () => ({ client_id: "N0TH-1NG0-0F1T-HERE" })],
     ["withdraw_client_id", () => ({ client_id: "N0TH-1NG0-0F1T-HERE", reason })],
     ["dismiss_undelivered", () => ({ mail: nobody })],
   ];
@@ -340,6 +385,9 @@ describe("an act of the desk", () => {
     ["password_link", () => ({ token: "x" })],
     ["spend_password_link", () => ({ token: "x" })],
     ["unspend_password_link", () => ({ token: "x" })],
+    ["claim_mail", () => ({ request: randomUUID(), sent_to: "a@client.example" })],
+    ["release_mail", () => ({ request: randomUUID(), sent_to: "a@client.example" })],
+    ["list_colleagues", () => ({})],
     ["note_undelivered", () => ({ kind: "client ID", sent_to: "a@client.example" })],
     ["keep_shipment", () => ({ shipment_id: shipment, day: "2099-01-01" })],
     ["record_act", () => ({ by_name: "Lead", act: "forged" })],
@@ -358,30 +406,32 @@ describe("an act of the desk", () => {
 });
 
 describe("a page of the desk", () => {
-  const pages: [string, () => object][] = [
+  type Page = [string, () => object];
+  const ofAll: Page[] = [
     ["desk_today", () => ({})],
     ["desk_shipments", () => ({ opened: shipment })],
     ["desk_shipments_after", () => ({})],
+    ["desk_moved", () => ({ shipments: [shipment] })],
     ["desk_clients", () => ({ opened: owner.id })],
     ["desk_invitations", () => ({})],
-    ["desk_colleagues", () => ({})],
     ["desk_log", () => ({})],
   ];
+  const pages: Page[] = [...ofAll, ["desk_colleagues", () => ({})]];
 
   test.each(pages)("%s tells outsiders who they are and nothing more", async (name, args) => {
     for (const who of outsiders) {
       const { data, error } = await handleOf(who).rpc(name, args(), { get: true });
       expect(error).toBeNull();
       expect(Object.keys(data), who).toEqual(["caller"]);
-      const isClerk = who.startsWith("a clerk");
-      expect(data.caller.colleague?.role ?? null, who).toBe(isClerk ? "clerk" : null);
+      const [role = null] = /(?<=^a )(clerk|lead)\b/.exec(who) ?? [];
+      expect(data.caller.colleague?.role ?? null, who).toBe(role);
     }
     for (const who of ["a visitor", "the company"]) {
       expect((await handleOf(who).rpc(name, args(), { get: true })).error?.code, who).toBe("42501");
     }
   });
 
-  test.each(pages)("%s shows colleagues more, with who they are", async (name, args) => {
+  test.each(ofAll)("%s shows colleagues more, with who they are", async (name, args) => {
     for (const [who, role] of [
       ["a clerk", "clerk"],
       ["a lead", "lead"],
@@ -393,23 +443,34 @@ describe("a page of the desk", () => {
     }
   });
 
-  test("shows nothing more to a clerk whose session has ended, though their token lives", async () => {
-    const ended = await newColleague(world, "clerk", "ended@company.example");
-    const left = raw(world.withToken(ended.accessToken));
-    const seen = async () => {
-      const answers = await Promise.all(pages.map(([name, args]) => left.rpc(name, args(), { get: true })));
-      return answers.map(({ data }) => (data.caller ? Object.keys(data).length : data));
-    };
-    expect((await seen()).every((parts) => parts > 1)).toBe(true);
-    await ended.handle.auth.signOut({ scope: "local" });
-    expect(await seen()).toEqual(pages.map(() => ({ caller: null })));
-    expect((await left.rpc("send_note", { shipment_id: shipment, note: "Pay" })).error?.code).toBe("PT403");
-    expect((await left.from("acts").select("id")).data).toEqual([]);
+  test("desk_colleagues shows a lead those who work here, and a clerk who they are and nothing more", async () => {
+    const seen = async (who: string) => (await handleOf(who).rpc("desk_colleagues", {}, { get: true })).data;
+    expect(Object.keys(await seen("a lead")).sort()).toEqual(["caller", "colleagues"]);
+    const { caller, ...more } = await seen("a clerk");
+    expect([caller.colleague.role, more]).toEqual(["clerk", {}]);
   });
+
+  test.each(["clerk", "lead"] as const)(
+    "shows nothing more to a %s whose session has ended, though their token lives",
+    async (role) => {
+      const ended = await newColleague(world, role, `ended-${role}@company.example`);
+      const left = raw(world.withToken(ended.accessToken));
+      const theirs = role === "lead" ? pages : ofAll;
+      const seen = async () => {
+        const answers = await Promise.all(theirs.map(([name, args]) => left.rpc(name, args(), { get: true })));
+        return answers.map(({ data }) => (data.caller ? Object.keys(data).length : data));
+      };
+      expect((await seen()).every((parts) => parts > 1)).toBe(true);
+      await ended.handle.auth.signOut({ scope: "local" });
+      expect(await seen()).toEqual(theirs.map(() => ({ caller: null })));
+      expect((await left.rpc("send_note", { shipment_id: shipment, note: "Pay" })).error?.code).toBe("PT403");
+      expect((await left.from("acts").select("id")).data).toEqual([]);
+    },
+  );
 });
 
 describe("the list of shipments", () => {
-  type Row = { id: string; name: string; turn: string; stage: number; changed_at: string };
+  type Row = { id: string; name: string; turn: string; stage: number; created_at: string };
   let client: Person;
   beforeAll(async () => {
     client = await world.newClient("wanjiku.kamau@client.example");
@@ -429,15 +490,16 @@ describe("the list of shipments", () => {
       ]);
     }
     await query(
-      `insert into public.shipments (id, user_id, name, changed_at)
+      `insert into public.shipments (id, user_id, name, changed_at, created_at)
        select ('abcd' || to_char(number, 'FM0000') || '-0000-4000-8000-000000000000')::uuid, $1, 'Crate ' || number,
-         now() - make_interval(hours => number)
+         now() - make_interval(hours => number), now() - make_interval(days => 100 - number)
        from generate_series(1, 45) as number`,
       [client.id],
     );
   });
 
-  async function list(asked: { q?: string; stage?: number; turn?: string; page?: number }): Promise<Row[]> {
+  type Asked = { q?: string; stage?: number; turn?: string; to_check?: boolean; page?: number };
+  async function list(asked: Asked): Promise<Row[]> {
     const { data, error } = await raw(clerk.handle).rpc("desk_shipments", asked, { get: true });
     if (error) throw error;
     return data.shipments;
@@ -504,13 +566,85 @@ describe("the list of shipments", () => {
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
 
-  test("goes on for the table of all after any of its rows, with the same filter", async () => {
-    const [, , third] = await list({ q: "Crate" });
-    const asked = { q: "Crate", turn: "client", before: third?.changed_at, before_id: third?.id };
-    const { data } = await raw(clerk.handle).rpc("desk_shipments_after", asked);
-    expect(data.shipments.map(({ name }: Row) => name)).toEqual(crates(4, 45));
-    const whole = await raw(clerk.handle).rpc("desk_shipments_after", { q: "cotton" });
-    expect(whole.data.shipments).toHaveLength(2);
+  /** The shipments of the table of all after one of them, or from its beginning. */
+  async function after(last: Row | undefined, asked: Asked): Promise<Row[]> {
+    const place = last && { before: last.created_at, before_id: last.id };
+    const { data, error } = await raw(clerk.handle).rpc("desk_shipments_after", { ...asked, ...place });
+    if (error) throw error;
+    return data.shipments;
+  }
+  const namesOf = (rows: Row[]) => rows.map(({ name }) => name);
+
+  test("goes on for the table of all after any of its rows, newest first as they were opened, with the same filter", async () => {
+    const whole = await after(undefined, { q: "Crate" });
+    expect(namesOf(whole)).toEqual(crates(1, 45).reverse());
+    const rest = { q: "Crate", turn: "client", stage: 1 };
+    expect(namesOf(await after(whole[2], rest))).toEqual(crates(1, 42).reverse());
+    expect(await after(whole[2], { ...rest, turn: "company" })).toEqual([]);
+    expect(await after(whole.at(-1), rest)).toEqual([]);
+    expect(await after(undefined, { q: "cotton" })).toHaveLength(2);
+  });
+
+  test("has in the table of all each shipment once, though some change between its pages of five hundred", async () => {
+    const many = await world.newClient("many@client.example");
+    // All opened at one time: their ids alone tell them apart.
+    await query(
+      "insert into public.shipments (user_id, name) select $1, 'Sack ' || number from generate_series(1, 620) as number",
+      [many.id],
+    );
+    const first = await after(undefined, { q: many.email });
+    expect(first).toHaveLength(500);
+    const seen = new Set(first.map(({ id }) => id));
+    const unseen = await query<{ id: string }>("select id from public.shipments where user_id = $1 order by id desc", [
+      many.id,
+    ]).then((rows) => rows.filter(({ id }) => !seen.has(id)));
+    expect(unseen).toHaveLength(120);
+    for (const { id } of [unseen[0], unseen[60], unseen[119], first[0], first[499]].filter((one) => !!one)) {
+      const note = await raw(clerk.handle).rpc("send_note", { shipment_id: id, note: "It came" });
+      const move = await raw(clerk.handle).rpc("move_shipment", { shipment_id: id, despite_missing: true });
+      expect([note.error, move.error]).toEqual([null, null]);
+    }
+    const second = await after(first.at(-1), { q: many.email });
+    expect(second.map(({ id }) => id)).toEqual(unseen.map(({ id }) => id));
+    expect(await after(second.at(-1), { q: many.email })).toEqual([]);
+  });
+
+  test("is filtered by whether there is a document to check, with everything else too", async () => {
+    const importer = await world.newClient("checked@client.example");
+    const [one, other] = [await newShipment(importer, "Checked tiles"), await newShipment(importer, "Checked paint")];
+    const [first, second] = [await countFile(importer, one), await countFile(importer, other)];
+    const checked = async (more: Asked = {}) => find("Checked", { to_check: true, ...more });
+    const exported = async () => namesOf(await after(undefined, { q: "Checked", to_check: true })).sort();
+    expect(await find("Checked")).toEqual(["Checked paint", "Checked tiles"]);
+    expect(await checked()).toEqual(["Checked paint", "Checked tiles"]);
+    expect(await exported()).toEqual(await checked());
+    expect(await checked({ stage: 2 })).toEqual([]);
+    expect(await checked({ turn: "company" })).toEqual([]);
+    const file = { sha256: "0".repeat(64), file_version: first.version };
+    const verified = await raw(clerk.handle).rpc("verify_document", { document_id: first.id, ...file });
+    expect(verified.error).toBeNull();
+    expect([await checked(), await exported()]).toEqual([["Checked paint"], ["Checked paint"]]);
+    const back = await raw(clerk.handle).rpc("send_back_document", { document_id: second.id, reason: "Blurred" });
+    expect(back.error).toBeNull();
+    expect([await checked(), await exported()]).toEqual([[], []]);
+    expect(await find("Checked", { to_check: false })).toEqual(["Checked paint", "Checked tiles"]);
+    // Of all that there are, the one with a file that nobody has checked.
+    expect((await list({ to_check: true })).map(({ id }) => id)).toEqual([shipment]);
+  });
+
+  test("finds nothing for a search of a megabyte, and all for one of nothing but spaces", async () => {
+    for (const q of ["x".repeat(1e6), "%".repeat(1e6), `Crate${" ".repeat(1e6)}`, "Crate ".repeat(2e5)]) {
+      const { data, error } = await raw(clerk.handle).rpc("desk_shipments", { q });
+      expect([data?.shipments, error]).toEqual([[], null]);
+      expect(await after(undefined, { q })).toEqual([]);
+      const clients = await raw(clerk.handle).rpc("desk_clients", { q });
+      expect([clients.data?.clients, clients.error]).toEqual([[], null]);
+      for (const asked of [{ who: q }, { what: q }, { shipment: q }]) {
+        const log = await raw(clerk.handle).rpc("desk_log", asked);
+        expect([log.data?.acts, log.error]).toEqual([[], null]);
+      }
+    }
+    expect(await list({ q: "   " })).toHaveLength(21);
   });
 
   test("shows the client of each, and beside it the one that is opened, whole", async () => {
@@ -584,19 +718,46 @@ describe("the list of clients", () => {
   });
 });
 
-test("unused client IDs are listed oldest first, for whom and where they were sent; used ones are not", async () => {
-  const { data: issued } = await raw(world.company).rpc("issue_client_ids", {
-    issued_for: " Tea Ltd ",
-    sent_to: "A@B.ke",
-  });
-  await query("update public.client_ids set created_at = '2020-01-01' where client_id = $1", [issued?.[0].client_id]);
+test("unused client IDs are listed newest first, for whom and where they were sent; used ones are not", async () => {
+  const issue = async (more: object, at: string) => {
+    const { data } = await raw(world.company).rpc("issue_client_ids", more);
+    const id: string = data?.[0].client_id;
+    await query("update public.client_ids set created_at = $2 where client_id = $1", [id, at]);
+    return id;
+  };
+  const old = await issue({ issued_for: " Tea Ltd ", sent_to: "A@B.ke" }, "2020-01-01");
+  const next = await issue({}, "2040-01-01");
   const { data } = await raw(clerk.handle).rpc("desk_invitations", {}, { get: true });
-  const [first] = data.invitations;
-  expect(first).toMatchObject({ client_id: issued?.[0].client_id, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
+  const ids = data.invitations.map(({ client_id }: { client_id: string }) => client_id);
+  expect([ids[0], ids.at(-1), ids.includes(sendable)]).toEqual([next, old, true]);
+  expect(data.invitations.at(-1)).toMatchObject({ client_id: old, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
   const [used] = await query<{ client_id: string }>("select client_id from public.client_ids where claimed_by = $1", [
     owner.id,
   ]);
   expect(JSON.stringify(data)).not.toContain(used?.client_id);
+});
+
+test("the answer to a bulk move has each of up to fifty shipments as it is now, with what is missing", async () => {
+  const client = await world.newClient("moved@client.example");
+  const [second, first] = [await newShipment(client, "Moved second"), await newShipment(client, "Moved first")];
+  const file = await countFile(client, first);
+  await world.company.rpc("verify_document", {
+    document_id: file.id,
+    sha256: "0".repeat(64),
+    file_version: file.version,
+  });
+  const moved = async (shipments: string[]) =>
+    (await raw(clerk.handle).rpc("desk_moved", { shipments }, { get: true })).data.shipments;
+  const all = ["Bill of Lading", "Commercial Invoice", "Packing List"];
+  const shown = { stage: 1, status: "Client Onboarding", client: `Client ${client.email}` };
+  const [one, two] = await moved([second, randomUUID(), first]);
+  expect(one).toEqual({ id: first, name: "Moved first", ...shown, missing: expect.any(Array) });
+  expect(two).toEqual({ id: second, name: "Moved second", ...shown, missing: expect.arrayContaining(all) });
+  expect(two.missing.filter((name: string) => !one.missing.includes(name))).toEqual(["Packing List"]);
+  expect(await moved([])).toEqual([]);
+  const fifty = Array.from({ length: 50 }, () => randomUUID());
+  expect(await moved([...fifty.slice(1), first])).toHaveLength(1);
+  expect(await moved([...fifty, first])).toEqual([]);
 });
 
 test("the list of colleagues says who one is, who has a second factor, and who left", async () => {
@@ -611,6 +772,7 @@ test("the list of colleagues says who one is, who has a second factor, and who l
 
 describe("the log", () => {
   const of = randomUUID();
+  const account = randomUUID();
   beforeAll(async () => {
     const written: [string, string, string | null, string][] = [
       ["Njeri", "shipment note", of, "2025-03-01T20:59:59Z"],
@@ -618,10 +780,15 @@ describe("the log", () => {
       ["Ouma", "shipment note", null, "2025-03-02T09:00:00Z"],
       ["Njeri", "account open", null, "2025-03-02T20:59:59.999Z"],
       ["Njeri Wambui", "shipment note", null, "2025-03-02T21:00:00Z"],
+      ["100%_Ali", "shipment note", null, "2025-03-09T21:00:00Z"],
     ];
     for (const row of written) {
       await query("insert into public.acts (by_name, act, shipment, at) values ($1, $2, $3, $4)", row);
     }
+    await query(
+      "insert into public.acts (by_name, act, account, at) values ('Chebet', 'account close', $1, '2025-03-10')",
+      [account],
+    );
     await query(
       `insert into public.acts (by_name, act, at)
        select 'Many', 'act ' || number, timestamptz '2024-01-01' + make_interval(hours => number)
@@ -638,16 +805,51 @@ describe("the log", () => {
   const numbers = (first: number, last: number) =>
     Array.from({ length: first - last + 1 }, (_, index) => `Many: act ${first - index}`);
 
-  test("is filtered by who, by what, and by shipment", async () => {
-    expect(await lines({ who: "Njeri" })).toEqual([
+  test("is filtered by a part of the name, by what, and by shipment", async () => {
+    const all = [
+      "Njeri Wambui: shipment note",
       "Njeri: account open",
       "Njeri: shipment correct",
       "Njeri: shipment note",
-    ]);
-    expect(await lines({ who: "Njeri", what: "shipment note" })).toEqual(["Njeri: shipment note"]);
+    ];
+    for (const who of ["Njeri", "njer", " JERI "]) expect(await lines({ who }), who).toEqual(all);
+    expect(await lines({ who: "wamb" })).toEqual(["Njeri Wambui: shipment note"]);
+    expect(await lines({ who: "Njeri", what: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
     expect(await lines({ shipment: of })).toEqual(["Njeri: shipment correct", "Njeri: shipment note"]);
     expect(await lines({ shipment: of, what: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
-    expect(await lines({ who: "%" })).toEqual([]);
+    expect(await lines({ shipment: of, who: "Wambui" })).toEqual([]);
+  });
+
+  test("takes what LIKE takes for special for itself in a name", async () => {
+    for (const who of ["%", "_", "0%_a"]) expect(await lines({ who }), who).toEqual(["100%_Ali: shipment note"]);
+    for (const who of ["\\", "Nje%i", "N_eri", "Nobody", "'"]) expect(await lines({ who }), who).toEqual([]);
+  });
+
+  test("is filtered by the beginning of a shipment's id, of four characters or more", async () => {
+    const both = ["Njeri: shipment correct", "Njeri: shipment note"];
+    for (const length of [8, 9, 20, 36]) {
+      expect(await lines({ shipment: of.slice(0, length), who: "Njeri" }), String(length)).toEqual(both);
+    }
+    expect(await lines({ shipment: ` ${of.slice(0, 13).toUpperCase()} ` })).toEqual(both);
+    for (const shipment of [of.slice(0, 3), of.slice(1, 12), `${of}0`, "%", "zebra", ""]) {
+      expect(await lines({ shipment }), shipment).toEqual([]);
+    }
+  });
+
+  test("is filtered by account, and says of whom and of what its lines are while there is any", async () => {
+    expect(await lines({ account })).toEqual(["Chebet: account close"]);
+    expect(await lines({ account, who: "Njeri" })).toEqual([]);
+    expect(await lines({ account: randomUUID() })).toEqual([]);
+    expect(await log({ account })).toEqual([
+      expect.objectContaining({ account, account_name: null, shipment_name: null }),
+    ]);
+    const client = await world.newClient("logged@client.example");
+    await world.company.rpc("close_account", { account: client.id, reason: "They asked" });
+    expect(await log({ account: client.id })).toEqual([
+      expect.objectContaining({ act: "account close", account_name: `Client ${client.email}` }),
+    ]);
+    expect((await log({ shipment }))[0]).toMatchObject({ shipment, shipment_name: "Tea" });
+    expect((await log({ shipment: of }))[0]).toMatchObject({ shipment: of, shipment_name: null });
   });
 
   test("has the acts of a day as it is in East Africa", async () => {
@@ -674,7 +876,7 @@ describe("the log", () => {
 });
 
 describe("today", () => {
-  type Shown = { count: number; rows: { name: string; what?: string; day?: string }[] };
+  type Shown = { count: number; rows: { name: string; at: string; what?: string; day?: string }[] };
   let client: Person;
   beforeAll(async () => {
     client = await world.newClient("today@client.example");
@@ -701,7 +903,7 @@ describe("today", () => {
 
   test("has the documents to check, those that came first at the top", async () => {
     expect((await today()).to_check.rows).toEqual([
-      { shipment, name: "Tea", what: "Packing List", at: expect.any(String) },
+      { shipment, document: packingList, name: "Tea", what: "Packing List", at: expect.any(String) },
     ]);
     expect((await today()).to_check.count).toBe(1);
   });
@@ -717,16 +919,34 @@ describe("today", () => {
     expect(await namesIn("storage")).toEqual(["Today over", "Today soon"]);
   });
 
-  test("has what stands still at the company's for seven days, and what waits for the client as long", async () => {
+  test("has what stands still for seven days since we acted and it became ours, and what waits for the client as long", async () => {
     const ago = (days: number) => `now() - interval '${days} days'`;
     await put("Today standing", `turn = 'company', acted_at = ${ago(8)}, turn_since = ${ago(9)}`);
-    await put("Today standing longer", `turn = 'company', acted_at = ${ago(20)}`);
+    await put("Today standing longer", `turn = 'company', acted_at = ${ago(20)}, turn_since = ${ago(21)}`);
+    await put("Today ours for ten days", `turn = 'company', acted_at = ${ago(40)}, turn_since = ${ago(10)}`);
+    await put("Today ours for six days", `turn = 'company', acted_at = ${ago(40)}, turn_since = ${ago(6)}`);
     await put("Today moving", `turn = 'company', acted_at = ${ago(6)}, turn_since = ${ago(30)}`);
     await put("Today waiting", `turn = 'client', turn_since = ${ago(8)}, acted_at = ${ago(1)}`);
     await put("Today asked", `turn = 'client', turn_since = ${ago(6)}, acted_at = ${ago(30)}`);
     await put("Today closed", `turn = 'closed', stage = 10, turn_since = ${ago(30)}, acted_at = ${ago(30)}`);
-    expect(await namesIn("standing")).toEqual(["Today standing longer", "Today standing"]);
+    const { standing } = await today();
+    const days = standing.rows.map(({ name, at }) => [name, Math.round((Date.now() - Date.parse(at)) / 86_400_000)]);
+    expect(days).toEqual([
+      ["Today standing longer", 20],
+      ["Today ours for ten days", 10],
+      ["Today standing", 8],
+    ]);
+    expect(standing.count).toBe(3);
     expect(await namesIn("waiting")).toEqual(["Today waiting"]);
+  });
+
+  test("does not say that a shipment stands still on the day on which its client has done their part", async () => {
+    const id = await newShipment(client, "Today complete");
+    await query("update public.shipments set acted_at = now() - interval '30 days' where id = $1", [id]);
+    await countFile(client, id, "%");
+    const [now] = await query("select turn from public.shipments where id = $1", [id]);
+    expect(now?.turn).toBe("company");
+    expect(await namesIn("standing")).not.toContain("Today complete");
   });
 
   test("shows the eight oldest of each list, and counts no further than a hundred", async () => {
@@ -744,6 +964,25 @@ describe("today", () => {
     expect(next?.sent_to).toBe("to-2@client.example");
   });
 
+  test("says of a mail that was not delivered which client ID it had, and whether a colleague was to get it", async () => {
+    for (const args of [
+      { kind: "invitation", sent_to: newcomer.email, account: newcomer.id },
+      { kind: "client ID", sent_to: "invited@client.example", client_id: sendable },
+    ]) {
+      expect((await world.company.rpc("note_undelivered", args)).error).toBeNull();
+    }
+    await query("update public.undelivered_mails set at = '2019-01-01' where account = $1 or client_id = $2", [
+      newcomer.id,
+      sendable,
+    ]);
+    const [first, second] = (await today()).undelivered.rows as unknown as Record<string, unknown>[];
+    const shown = [first, second].sort((a, b) => String(a?.kind).localeCompare(String(b?.kind)));
+    expect(shown).toEqual([
+      expect.objectContaining({ kind: "client ID", client_id: sendable, account: null, is_colleague: false }),
+      expect.objectContaining({ kind: "invitation", client_id: null, account: newcomer.id, is_colleague: true }),
+    ]);
+  });
+
   test("has what is announced, until it is ended", async () => {
     const read = async () => (await raw(clerk.handle).rpc("desk_today", {}, { get: true })).data.announcement;
     expect(await read()).toEqual({ text: "Customs system down since 09:10", begun_at: expect.any(String) });
@@ -754,6 +993,38 @@ describe("today", () => {
     expect((await raw(owner.handle).rpc("portal_page", {}, { get: true })).data.announcement).toBeNull();
   });
 });
+
+/** The access token with which somebody asks; the publishable key for a visitor. */
+async function tokenOf(who: string): Promise<string> {
+  return (await handleOf(who).auth.getSession()).data.session?.access_token ?? world.publishableKey;
+}
+
+/** Lets documents of a shipment count a file each, as the server leaves them; the id and version of the last. */
+async function countFile(client: Person, id: string, like = "Packing List"): Promise<{ id: string; version: string }> {
+  const documents = await query<{ id: string; name: string }>(
+    "select id, name from public.documents where shipment_id = $1 and name like $2",
+    [id, like],
+  );
+  const counted = { id: "", version: "" };
+  for (const { id: document, name } of documents) {
+    const slug = name.toLowerCase().replaceAll(" ", "-");
+    const storage_path = `${client.id}/${id}/${slug}-0123456789ab-list.pdf`;
+    await query("insert into storage.objects (bucket_id, name, version) values ('documents', $1, $2)", [
+      storage_path,
+      randomUUID(),
+    ]);
+    const file = { sha256: "0".repeat(64), file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
+    const { data, error } = await world.company
+      .from("documents")
+      .update({ uploaded: true, storage_path, ...file })
+      .eq("id", document)
+      .select("storage_version")
+      .single();
+    if (error) throw error;
+    Object.assign(counted, { id: document, version: data.storage_version });
+  }
+  return counted;
+}
 
 function handleOf(who: string): SupabaseClient {
   const handle = people[who];

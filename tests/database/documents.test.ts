@@ -260,12 +260,12 @@ describe("the company verifies", () => {
     const clerk = await newColleague(world, "clerk", "clerk@company.example");
     await mark(await store());
     const { id = "" } = (await document("Packing List")) ?? {};
-    expect(await verifyDocument(stranger.handle, id, {})).toMatchObject({ status: 404 });
-    expect(await verifyDocument(clerk.aal1, id, {})).toMatchObject({ status: 404 });
-    expect(await verifyDocument(owner.handle, id, {})).toMatchObject({ status: 403 });
+    expect(await verifyDocument(stranger.handle, world.company, id, {})).toMatchObject({ status: 404 });
+    expect(await verifyDocument(clerk.aal1, world.company, id, {})).toMatchObject({ status: 404 });
+    expect(await verifyDocument(owner.handle, world.company, id, {})).toMatchObject({ status: 403 });
     expect(await document("Packing List")).toMatchObject({ verified: false });
-    expect(await verifyDocument(clerk.handle, id, { seen: 0 })).toMatchObject({ status: 409 });
-    expect(await verifyDocument(clerk.handle, id, { seen: 1 })).toBeNull();
+    expect(await verifyDocument(clerk.handle, world.company, id, { seen: 0 })).toMatchObject({ status: 409 });
+    expect(await verifyDocument(clerk.handle, world.company, id, { seen: 1 })).toBeNull();
     expect(await document("Packing List")).toMatchObject({ verified: true, sha256 });
   });
 
@@ -470,7 +470,7 @@ function update(name: string, change: object) {
 /** Verifies a document as the company's command does. Throws when it is refused. */
 async function verify(name = "Packing List"): Promise<void> {
   const id = await findDocumentId(world.company, shipmentId, name);
-  const refused = await verifyDocument(world.company, id, { by_name: "Wanjiru" });
+  const refused = await verifyDocument(world.company, world.company, id, { by_name: "Wanjiru" });
   if (refused) throw new Error(refused.reason);
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { removeSecondFactors } from "../../app/models/second-factor.server.ts";
+import { act } from "../../app/models/desk-act.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Handle, memoryBackend } from "../support/memory-backend.ts";
 
@@ -373,7 +373,7 @@ test("the company lists and removes an account's factors; a client's token canno
   expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
   const removed = await world.company.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
-  const again = await removeSecondFactors(world.company, client.id, null);
+  const again = await act(world.company, "remove_second_factors", { account: client.id });
   expect(again).toEqual({ reason: "This account has no second factor.", status: 409 });
   const handle = await signIn(client.email);
   expect((await handle.from("shipments").select("id")).data).toHaveLength(1);

@@ -253,6 +253,33 @@ test.each([
   expect(await nameNow()).toBe("أمينة Wanjirũ");
 });
 
+test("more than 4000 bytes beside the name open no account, and an account does not take them later", async () => {
+  const much = "x".repeat(4000);
+  const clientId = await newClientId();
+  const before = await users();
+  const answer = await post("/auth/v1/signup", {
+    email: newAddress(),
+    password,
+    data: { client_id: clientId, full_name: "Amina", much },
+  });
+  expect(answer.ok).toBe(false);
+  expect(await users()).toEqual(before);
+  expect(await claimOf(clientId)).toBeNull();
+
+  const client = await world.newClient(newAddress());
+  const kept = async () => (await client.handle.auth.getUser()).data.user?.user_metadata ?? {};
+  const had = await kept();
+  // Bytes, not characters; and all of it together, not each by itself.
+  for (const data of [{ much }, { much: "é".repeat(2000) }, { one: "x".repeat(2500), two: "x".repeat(2500) }]) {
+    expect((await client.handle.auth.updateUser({ data })).error).not.toBeNull();
+    expect(await kept()).toEqual(had);
+  }
+  expect((await client.handle.auth.updateUser({ data: { one: "x".repeat(2500) } })).error).toBeNull();
+  expect((await client.handle.auth.updateUser({ data: { two: "x".repeat(2500) } })).error).not.toBeNull();
+  expect(await kept()).toEqual({ ...had, one: "x".repeat(2500) });
+  expect((await client.handle.auth.updateUser({ data: { one: null, two: "x".repeat(2500) } })).error).toBeNull();
+});
+
 test("a known, confirmed address gets an answer shaped like a new one, and neither mail nor claim", async () => {
   const known = await confirmedAddress();
   const fresh = await (await post("/auth/v1/signup", await form(newAddress()))).json();

@@ -23,6 +23,7 @@ import {
   type Browser,
   expectNothingInternal,
   type Form,
+  origin,
   type Page,
   pdf,
   read,
@@ -54,12 +55,17 @@ type Act = {
   what: string;
   button: string;
   typed: Form;
-  /** What the toast says, what stands on the page then, and what the log calls it. */
+  /** What the toast says, what stands on the page then, and what the log calls it: there, and in words. */
   toast: string;
   shows: string;
   logged: string;
+  line: string;
+  /** The part of the page that the answer leads to. */
+  at?: "payments" | "storage" | "document";
   /** Brings a shipment to where the form is on its page. */
   ready?: (shipment: Shipment) => Promise<unknown>;
+  /** What the form asks for besides once the act was done. */
+  again?: Form;
   /** Whether it is based on the shipment's own state, which a move changes. */
   ofShipment?: boolean;
 };
@@ -75,9 +81,10 @@ const acts: Act[] = [
     what: "a stage that is corrected",
     button: "Correct the stage",
     typed: { stage: "3", reason: "Entered <twice> & noticed late" },
-    toast: "Stage 3 it is",
+    toast: "Stage corrected to IDF Application",
     shows: "3/10 IDF Application",
     logged: "shipment correct",
+    line: "Stage corrected",
     ofShipment: true,
   },
   {
@@ -87,6 +94,8 @@ const acts: Act[] = [
     toast: "AWB/BL saved",
     shows: "AWB/BL 176-12345675",
     logged: "shipment set-awb",
+    line: "AWB/BL saved",
+    again: { reason: "The line was cut" },
     ofShipment: true,
   },
   {
@@ -96,6 +105,8 @@ const acts: Act[] = [
     toast: "Arrival saved",
     shows: "Nairobi ICD, 40 ft, arrived 28 May 2026. Free storage until 1 June 2026.",
     logged: "shipment arrived",
+    line: "Arrival saved",
+    at: "storage",
     ofShipment: true,
   },
   {
@@ -105,6 +116,7 @@ const acts: Act[] = [
     toast: "Note sent",
     shows: "Note The vessel is late. We write again on Monday.",
     logged: "shipment note",
+    line: "Note sent",
   },
   {
     what: "a charge",
@@ -113,6 +125,8 @@ const acts: Act[] = [
     toast: "Charge saved",
     shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Paybill 123456",
     logged: "charge set",
+    line: "Charge set",
+    at: "payments",
   },
   {
     what: "a payment",
@@ -121,6 +135,8 @@ const acts: Act[] = [
     toast: "Marked as paid",
     shows: "IDF Fee KES 100.00, paid ",
     logged: "charge paid",
+    line: "Marked as paid",
+    at: "payments",
     ready: (shipment) => charged(shipment),
   },
   {
@@ -130,6 +146,8 @@ const acts: Act[] = [
     toast: "Due again",
     shows: "IDF Fee KES 100.00, due ",
     logged: "charge unpaid",
+    line: "Marked as not paid",
+    at: "payments",
     ready: (shipment) => charged(shipment, "Mark as paid for IDF Fee"),
   },
   {
@@ -139,6 +157,8 @@ const acts: Act[] = [
     toast: "Verified",
     shows: "Packing List Verified invoice.pdf",
     logged: "document verify",
+    line: "Verified: Packing List",
+    at: "document",
     ready: withFile,
   },
   {
@@ -146,8 +166,10 @@ const acts: Act[] = [
     button: "Send back the Packing List",
     typed: { reason: "Page 2 is unreadable" },
     toast: "Sent back",
-    shows: "Packing List Not uploaded Sent back ",
+    shows: "Packing List Sent back, waiting for another file Sent back ",
     logged: "document send-back",
+    line: "Sent back: Packing List",
+    at: "document",
     ready: withFile,
   },
   {
@@ -157,6 +179,8 @@ const acts: Act[] = [
     toast: "Verification taken back",
     shows: "Packing List To check invoice.pdf",
     logged: "document unverify",
+    line: "Verification taken back: Packing List",
+    at: "document",
     ready: verified,
   },
 ];
@@ -168,6 +192,12 @@ async function pageFor({ what, ready }: Act) {
   return { shipment, page: await clerk.open(shipment.desk) };
 }
 
+/** The place on its page that an act leads to, as it stands behind the address of the page. */
+async function placeOf({ at }: Act, shipment: Shipment): Promise<string> {
+  if (at !== "document") return at ? `#${at}` : "";
+  return `#document-${(await documentOf(app.company, shipment.id, "Packing List")).id}`;
+}
+
 const logged = async (shipment: Shipment, act: string) =>
   (await actsOf(app.company, shipment.id)).filter((one) => one.act === act);
 
@@ -176,15 +206,19 @@ describe("on the page of a shipment, $what", () => {
     const { shipment, page } = await pageFor(act);
     const before = (await logged(shipment, act.logged)).length;
     const answer = await clerk.press(page, act.button, act.typed);
-    expect([answer.status, answer.headers.get("Location")]).toEqual([303, shipment.desk]);
+    const place = await placeOf(act, shipment);
+    expect([answer.status, answer.headers.get("Location")]).toEqual([303, shipment.desk + place]);
     const after = await clerk.follow(answer);
+    if (place) expect(after.has(place.slice(1))).toBe(true);
     expect(after.toasts).toEqual(done(act.toast));
     expect(after.text).toContain(act.shows);
     expect(doubleIds(after)).toEqual([]);
     const [line, ...more] = (await logged(shipment, act.logged)).slice(before);
     expect(more).toEqual([]);
     expect(line).toMatchObject({ by_name: "Akinyi Odhiambo", reason: act.typed.reason ?? null });
-    expect(after.text).toMatch(new RegExp(`${act.logged} \\d{1,2} .* EAT Akinyi Odhiambo`));
+    expect(after.text).toMatch(
+      new RegExp(`Log ${act.line} Akinyi Odhiambo \\d{1,2} [A-Z][a-z]+ \\d{4}, \\d\\d:\\d\\d EAT`),
+    );
     expect((await clerk.open(shipment.desk)).toasts).toEqual([]);
   });
 
@@ -225,7 +259,7 @@ describe("on the page of a shipment, $what", () => {
       const lost = await press(refused, "lost answer");
       // Where the form is still there, it is pressed again; where it is gone, the page shows that it was done.
       const isThere = lost.all("button").some((button) => words(button) === act.button);
-      if (isThere) expect((await clerk.press(lost, act.button)).status).toBe(303);
+      if (isThere) expect((await clerk.press(lost, act.button, act.again)).status).toBe(303);
       clerk.cookies.delete("flash");
       expect((await clerk.open(shipment.desk)).text).toContain(act.shows);
       expect(await actsOf(app.company, shipment.id)).toHaveLength(before + 1);
@@ -388,6 +422,41 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
     expectRefused(number, 409, "The shipment has this AWB/BL already.");
   });
 
+  test("a number that stands, which is changed with a reason alone, however the form is sent; the log keeps both", async () => {
+    const own = await newShipment(app, client, "Numbered");
+    await clerk.press(await clerk.open(own.desk), "Save AWB/BL", { awb: "176-1" });
+    clerk.cookies.delete("flash");
+    const form = await clerk.open(own.desk);
+    const typed = { awb: "176-2", reason: "" };
+    const refused = await read(await clerk.press(form, "Save AWB/BL", typed));
+    expect(refused.status).toBe(400);
+    expect(refused.problems).toEqual([{ text: why, id: "awb-reason" }]);
+    expect(fieldOf(refused, "awb-reason")).toMatchObject({ said: [why], isMarked: true });
+    expect(refused.form("Save AWB/BL").fields).toMatchObject(typed);
+    // As if none stood.
+    const { action, fields } = form.form("Save AWB/BL");
+    const { stands: _, ...rest } = fields as Record<string, string>;
+    for (const awb of ["176-2", ""]) {
+      const forced = await read(await clerk.post(action, { ...rest, awb, reason: "" }));
+      expectRefused(forced, 400, why);
+      expect(forced.text).toContain("AWB/BL 176-1");
+    }
+    const changed = { awb: "176-2", reason: "A slip of the <airline>" };
+    const after = await clerk.follow(await clerk.press(refused, "Save AWB/BL", changed));
+    expect(after.toasts).toEqual(done("AWB/BL saved"));
+    expect(after.text).toContain("176-1 → 176-2 Reason: A slip of the <airline>");
+    expect(await logged(own, "shipment set-awb")).toMatchObject([
+      { before: { awb: null }, after: { awb: "176-1" }, reason: null },
+      { before: { awb: "176-1" }, after: { awb: "176-2" }, reason: changed.reason },
+    ]);
+  });
+
+  test("a sum that is marked as paid, which stays as it was paid", async () => {
+    const refused = await read(await clerk.press(page, "Save the IDF Fee", { amount: "99" }));
+    expectRefused(refused, 409, "This sum is marked as paid: mark it as not paid first.");
+    expect(refused.text).toContain("IDF Fee KES 100.00, paid ");
+  });
+
   test.each(["", "toString", "constructor", "__proto__", "move"])("an act that is none: %j", async (act) => {
     const answer = await read(await clerk.post(shipment.desk, { act, note: "x", reason: "x" }));
     expect(answer.status).toBe(400);
@@ -518,29 +587,35 @@ describe("moving many shipments on", () => {
   const idsOf = (page: Page) => page.all("main input[name=shipment]").map((box) => box.getAttribute("value") ?? "");
 
   /** Ticks these rows of the list and presses the button. */
-  async function moveMany(page: Page, ids: string[], location = "") {
+  async function press(page: Page, ids: string[], location = "") {
     const { action, fields } = page.form("Move to the next stage");
     const form = new URLSearchParams({ ...(fields as Record<string, string>), location });
     for (const id of ids) form.append("shipment", id);
-    return read(await clerk.post(action, form));
+    return clerk.post(action, form);
   }
 
-  /** What the answer says of each shipment, by its short id, under "Moved" and "Did not move". */
+  /** The same, and goes where the answer leads. */
+  async function moveMany(page: Page, ids: string[], location = "") {
+    const answer = await press(page, ids, location);
+    return answer.status === 303 ? clerk.follow(answer) : read(answer);
+  }
+
+  /** What the answer says of each shipment, by its name, under "Moved" and "Did not move". */
   const outcomes = (page: Page) =>
     Object.fromEntries(
       page
         .all("main section")
         .map((section) => [words(section.querySelector("h2")), section.querySelectorAll("li").map(words)]),
     );
-  const line = (id: string, says: string) => `${id.slice(0, 8)} ${says}`;
+  const closedWords = "It is closed: stage 10 is the last.";
+  const changedWords = "Somebody changed it after you opened the list.";
 
   test("says of twenty at once which moved, which did not, and why", async () => {
     const owner = await newClient(app, "Twenty At Once");
-    const waiting = await newShipments(
-      app,
-      owner,
-      Array.from({ length: 17 }, (_, index) => `Waiting ${index}`),
-    );
+    const names = Array.from({ length: 17 }, (_, index) => `Waiting ${index}`);
+    const waiting = await newShipments(app, owner, names);
+    const line = (name: string, at: string, says = "") => `${name} Twenty At Once, ${at}. ${says}`.trim();
+    const [first, second] = ["1/10 Client Onboarding", "2/10 Document Verification"];
     const ready = [];
     for (const name of ["Ready one", "Ready two"]) ready.push((await newShipment(app, owner, name, allDocuments)).id);
     const changed = (await newShipment(app, owner, "Changed meanwhile", allDocuments)).id;
@@ -552,16 +627,21 @@ describe("moving many shipments on", () => {
 
     const answer = await moveMany(page, idsOf(page), "Mombasa");
     expect([answer.status, answer.h1]).toEqual([200, "2 moved, 18 did not"]);
+    expect(doubleIds(answer)).toEqual([]);
     const missing = "Still missing: Bill of Lading, Commercial Invoice, Insurance Certificate, Packing List.";
     const { Moved, "Did not move": stayed } = outcomes(answer);
-    expect(Moved?.sort()).toEqual(ready.map((id) => line(id, "Document Verification")).sort());
+    expect(Moved).toEqual([line("Ready one", second), line("Ready two", second)]);
     expect(stayed?.sort()).toEqual(
       [
-        line(changed, "This shipment has changed since you opened it."),
-        line(closed, "This shipment has changed since you opened it."),
-        ...waiting.slice(1).map((id) => line(id, missing)),
+        line("Changed meanwhile", second, changedWords),
+        line("Waiting 0", "10/10 Shipment Closed", closedWords),
+        ...names.slice(1).map((name) => line(name, first, missing)),
       ].sort(),
     );
+    const links = answer.all("main section a").map((link) => link.getAttribute("href"));
+    expect(links.sort()).toEqual([...waiting, ...ready, changed].map((id) => `/desk/shipments/${id}`).sort());
+    const [back] = answer.all("main a").filter((link) => words(link) === "Back to the shipments");
+    expect(back?.getAttribute("href")).toBe(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
     for (const id of ready) {
       const { data: event } = await app.company.from("tracking_events").select("location").eq("shipment_id", id);
       expect(event).toEqual([{ location: "Mombasa" }]);
@@ -575,13 +655,54 @@ describe("moving many shipments on", () => {
     const fresh = await clerk.open(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
     const [box] = fresh.all(`main input[value="${closed}"]`);
     expect(box?.hasAttribute("disabled")).toBe(true);
-    const late = await moveMany(fresh, [closed, "0b51e3a8-0000-4000-8000-000000000000"]);
-    expect(outcomes(late)).toEqual({
-      "Did not move": [
-        line(closed, "This shipment is closed: stage 10 is the last."),
-        line("0b51e3a8", "There is no such shipment."),
-      ],
-    });
+    const late = await moveMany(fresh, [closed]);
+    expect([late.h1, outcomes(late)]).toEqual([
+      "0 moved, 1 did not",
+      { "Did not move": [line("Waiting 0", "10/10 Shipment Closed", closedWords)] },
+    ]);
+    const unknown = "0b51e3a8-0000-4000-8000-000000000000";
+    const [waits = ""] = waiting.slice(1);
+    const mixed = await press(fresh, [unknown, waits]);
+    const asked = new URL(mixed.headers.get("Location") ?? "", origin).searchParams;
+    expect([mixed.status, asked.get("unknown"), asked.get("missing")]).toEqual([303, unknown, waits]);
+  });
+
+  test("has an answer that is read again by its address, with what is missing by then, by colleagues alone", async () => {
+    const owner = await newClient(app, "Read Again");
+    const ready = await newShipment(app, owner, "Complete <tea>", allDocuments);
+    const waiting = await newShipment(app, owner, "Incomplete coffee", allDocuments.slice(1));
+    const page = await clerk.open(`/desk/shipments?q=${encodeURIComponent(owner.email)}`);
+    const answer = await press(page, [ready.id, waiting.id]);
+    const address = answer.headers.get("Location") ?? "";
+    expect([answer.status, address.split("?")[0]]).toEqual([303, "/desk/shipments/move-many"]);
+    const before = [await actsOf(app.company, ready.id), await actsOf(app.company, waiting.id)];
+
+    const moved = "Complete <tea> Read Again, 2/10 Document Verification.";
+    const stayed = "Incomplete coffee Read Again, 1/10 Client Onboarding.";
+    const other = (await newColleague(app, "clerk", "Reads It Too")).browser;
+    for (const browser of [clerk, clerk, other]) {
+      const shown = await browser.open(address);
+      expect([shown.status, shown.h1, outcomes(shown)]).toEqual([
+        200,
+        "1 moved, 1 did not",
+        { Moved: [moved], "Did not move": [`${stayed} Still missing: ${allDocuments[0]}.`] },
+      ]);
+    }
+    await upload(owner.browser, waiting.portal, allDocuments[0] ?? "");
+    const later = await clerk.open(address);
+    expect(outcomes(later)["Did not move"]).toEqual([`${stayed} Documents were missing then.`]);
+    expect([await actsOf(app.company, ready.id), await actsOf(app.company, waiting.id)]).toEqual(before);
+
+    for (const browser of [owner.browser, client.browser]) {
+      const shut = await browser.open(address);
+      expect([shut.status, shut.h1]).toEqual([404, "There is no page here"]);
+      for (const secret of ["Complete", "Incomplete", "Read Again,", ready.id]) expect(shut.text).not.toContain(secret);
+      const data = await (await browser.get(address.replace("?", ".data?"))).text();
+      for (const secret of ["<tea>", "coffee"]) expect(data).not.toContain(secret);
+    }
+    const stranger = await app.browser().get(address);
+    expect(stranger.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(address)}`);
+    expect(await stranger.text()).toBe("");
   });
 
   test("asks for a tick, and for a place that is not too long, and moves nothing", async () => {
@@ -609,13 +730,19 @@ describe("moving many shipments on", () => {
       two.push((await newShipment(app, client, name, allDocuments)).id);
     const page = await clerk.open("/desk/shipments?q=Outage7Q");
     expect(idsOf(page).sort()).toEqual(two.sort());
-    for (const fault of [500, "lost answer"] as const) {
-      app.proxy.fail(fault, /move_shipment/);
-      const answer = await moveMany(page, two);
+    for (const [fault, stage] of [
+      [500, 1],
+      ["lost answer", 2],
+    ] as const) {
+      app.proxy.fail(fault, /move_shipments/);
+      const answer = await press(page, two).then(read);
       app.proxy.fail("none");
-      expect(answer.h1).toBe("0 moved, 2 did not");
-      expect(outcomes(answer)["Did not move"]?.join()).toContain("Our records do not answer at the moment.");
+      expect([answer.status, answer.headers.get("Location")]).toEqual([503, null]);
+      expect(answer.text).toContain("Our records do not answer at the moment.");
+      expect(answer.text).not.toContain("moved, ");
       expectNothingInternal(answer);
+      const { data: stages } = await app.company.from("shipments").select("stage").in("id", two);
+      expect(stages).toEqual([{ stage }, { stage }]);
     }
     expect((await moveMany(page, two)).h1).toBe("2 moved, 0 did not");
     const { data: stages } = await app.company.from("shipments").select("stage").in("id", two);

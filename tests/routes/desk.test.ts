@@ -1,9 +1,9 @@
 import process from "node:process";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAct } from "../../app/models/act.server.ts";
 import { findAccount, inviteColleague, removeColleague } from "../../app/models/colleague.server.ts";
 import { moveShipment, orThrow, saveArrival, sendNote, setCharge } from "../../app/models/desk-act.server.ts";
-import { issueClientIds } from "../support/company.ts";
+import { issueClientIds, verify } from "../support/company.ts";
 import {
   actsOf,
   addressOf,
@@ -63,8 +63,9 @@ beforeAll(async () => {
   const [factor] = (await lead.browser.open("/desk/2fa")).all("main li a");
   addresses = [
     ...["/desk", "/desk/shipments", "/desk/shipments?q=secret&stage=1&turn=client&page=1", shipment.desk],
-    ...[`${shipment.desk}/move`, "/desk/shipments/move-many", "/desk/clients", `/desk/clients/${client.id}`],
-    ...["/desk/invitations", "/desk/colleagues", "/desk/log", "/desk/log?what=document+open", "/desk/2fa"],
+    ...[`${shipment.desk}/move`, `/desk/shipments/move-many?moved=${shipment.id}`, "/desk/clients"],
+    ...[`/desk/clients/${client.id}`, "/desk/invitations", "/desk/colleagues", "/desk/log"],
+    ...["/desk/log?what=document+open", "/desk/2fa"],
     ...[factor?.getAttribute("href") ?? "", "/desk/session", "/desk/shipments.csv?q=secret", "/desk/log.csv"],
     `${shipment.desk}/documents/${document}`,
   ];
@@ -112,6 +113,79 @@ describe("the door of the desk", () => {
     const entered = await browser.press(code, "Verify", { code: await clerk.authenticator.freshCode() });
     expect(entered.headers.get("Location")).toBe(path);
     expect((await browser.follow(entered)).text).toContain("A secret cargo");
+  });
+
+  test("lets a colleague back to a search with a star, and to no address that leads out of the desk", async () => {
+    const path = "/desk/shipments?q=tea*&check=1";
+    const logIn = async (from: string) => {
+      const browser = app.browser();
+      const login = await browser.open(from);
+      const half = await browser.press(login, "Log in", { email: clerk.email, password: colleaguePassword });
+      return { browser, to: half.headers.get("Location") ?? "" };
+    };
+    const asked = (await app.browser().get(path)).headers.get("Location") ?? "";
+    expect(asked).toBe(`/login?${next(path)}`);
+    const { browser, to } = await logIn(asked);
+    expect(to).toBe(`/login/verify?${next(path)}`);
+    const code = await clerk.authenticator.freshCode();
+    const entered = await browser.press(await browser.open(to), "Verify", { code });
+    expect(entered.headers.get("Location")).toBe(path);
+    expect((await browser.follow(entered)).form("Find").fields).toMatchObject({ q: "tea*", check: "1" });
+
+    const out = [
+      "/desk/../../evil",
+      "/desk/..",
+      "/desk/./../evil",
+      "/desk/shipments/../../../evil?q=1",
+      "/desk/%2e%2e/evil",
+    ];
+    for (const evil of out) {
+      expect([evil, (await logIn(`/login?${next(evil)}`)).to]).toEqual([evil, "/login/verify"]);
+      const person = app.browser();
+      const byHand = await person.post("/login", { email: client.email, password, next: evil });
+      expect([evil, byHand.headers.get("Location")]).toEqual([evil, "/portal"]);
+      const again = await person.get(`/login?${next(evil)}`);
+      expect([evil, again.headers.get("Location")]).toEqual([evil, "/portal"]);
+    }
+    const half = await logIn("/login");
+    const form = { code: await clerk.authenticator.freshCode(), next: "/desk/../../evil" };
+    const verified = await half.browser.post("/login/verify", form);
+    expect(verified.headers.get("Location")).toBe("/portal");
+  });
+
+  test("is the same door however its address is spelled: the page for colleagues, and nothing for anybody else", async () => {
+    const halfWay = await colleagueWithoutFactor(app, "clerk", "Odd Speller");
+    const look = ({ status, title, h1, text }: Page) => ({ status, title, h1, text });
+    const unknown = look(await client.browser.open("/no-such-page"));
+    // Other files make shipments and clients meanwhile.
+    const own = `?q=${encodeURIComponent(client.email)}`;
+    const spelled: [string, string][] = [
+      [`/desk/Shipments${own}`, `/desk/shipments${own}`],
+      [`/DESK/shipments/${own}`, `/desk/shipments${own}`],
+      [shipment.desk.replace("desk", "Desk") + own, shipment.desk + own],
+      [shipment.desk.toUpperCase() + own, shipment.desk + own],
+      [`/%64esk/clients${own}`, `/desk/clients${own}`],
+      [`/%64esk/%63lients/${client.id}`, `/desk/clients/${client.id}`],
+      ["/desk/LOG?who=Nobody", "/desk/log?who=Nobody"],
+      ["/desk/Invitations?page=999", "/desk/invitations?page=999"],
+    ];
+    for (const [odd, plain] of spelled) {
+      const asked = await clerk.browser.open(odd);
+      expect([odd, look(asked)]).toEqual([odd, look(await clerk.browser.open(plain))]);
+      expect([odd, asked.status, asked.headers.get("Cache-Control")]).toEqual([odd, 200, "private, no-store"]);
+      const stranger = await app.browser().get(odd);
+      expect([odd, stranger.status, stranger.headers.get("Location")]).toEqual([
+        odd,
+        303,
+        expect.stringMatching(/^\/login(\?|$)/),
+      ]);
+      expect(await stranger.text()).toBe("");
+      expect([odd, look(await client.browser.open(odd))]).toEqual([odd, unknown]);
+      const set = await halfWay.browser.get(odd);
+      expect([odd, set.headers.get("Location")]).toEqual([odd, "/desk/2fa"]);
+    }
+    const colleagues = await clerk.browser.open("/desk/Colleagues");
+    expect([colleagues.status, colleagues.text.includes("This page is for leads.")]).toEqual([403, true]);
   });
 
   test("is for a client the page of an unknown address, however they ask", async () => {
@@ -263,6 +337,9 @@ describe("a page of the desk costs the backend one call, which says who asks too
     ["a shipment", "desk_shipments"],
     ["a shipment, asked for by script", "desk_shipments"],
     ["the move of a shipment", "desk_shipments"],
+    ["/desk/shipments?check=1", "desk_shipments"],
+    ["the answer to a bulk move", "desk_moved"],
+    ["/desk/Shipments", "desk_shipments"],
     ["/desk/clients?q=baraka", "desk_clients"],
     ["a client", "desk_clients"],
     ["/desk/invitations", "desk_invitations"],
@@ -275,6 +352,7 @@ describe("a page of the desk costs the backend one call, which says who asks too
       "a shipment": shipment.desk,
       "a shipment, asked for by script": `${shipment.desk}.data`,
       "the move of a shipment": `${shipment.desk}/move`,
+      "the answer to a bulk move": `/desk/shipments/move-many?moved=${shipment.id}`,
       "a client": `/desk/clients/${client.id}`,
     };
     const calls = await app.proxy.during(async () => {
@@ -290,11 +368,12 @@ describe("however much there is to show, a page of the desk crosses the line in 
   let site: Awaited<ReturnType<typeof theSite>>;
   let full: Awaited<ReturnType<typeof newShipment>>;
   let owner: Client;
+  let many: string[];
   beforeAll(async () => {
     site = await theSite();
     owner = await newClient(app, "Consolidated Importers and Distributors of Western Kenya Limited");
     const names = Array.from({ length: 40 }, (_, index) => longText(index, 115));
-    await newShipments(app, owner, names);
+    many = await newShipments(app, owner, names);
     full = await newShipment(app, owner, longText(99, 115), allDocuments);
     const [company, id] = [app.company, full.id];
     for (const [index, item] of ["idf-fee", "duties", "agent-fee"].entries()) {
@@ -334,6 +413,7 @@ describe("however much there is to show, a page of the desk crosses the line in 
     ["the list of shipments, twenty of them", () => `/desk/shipments?q=${encodeURIComponent(owner.email)}`],
     ["a shipment with all there can be", () => `${full.desk}?q=${encodeURIComponent(owner.email)}`],
     ["its move", () => `${full.desk}/move`],
+    ["the answer to a move of twenty", () => `/desk/shipments/move-many?missing=${many.slice(0, 20).join("%2C")}`],
     ["the list of clients", () => "/desk/clients"],
     ["a client with many shipments", () => `/desk/clients/${owner.id}`],
     ["the invitations, twenty of them", () => "/desk/invitations"],
@@ -351,6 +431,31 @@ describe("however much there is to show, a page of the desk crosses the line in 
     const { status, headers } = await weigh(site.port, address, lead.browser);
     expect([status, headers["x-content-type-options"]]).toEqual([200, "nosniff"]);
     expect(headers["content-security-policy"]).toBe("sandbox; default-src 'none'");
+  });
+
+  test("and is made once a view, for who asks and for nobody after them", async () => {
+    const lines: string[] = [];
+    const spy = vi
+      .spyOn(console, "log")
+      .mockImplementation((...said) => void lines.push(...said.join(" ").split("\n")));
+    const pages = ["/desk/clients", "/desk/Clients?q=baraka", shipment.desk];
+    try {
+      for (const path of pages) {
+        for (let view = 1; view <= 2; view += 1) {
+          lines.length = 0;
+          const { status, headers } = await weigh(site.port, path, lead.browser);
+          const id = headers["x-request-id"];
+          const own = () => lines.filter((line) => line.includes('"event":"request"') && line.includes(`"${id}"`));
+          expect([path, status]).toEqual([path, 200]);
+          await expect.poll(own).not.toEqual([]);
+          expect([path, own().length]).toEqual([path, 1]);
+        }
+        const stranger = await site.browser().get(path);
+        expect([path, stranger.status, await stranger.text()]).toEqual([path, 303, ""]);
+      }
+    } finally {
+      spy.mockRestore();
+    }
   });
 });
 
@@ -398,11 +503,46 @@ describe("the list of shipments", () => {
     ]);
   });
 
+  test("asks for those with a document to check alone: here, in the table, on the way on, and from Today", async () => {
+    const own = await newClient(app, "Unchecked Owner");
+    const whole = await newShipment(app, own, "Whole", allDocuments);
+    await newShipment(app, own, "Half", allDocuments);
+    const checked = await newShipment(app, own, "Checked", ["Packing List"]);
+    await verify(app.company, checked.id, "Packing List");
+    const back = await newShipment(app, own, "Sent back", ["Packing List"]);
+    await clerk.browser.press(await clerk.browser.open(back.desk), "Send back the Packing List", { reason: "Torn" });
+    clerk.browser.cookies.delete("flash");
+    await newShipment(app, own, "Empty");
+    const filter = `q=${encodeURIComponent(own.email)}`;
+    expect(await found(`${filter}&check=1`)).toEqual(["Half", "Whole"]);
+    expect(await found(`${filter}&check=1&stage=2`)).toEqual([]);
+    for (const odd of ["check=0", "check=yes", "check=", "check=11"]) {
+      expect([odd, await found(`${filter}&${odd}`)]).toEqual([odd, ["Checked", "Empty", "Half", "Sent back", "Whole"]]);
+    }
+    const page = await clerk.browser.open(`/desk/shipments?${filter}&check=1`);
+    expect(page.form("Find").fields).toMatchObject({ q: own.email, check: "1" });
+    const plain = (await clerk.browser.open(`/desk/shipments?${filter}`)).form("Find").fields;
+    expect(plain).not.toHaveProperty("check");
+    const links = page.all("main a").map((link) => link.getAttribute("href"));
+    expect(links).toContain(`${whole.desk}?${filter}&check=1`);
+    const table = page.all("main a").find((link) => words(link) === "Download as CSV");
+    const rows = cellsOf(await (await clerk.browser.get(table?.getAttribute("href") ?? "")).text()).slice(1);
+    expect(rows.map(([, name]) => name).sort()).toEqual(["Half", "Whole"]);
+    await verify(app.company, whole.id, "Bill of Lading");
+    expect(await found(`${filter}&check=1`)).toEqual(["Half", "Whole"]);
+    for (const name of allDocuments.slice(0, 3)) await verify(app.company, whole.id, name);
+    expect(await found(`${filter}&check=1`)).toEqual(["Half"]);
+    await newShipment(app, own, "Much to check", allDocuments);
+    await newShipment(app, own, "More to check", ["Packing List"]);
+    const today = (await clerk.browser.open("/desk")).all("main a").map((link) => link.getAttribute("href"));
+    expect(today).toContain("/desk/shipments?check=1");
+  });
+
   test("shows each with its client, stage, move and last change, and a way to its page", async () => {
     const page = await clerk.browser.open("/desk/shipments?q=coffee_beans");
     const [row] = page.all("main form#many li a");
     expect(words(row)).toMatch(
-      /^Coffee_beans Zawadi Finder 2\/10 Document Verification The client's MSCU7654321 \d{1,2} .* EAT$/,
+      /^Coffee_beans Zawadi Finder 2\/10 Document Verification Client's move MSCU7654321 \d{1,2} .* EAT$/,
     );
     expect(doubleIds(page)).toEqual([]);
   });
@@ -519,12 +659,11 @@ describe("the log", () => {
 
   test("is filtered by who, what, shipment and day, and says so in its form", async () => {
     const page = await clerk.browser.open(`/desk/log?who=${encodeURIComponent(clerk.name)}&shipment=${logged.id}`);
-    expect(page.text).toContain("shipment correct");
-    expect(page.text).toContain("stage 1 → stage 3 Reason: =cmd");
+    expect(page.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
     expect(page.form("Find").fields).toMatchObject({ who: clerk.name, shipment: logged.id });
-    expect((await clerk.browser.open(`/desk/log?what=shipment+correct&who=Nobody`)).text).toContain(
-      "Nothing has been done yet.",
-    );
+    const kind = await clerk.browser.open(`/desk/log?what=shipment+correct&shipment=${logged.id}`);
+    expect(kind.form("Find").fields).toMatchObject({ what: "shipment correct" });
+    expect([kind.text.includes("=cmd"), reasons(kind)]).toEqual([true, []]);
     const today = new Date(Date.now() + 3 * 60 * 60 * 1000).toISOString().slice(0, 10);
     const search = `who=Log+Writer&what=shipment+keep&shipment=${logged.id}`;
     expect(reasons(await clerk.browser.open(`/desk/log?${search}&day=${today}`))).toHaveLength(50);
@@ -541,8 +680,57 @@ describe("the log", () => {
     const [more] = first.all("main a").filter((link) => words(link) === "Next page");
     const second = await clerk.browser.open(more?.getAttribute("href") ?? "");
     expect(reasons(second)).toEqual(["Line 1"]);
-    const [link] = first.all("main li a.font-mono");
-    expect(link?.getAttribute("href")).toBe(logged.desk);
+    const [link] = first.all("main form ~ div li a");
+    expect([link?.getAttribute("href"), words(link)]).toEqual([logged.desk, "Logged"]);
+  });
+
+  test("finds by part of a name, by the beginning of an id, and by account, and says so when nothing is like that", async () => {
+    const nothing = "Nothing like that has been done.";
+    const lines = async (search: string) => {
+      const { status, text, all } = await clerk.browser.open(`/desk/log?${search}`);
+      return [status, all("main form ~ div li").length, text.includes(nothing)];
+    };
+    const found = async (search: string) => {
+      const page = await clerk.browser.open(`/desk/log?${search}`);
+      expect([search, page.text.includes(nothing)]).toEqual([search, false]);
+      return page.all("main form ~ div li").map(words);
+    };
+    const id = logged.id;
+    for (const who of ["Akinyi+Odhiambo", "KINYI+odh", "odhiambo"]) {
+      expect([who, await found(`who=${who}&shipment=${id}`)]).toEqual([
+        who,
+        [expect.stringContaining("Stage corrected Logged Akinyi Odhiambo")],
+      ]);
+    }
+    for (const shipment of [id.slice(0, 8), id.slice(0, 13), id.toUpperCase(), ` ${id.slice(0, 8)} `]) {
+      const search = `who=odhiambo&shipment=${encodeURIComponent(shipment)}`;
+      expect([shipment, await found(search)]).toEqual([shipment, [expect.stringContaining("Stage corrected Logged")]]);
+    }
+    const table = await (await clerk.browser.get(`/desk/log.csv?who=odhiambo&shipment=${id.slice(0, 8)}`)).text();
+    expect(cellsOf(table).slice(1)).toHaveLength(1);
+
+    const person = await newClient(app, "Logged Person");
+    await recordAct(app.company, "Log Writer", { act: "account close", account: person.id, reason: "As they asked" });
+    const [all] = (await clerk.browser.open(`/desk/clients/${person.id}`))
+      .all("main a")
+      .filter((link) => words(link) === "All of the log");
+    expect(all?.getAttribute("href")).toBe(`/desk/log?account=${person.id}`);
+    const of = await clerk.browser.open(all?.getAttribute("href") ?? "");
+    expect(of.all("main form ~ div li").map(words)).toEqual([
+      expect.stringMatching(/^Account closed Logged Person Log Writer .* EAT Reason: As they asked$/),
+    ]);
+    expect(of.form("Find").fields).toMatchObject({ account: person.id });
+    expect(of.all("main form ~ div li a").map((link) => link.getAttribute("href"))).toEqual([
+      `/desk/clients/${person.id}`,
+    ]);
+
+    for (const none of [
+      ...["who=Nobody+is+called+so", "who=%25", "who=_", "who=Akinyi_Odhiambo", "shipment=zzzz", "shipment=000"],
+      ...[`shipment=${id.slice(1)}`, `shipment=${id}0`, "shipment=%25", "shipment=A+secret+cargo", "what=no+such+act"],
+      ...[`account=${id}`, `account=${person.id}&who=odhiambo`, "day=2020-01-01"],
+    ]) {
+      expect([none, await lines(none)]).toEqual([none, [200, 0, true]]);
+    }
   });
 
   test("is a table too, with the same filter and no formulas", async () => {
@@ -589,10 +777,14 @@ describe("a document's file", () => {
     expect(body.equals(Buffer.from(await pdf(fileName, 3000).arrayBuffer()))).toBe(true);
     const [act] = (await actsOf(app.company, held.id)).filter(({ act }) => act === "document open");
     expect(act?.by_name).toBe(clerk.name);
-    expect((await clerk.browser.open(held.desk)).text).toMatch(/Log document open .* Akinyi Odhiambo Packing List/);
+    expect((await clerk.browser.open(held.desk)).text).toMatch(
+      /Log Opened: Packing List Akinyi Odhiambo \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d EAT/,
+    );
   });
 
-  test("is not there for an id that is unknown, none, of another shipment, or without a file", async () => {
+  test("is not there for an id that is unknown, none, of another shipment, or without a file, and nothing was opened", async () => {
+    const opened = async () => [await actsOf(app.company, held.id), await actsOf(app.company, shipment.id)];
+    const before = await opened();
     const missing = await documentOf(app.company, held.id, "Bill of Lading");
     const unknown = "0b51e3a8-0000-4000-8000-000000000000";
     for (const path of [
@@ -604,7 +796,9 @@ describe("a document's file", () => {
     ]) {
       const page = await clerk.browser.open(path);
       expect([path, page.status, page.h1]).toEqual([path, 404, "There is no page here"]);
+      expect([path, page.headers.get("Content-Disposition")]).toEqual([path, null]);
     }
+    expect(await opened()).toEqual(before);
   });
 
   test("that cannot be fetched is no file, but a page that says so", async () => {
@@ -640,7 +834,7 @@ describe("an account of a client", () => {
     await newShipment(app, person, "Of the findable");
     const page = await clerk.browser.open(`/desk/clients/${person.id}`);
     expect(page.h1).toBe("Findable Person");
-    expect(page.text).toMatch(/Of the findable 1\/10 Client Onboarding The client's/);
+    expect(page.text).toMatch(/Of the findable 1\/10 Client Onboarding Client's move/);
     expect(doubleIds(page)).toEqual([]);
     const [, clientId = ""] = /Client ID ([0-9A-Z-]{12,})/.exec(page.text) ?? [];
     for (const q of ["findABLE per", person.email.toUpperCase(), clientId.toLowerCase()]) {
@@ -686,17 +880,24 @@ describe("an account of a client", () => {
 
     const open = await press(person, "Open account again", "A mistake of ours");
     expect(open.toasts).toEqual(done("The account is open again"));
-    expect(open.text).toMatch(/account open .* Reason: A mistake of ours account close .* Reason: They asked by phone/);
+    expect(open.text).toMatch(
+      /Account opened again .* Reason: A mistake of ours Account closed .* Reason: They asked by phone/,
+    );
     await person.browser.logIn(person.email);
     expect((await person.browser.open(portal)).h1).toBe("Stays");
   });
 
-  test("loses its second factor and its sessions, and opens with its password alone", async () => {
+  test("loses its second factor and its sessions, opens with its password alone, and its owner is told by mail", async () => {
     const person = await newClient(app, "Lost Phone");
     const without = await clerk.browser.open(`/desk/clients/${person.id}`);
     expect(without.all("button").map(words)).not.toContain("Remove second factor");
     await setUpFactor(person.browser, "/portal/2fa");
+    const mails = await mailsSentTo(person.email);
     const page = await press(person, "Remove second factor");
+    const told = await mailTo(person.email);
+    expect([told.count - mails, told.subject]).toEqual([1, "Two-factor authentication is off"]);
+    expect(told.text).toContain("You did not ask for this? Call us at once.");
+    expect(told.text).not.toContain("They asked by phone");
     expect(page.toasts).toEqual(done("The account opens with its password alone"));
     expect(page.text).toContain("2FA Off");
     expect((await person.browser.get("/portal")).headers.get("Location")).toBe("/login");
@@ -709,6 +910,7 @@ describe("an account of a client", () => {
       }),
     );
     expectRefused(again, 409, "This account has no second factor.");
+    expect(await mailsSentTo(person.email)).toBe(mails + 1);
   });
 
   test("is sent a link to a new password, which the colleague never sees", async () => {
@@ -807,6 +1009,56 @@ describe("an invitation of a client", () => {
     expect(await issuedFor("Twice Traders")).toHaveLength(6);
   });
 
+  test("is mailed once when its form is sent twice at once and once more, and not after it was withdrawn", async () => {
+    const email = addressOf("mailed-once", "client.example");
+    const page = await clerk.browser.open("/desk/invitations");
+    const other = copyOf(app, clerk.browser);
+    const typed = { for: "Mailed Once", email };
+    const send = (browser = clerk.browser) => browser.press(page, "Issue", typed);
+    const answers = [...(await Promise.all([send(), send(other)])), await send()];
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    const [{ client_id: clientId = "" } = {}, ...more] = await issuedFor("Mailed Once");
+    expect(more).toEqual([]);
+    expect((await clerk.browser.open("/desk/invitations")).toasts).toEqual(done(`${clientId} is on its way`));
+    expect((await mailTo(email)).count).toBe(1);
+
+    const reason = { reason: "Wrong person" };
+    await clerk.browser.press(await pageWith(clientId), `Withdraw ${clientId}`, reason);
+    clerk.browser.cookies.delete("flash");
+    const late = await read(await send());
+    expectRefused(late, 409, "This form issued a client ID before. Open the page again.");
+    expect([await mailsSentTo(email), await issuedFor("Mailed Once")]).toEqual([1, []]);
+  });
+
+  test("is mailed again from its line, once for a form, and only where it was sent and while it is unused", async () => {
+    const email = addressOf("mailed-again", "client.example");
+    const clientId = idIn(await clerk.browser.follow(await issue({ for: "Mailed Again", email })));
+    const page = await pageWith(clientId);
+    const other = copyOf(app, clerk.browser);
+    const button = `Send again ${clientId}`;
+    const answers = await Promise.all([clerk.browser.press(page, button), other.press(page, button)]);
+    answers.push(await clerk.browser.press(page, button));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    expect((await clerk.browser.open("/desk/invitations")).toasts).toEqual(done(`${clientId} is on its way`));
+    const mail = await mailTo(email);
+    expect(mail.count).toBe(2);
+    expect(mail.text).toContain(clientId);
+    await clerk.browser.press(await pageWith(clientId), button);
+    clerk.browser.cookies.delete("flash");
+    expect(await mailsSentTo(email)).toBe(3);
+
+    const unsent = idIn(await clerk.browser.follow(await issue({ for: "Never mailed" })));
+    expect((await pageWith(unsent)).all("button").map(words)).not.toContain(`Send again ${unsent}`);
+    await app.browser().post("/signup", { clientId, fullName: "Came In", email: addressOf("came-in"), password });
+    const { action, fields } = page.form(button);
+    const why = "This Client ID is not known, or has been used, or was issued without an address.";
+    for (const one of [clientId, unsent, "0000-0000-0000-0000"]) {
+      const form = { ...(fields as Record<string, string>), clientId: one, request: crypto.randomUUID() };
+      expectRefused(await read(await clerk.browser.post(action, form)), 409, why);
+    }
+    expect(await mailsSentTo(email)).toBe(3);
+  });
+
   test("is issued once when the answer was lost and the same form is sent again", async () => {
     const page = await clerk.browser.open("/desk/invitations");
     app.proxy.fail("lost answer", /issue_client_ids/);
@@ -851,6 +1103,36 @@ describe("an invitation of a client", () => {
     expectRefused(again, 409, "This Client ID is not known, or has been used.");
   });
 
+  const notSent = "Done, but its mail could not be sent: it is on Today's list";
+
+  test("whose mail cannot be sent is sent again from Today's list, once for a form, and leaves the list with it", async () => {
+    const email = addressOf("reachable-later", "client.example");
+    const failing = async (act: () => Promise<Response>) => {
+      process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
+      return act().finally(() => {
+        delete process.env.SMTP_URL;
+      });
+    };
+    await failing(() => issue({ for: "Reachable Later", email }));
+    clerk.browser.cookies.delete("flash");
+    const button = `Send again: the client ID to ${email}`;
+    const page = await clerk.browser.open("/desk");
+    const still = await clerk.browser.follow(await failing(() => clerk.browser.press(page, button)));
+    expect(still.toasts).toEqual(done(notSent));
+    expect(still.all("button").filter((one) => words(one) === button)).toHaveLength(1);
+
+    const other = copyOf(app, clerk.browser);
+    const answers = await Promise.all([clerk.browser.press(still, button), other.press(still, button)]);
+    answers.push(await clerk.browser.press(still, button));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    const [{ client_id = "" } = {}] = await issuedFor("Reachable Later");
+    const after = await clerk.browser.open("/desk");
+    expect(after.toasts).toEqual(done(`${client_id} is on its way`));
+    expect(after.text).not.toContain(email);
+    const mail = await mailTo(email);
+    expect([mail.count, mail.text.includes(client_id)]).toEqual([1, true]);
+  });
+
   test("whose mail cannot be sent is said to be, and stands on Today's list until somebody has dealt with it", async () => {
     const email = addressOf("unreachable", "client.example");
     process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
@@ -859,7 +1141,9 @@ describe("an invitation of a client", () => {
     });
     const page = await clerk.browser.follow(answer);
     const [{ client_id = "" } = {}] = await issuedFor("Unreachable");
-    expect(page.toasts).toEqual(done(`${client_id} issued, but its mail could not be sent`));
+    expect(client_id).not.toBe("");
+    expect(page.toasts).toEqual(done(notSent));
+    expect(await mailsSentTo(email)).toBe(0);
     const today = await clerk.browser.open("/desk");
     expect(today.text).toContain(`The client ID to ${email}`);
     const after = await clerk.browser.follow(await clerk.browser.press(today, `Dealt with: the client ID to ${email}`));
@@ -896,6 +1180,27 @@ describe("a colleague", () => {
     expect(row(await page(), email)).toMatch(/, lead, last login .* EAT/);
   });
 
+  test("is mailed once by a form that is sent twice at once and once more, the first time and again", async () => {
+    const email = addressOf("invited-once");
+    const typed = { name: "Invited Once", email, role: "clerk" };
+    const other = copyOf(app, lead.browser);
+    for (const [button, fields, count] of [
+      ["Invite", typed, 1],
+      ["Send the invitation again to Invited Once", {}, 2],
+    ] as const) {
+      const form = await page();
+      const send = (browser: typeof other) => browser.press(form, button, fields);
+      const answers = [...(await Promise.all([send(lead.browser), send(other)])), await send(other)];
+      expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+      expect((await page()).toasts).toEqual(done("The invitation is on its way"));
+      expect([button, await mailsSentTo(email)]).toEqual([button, count]);
+      expect((await app.browser().open(await linkTo(email))).form("Set password").fields).toHaveProperty("password");
+    }
+    const id = await findAccount(app.company, email);
+    const { data } = await app.company.from("acts").select("act").eq("account", id);
+    expect(data).toEqual(Array(2).fill({ act: "colleague invite" }));
+  });
+
   test.each<[Form, string, string]>([
     [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
     [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an e-mail address in the form name@example.com."],
@@ -927,7 +1232,7 @@ describe("a colleague", () => {
     expect((await other.browser.get("/desk/colleagues")).status).toBe(403);
     lead.browser.cookies.delete("flash");
 
-    const button = "Remove of Changing Role";
+    const button = "Remove Changing Role";
     const refused = await read(await lead.browser.press(await page(), button, { reason: "" }));
     expect(fieldOf(refused, `remove-${other.id}-reason`).said).toEqual(["Say why, in a few words."]);
     const removed = await lead.browser.follow(await lead.browser.press(refused, button, { reason: "Left us" }));
@@ -944,6 +1249,7 @@ describe("a colleague", () => {
     const button = "Remove second factor of Phone Lost";
     const gone = await lead.browser.follow(await lead.browser.press(await page(), button, { reason: "Phone stolen" }));
     expect(gone.toasts).toEqual(done("They set up a new second factor next"));
+    expect((await mailTo(other.email)).subject).toBe("Two-factor authentication is off");
     expect((await other.browser.get("/desk")).headers.get("Location")).toMatch(/^\/login/);
     await other.browser.logIn(other.email, colleaguePassword);
     expect((await other.browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
@@ -962,7 +1268,7 @@ describe("a colleague", () => {
       ];
       for (const form of forms) {
         const refused = await read(await lead.browser.post("/desk/colleagues", { ...form, form: "x" }));
-        expectRefused(refused, 409, "This is the last lead: make somebody else a lead first.");
+        expectRefused(refused, 409, "This is the last lead who works here: make somebody else a lead first.");
       }
       expect((await lead.browser.get("/desk/colleagues")).status).toBe(200);
     } finally {

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { closeAccount } from "../../app/models/client-account.server.ts";
-import { inviteColleague } from "../../app/models/colleague.server.ts";
+import { findAccount, inviteColleague } from "../../app/models/colleague.server.ts";
 import { orThrow } from "../../app/models/desk-act.server.ts";
 import { sendPasswordLink } from "../../app/models/password.server.ts";
 import {
@@ -88,6 +88,18 @@ describe("the link in a mail", () => {
     ]);
     await browser.logIn(email, "twelve chars");
     expect((await browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
+  });
+
+  test("to a new colleague mails nothing when it sets their first password; the link to the next one does", async () => {
+    const { email, link } = await invited("First Password");
+    expect((await set(link, { password: "the first password" })).status).toBe(303);
+    const mail = await mailTo(email);
+    expect([mail.count, mail.subject]).toEqual([1, `Your account at the desk of ${letterhead.name}`]);
+    expect(await logIn(email, "the first password")).toBe("/portal");
+    const id = await findAccount(app.company, email);
+    expect((await set(await linkFor({ id, email }), { password: "the second password" })).status).toBe(303);
+    const told = await mailTo(email);
+    expect([told.count, told.subject]).toEqual([3, "Your password was changed"]);
   });
 
   test("to a client asks for 6 characters, ends every session, and the owner is told by mail", async () => {
@@ -217,6 +229,33 @@ describe("an account with a second factor", () => {
       400,
       "/login/verify",
     ]);
+  });
+
+  test("takes no code that was entered before, and says so; the link stays good for the next one", async () => {
+    const client = await newClient(app, "Overheard Client");
+    const authenticator = await setUpFactor(client.browser, "/portal/2fa");
+    const link = await linkFor(client);
+    const elsewhere = app.browser();
+    await elsewhere.post("/login", { email: client.email, password });
+    const code = await authenticator.freshCode();
+    expect((await elsewhere.press(await elsewhere.open("/login/verify"), "Verify", { code })).status).toBe(303);
+    const mails = await mailsSentTo(client.email);
+
+    const refused = await read(await set(link, { password: "a new password", code }));
+    expect(refused.status).toBe(400);
+    const why = "This code was entered before. Wait for the next one.";
+    expect(refused.problems).toEqual([{ text: why, id: "password-code" }]);
+    expect(fieldOf(refused, "password-code")).toMatchObject({ isMarked: true, value: "" });
+    expect(fieldOf(refused, "password-code").said.at(-1)).toBe(why);
+    expect([await isSignedIn(client.browser), await isSignedIn(elsewhere)]).toEqual([true, true]);
+    expect([await logIn(client.email, "a new password"), await mailsSentTo(client.email)]).toEqual([400, mails]);
+
+    const next = await authenticator.freshCode();
+    expect((await set(link, { password: "a new password", code: next })).status).toBe(303);
+    const half = app.browser();
+    await half.post("/login", { email: client.email, password: "a new password" });
+    const spent = await read(await half.press(await half.open("/login/verify"), "Verify", { code: next }));
+    expect([spent.status, spent.problems.map(({ text }) => text)]).toEqual([400, [why]]);
   });
 
   test("pauses after five wrong codes, however often the link is opened", async () => {

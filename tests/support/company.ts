@@ -4,9 +4,8 @@ import type { BackendAccess } from "../../app/lib/env.server.ts";
 import { type Backend, companyBackend } from "../../app/lib/supabase.server.ts";
 import { issueClientIds as issue } from "../../app/models/client-id.server.ts";
 import { findAccount } from "../../app/models/colleague.server.ts";
-import { moveShipment, orThrow, saveAwb } from "../../app/models/desk-act.server.ts";
+import { act, moveShipment, orThrow, saveAwb } from "../../app/models/desk-act.server.ts";
 import { findDocumentId, verifyDocument } from "../../app/models/document.server.ts";
-import { removeSecondFactors } from "../../app/models/second-factor.server.ts";
 import { runningAccess } from "../../app/server/embedded.ts";
 
 /**
@@ -43,16 +42,16 @@ export async function advance(company: Backend, id: string, location?: string): 
 
 /** Writes an AWB/BL number. Throws. */
 export async function setAwb(company: Backend, id: string, awb: string): Promise<void> {
-  orThrow(await saveAwb(company, id, awb, {}));
+  orThrow(await saveAwb(company, id, { awb, reason: "Corrected" }, {}));
 }
 
 /** Verifies a document of a shipment, by its name. Throws. */
 export async function verify(company: Backend, shipment: string, name: string): Promise<void> {
-  const refused = await verifyDocument(company, await findDocumentId(company, shipment, name), {});
+  const refused = await verifyDocument(company, company, await findDocumentId(company, shipment, name), {});
   if (refused) throw new Error(refused.reason);
 }
 
-/** Takes the second factors off an account; how many there were. Throws. */
-export async function resetSecondFactors(company: Backend, email: string): Promise<number> {
-  return orThrow(await removeSecondFactors(company, await findAccount(company, email), null));
+/** Takes the second factors off an account. Throws. */
+export async function resetSecondFactors(company: Backend, email: string): Promise<void> {
+  orThrow(await act(company, "remove_second_factors", { account: await findAccount(company, email) }));
 }

@@ -65,7 +65,13 @@ export async function setUpFactor(browser: Browser, path: "/desk/2fa" | "/portal
 /** A colleague who has set the password of the invitation and nothing more, and a browser that has logged in. */
 export async function colleagueWithoutFactor(app: App, role: "clerk" | "lead", name: string) {
   const email = addressOf(name);
-  const told = await inviteColleague(app.company, app.company, letterhead, { name, email, role }, "The command");
+  const told = await inviteColleague(
+    app.company,
+    app.company,
+    letterhead,
+    { name, email, role },
+    { by_name: "The command" },
+  );
   if ("reason" in told || !told.sent) throw new Error(`${name} was not invited`);
   const id = await findAccount(app.company, email);
   const browser = app.browser();

@@ -1,7 +1,8 @@
 /** Forms of the desk: several on a page, each an act that names itself and says what it was based on. */
-import type { ReactNode } from "react";
-import { Form } from "react-router";
-import { type FormField, Problems, type Refused, useActionForm } from "~/components/form";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Form, useActionData, useNavigation } from "react-router";
+import { TextField } from "~/components/field";
+import { type FormField, Problems, type Refused, SubmitButton, useActionForm } from "~/components/form";
 
 /** What the action of such a page answers for a refused form: `form` is its id, `request` what it was sent with. */
 export type RefusedAct = Refused & { form?: string; request?: string };
@@ -46,8 +47,9 @@ export function ActForm(props: {
   children: ReactNode;
 }) {
   const { id, act, seen, request, action, className, children } = props;
+  const emptied = useEmptied(id);
   return (
-    <Form method="post" action={action} id={id} noValidate preventScrollReset className={className}>
+    <Form key={emptied} method="post" action={action} id={id} noValidate preventScrollReset className={className}>
       <input type="hidden" name="act" value={act} />
       <input type="hidden" name="form" value={id} />
       {seen !== undefined && <input type="hidden" name="seen" value={seen} />}
@@ -55,6 +57,26 @@ export function ActForm(props: {
       {children}
     </Form>
   );
+}
+
+/**
+ * Counts how often the form was sent and taken: as a key of it, it makes the form as new, while other forms of the page keep
+ * what was typed. Its fold is shut. Without script the page is another one then.
+ */
+function useEmptied(id: string): number {
+  const [count, setCount] = useState(0);
+  const { state, formData } = useNavigation();
+  const answer = useActionData() as RefusedAct | undefined;
+  const isUnderWay = state !== "idle" && formData?.get("form") === id;
+  const wasUnderWay = useRef(false);
+  useEffect(() => {
+    const isTaken = wasUnderWay.current && !isUnderWay && answer?.form !== id;
+    wasUnderWay.current = isUnderWay;
+    if (!isTaken) return;
+    document.getElementById(id)?.closest("details")?.removeAttribute("open");
+    setCount((times) => times + 1);
+  }, [isUnderWay, answer, id]);
+  return count;
 }
 
 /** Above the h1 of such a page: the toast, and what is wrong with the form that was sent. */
@@ -74,5 +96,44 @@ export function Folded({ title, open, children }: { title: ReactNode; open: bool
       <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">{title}</summary>
       {children}
     </details>
+  );
+}
+
+/**
+ * An act that asks for a reason first, folded under its title. `of` names what it acts on to who cannot see the page;
+ * `on` is the field that says which of several it is.
+ */
+export function ReasonForm(props: {
+  act: string;
+  title: string;
+  of?: string;
+  text?: string;
+  hint?: string;
+  on?: Record<string, string>;
+  seen?: number;
+  request?: string;
+  answer: RefusedAct | undefined;
+}) {
+  const { act, title, of, text, hint, on = {}, seen, request, answer } = props;
+  const { id, fields, refused } = useAct(act, answer, ["reason"], Object.values(on)[0]);
+  const words = (
+    <span>
+      {title}
+      {of && <span className="sr-only">{of}</span>}
+    </span>
+  );
+  return (
+    <Folded title={words} open={refused !== undefined}>
+      {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
+      <ActForm id={id} act={act} seen={seen} request={request}>
+        {Object.entries(on).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
+        <SubmitButton look="plain" pending="Saving…">
+          {words}
+        </SubmitButton>
+      </ActForm>
+    </Folded>
   );
 }

@@ -2,15 +2,14 @@
 import { Link } from "react-router";
 import type { FormField } from "~/components/form";
 import { eastAfricaTime } from "~/lib/dates";
+import type { ShownAct } from "~/models/act.server";
 import { TURNS, type Turn } from "~/models/desk";
-import type { ShownAct } from "~/models/desk.server";
-import { shortId } from "~/models/shipment";
 
 const colours: Record<Turn, string> = { client: "text-needs-you", company: "text-with-us", closed: "text-done" };
 
 /** Whose move a shipment is, in its colour. */
 export function TurnMark({ turn }: { turn: Turn }) {
-  return <span className={colours[turn]}>{TURNS[turn]}</span>;
+  return <span className={`whitespace-nowrap ${colours[turn]}`}>{TURNS[turn]}</span>;
 }
 
 /** A field of a form that only looks something up: it shows what its address asks for, and is never refused. */
@@ -37,46 +36,36 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
-/** Lines of the log, newest first. `links` says whether a line leads to its shipment or client. */
+/** Lines of the log, newest first; `links` says whether each names what it was done to. */
 export function LogLines({ acts, links = false }: { acts: ShownAct[]; links?: boolean }) {
-  if (acts.length === 0) return <p className="px-4 py-3 text-sm text-quiet">Nothing has been done yet.</p>;
+  if (acts.length === 0) return <p className="px-4 py-3 text-sm text-quiet">Nothing like that has been done.</p>;
   return (
     <ul className="ruled text-sm">
-      {acts.map((act, index) => (
-        <li key={`${act.at} ${index}`} className="px-4 py-2">
-          <p className="flex flex-wrap gap-x-3">
-            <span className="font-semibold">{act.act} </span>
-            <span className="text-quiet tabular-nums">{eastAfricaTime(act.at)} </span>
-            <span>{act.by} </span>
-            {act.document && <span>{act.document} </span>}
-            {links && act.shipment && (
-              <Link to={`/desk/shipments/${act.shipment}`} className="font-mono underline">
-                {shortId(act.shipment)}
-              </Link>
-            )}
-            {links && act.account && act.act.startsWith("account") && (
-              <Link to={`/desk/clients/${act.account}`} className="font-mono underline">
-                {shortId(act.account)}
-              </Link>
-            )}
+      {acts.map(({ at, by, what, change, reason, on }, index) => (
+        <li key={`${at} ${index}`} className="px-4 py-2">
+          <p className="flex flex-wrap items-center gap-x-3">
+            <span className="font-semibold">{what} </span>
+            {links && on && <Subject on={on} />}
+            <span>{by} </span>
+            <span className="text-quiet tabular-nums">{eastAfricaTime(at)} </span>
           </p>
-          <p className="wrap-anywhere text-quiet">
-            {[changeOf(act.before), changeOf(act.after)].filter(Boolean).join(" → ")}
-            {act.reason && ` Reason: ${act.reason}`}
-          </p>
+          {(change || reason) && (
+            <p className="wrap-anywhere text-quiet">
+              {change}
+              {reason && ` Reason: ${reason}`}
+            </p>
+          )}
         </li>
       ))}
     </ul>
   );
 }
 
-/** What the name of the act says already, or says nothing to a reader. */
-const unsaid = new Set(["ids", "sha256", "file", "verified"]);
-
-/** What an act found or left, such as "stage 4, location Mombasa". */
-function changeOf(state: Record<string, unknown> | null): string {
-  return Object.entries(state ?? {})
-    .filter(([name, value]) => value !== null && !unsaid.has(name))
-    .map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "object" ? JSON.stringify(value) : value}`)
-    .join(", ");
+function Subject({ on: { name, to } }: { on: NonNullable<ShownAct["on"]> }) {
+  if (!to) return <span className="wrap-anywhere">{name} </span>;
+  return (
+    <Link to={to} className="inline-flex min-h-11 items-center underline wrap-anywhere">
+      {name}{" "}
+    </Link>
+  );
 }

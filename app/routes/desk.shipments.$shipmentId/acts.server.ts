@@ -1,6 +1,7 @@
 /** The forms of a shipment's page at the desk: what each asks for and does. */
 import { z } from "zod";
-import { type FormOfPage, formOf, then } from "~/lib/act-form.server";
+import { type FormOfPage, formOf, toastOf } from "~/lib/act-form.server";
+import { companyBackend } from "~/lib/supabase.server";
 import { Reason } from "~/models/colleague";
 import { PLACES, type Place } from "~/models/desk";
 import {
@@ -48,6 +49,8 @@ const Charge = z.object({
   note: oneLine("").max(300, "Use at most 300 characters.").optional(),
 });
 
+const payments = "#payments";
+
 /** The forms of the page of a shipment, by their `act`. */
 export function formsOf(id: string): Readonly<Record<string, FormOfPage>> {
   return {
@@ -61,11 +64,24 @@ export function formsOf(id: string): Readonly<Record<string, FormOfPage>> {
         reason: Reason,
       }),
       async ({ backend }, to, sent) =>
-        then(await correctStage(backend, id, to, sent), (at) => `Stage ${(at as { stage: number }).stage} it is`),
+        toastOf(
+          await correctStage(backend, id, to, sent),
+          (at) => `Stage corrected to ${(at as { status: string }).status}`,
+        ),
     ),
     awb: formOf(
-      z.object({ awb: oneLine("").max(64, "Use at most 64 characters for the AWB/BL.").optional() }),
-      async ({ backend }, { awb = "" }, sent) => then(await saveAwb(backend, id, awb, sent), () => "AWB/BL saved"),
+      z
+        .object({
+          awb: oneLine("").max(64, "Use at most 64 characters for the AWB/BL.").optional(),
+          stands: z.string().optional(),
+          reason: Reason.optional(),
+        })
+        .refine(({ stands, reason }) => !stands || reason !== undefined, {
+          path: ["reason"],
+          message: "Say why, in a few words.",
+        }),
+      async ({ backend }, { awb = "", reason }, sent) =>
+        toastOf(await saveAwb(backend, id, { awb, reason }, sent), () => "AWB/BL saved"),
     ),
     arrival: formOf(
       z.object({
@@ -74,35 +90,40 @@ export function formsOf(id: string): Readonly<Record<string, FormOfPage>> {
         size: z.enum(["20", "40"], "Choose the size."),
       }),
       async ({ backend }, { place, day, size }, sent) =>
-        then(
+        toastOf(
           await saveArrival(backend, id, { place, day, size: size === "20" ? 20 : 40 }, sent),
           () => "Arrival saved",
+          "#storage",
         ),
     ),
     note: formOf(
       z.object({
         note: severalLines("Write the note.").min(1, "Write the note.").max(1000, "Use at most 1,000 characters."),
       }),
-      async ({ backend }, { note }, sent) => then(await sendNote(backend, id, note, sent), () => "Note sent"),
+      async ({ backend }, { note }, sent) => toastOf(await sendNote(backend, id, note, sent), () => "Note sent"),
     ),
     charge: formOf(Charge, async ({ backend }, { due, ...charge }, sent) =>
-      then(await setCharge(backend, id, { ...charge, due_on: due }, sent), () => "Charge saved"),
+      toastOf(await setCharge(backend, id, { ...charge, due_on: due }, sent), () => "Charge saved", payments),
     ),
     paid: formOf(z.object({ item: Item }), async ({ backend }, { item }, sent) =>
-      then(await markCharge(backend, id, { item, paid: true }, sent), () => "Marked as paid"),
+      toastOf(await markCharge(backend, id, { item, paid: true }, sent), () => "Marked as paid", payments),
     ),
     unpaid: formOf(z.object({ item: Item, reason: Reason }), async ({ backend }, { item, reason }, sent) =>
-      then(await markCharge(backend, id, { item, paid: false, reason }, sent), () => "Due again"),
+      toastOf(await markCharge(backend, id, { item, paid: false, reason }, sent), () => "Due again", payments),
     ),
     verify: formOf(Document, async ({ backend }, { document }, sent) => {
-      const refused = await verifyDocument(backend, document, sent);
-      return refused ?? { toast: "Verified" };
+      const refused = await verifyDocument(backend, companyBackend(), document, sent);
+      return refused ?? { toast: "Verified", at: `#document-${document}` };
     }),
     "send-back": formOf(DocumentAndReason, async ({ backend }, { document, reason }, sent) =>
-      then(await sendBackDocument(backend, document, reason, sent), () => "Sent back"),
+      toastOf(await sendBackDocument(backend, document, reason, sent), () => "Sent back", `#document-${document}`),
     ),
     unverify: formOf(DocumentAndReason, async ({ backend }, { document, reason }, sent) =>
-      then(await unverifyDocument(backend, document, reason, sent), () => "Verification taken back"),
+      toastOf(
+        await unverifyDocument(backend, document, reason, sent),
+        () => "Verification taken back",
+        `#document-${document}`,
+      ),
     ),
   };
 }

@@ -1,5 +1,5 @@
-import { ActForm, Folded, type RefusedAct, showing, useAct } from "~/components/desk/act-form";
-import { Field, SelectField, TextField } from "~/components/field";
+import { ActForm, Folded, ReasonForm, type RefusedAct, showing, useAct } from "~/components/desk/act-form";
+import { Field, SelectField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Card } from "~/components/ui/card";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
@@ -10,20 +10,22 @@ import type { SectionProps } from "./move-form";
 /** What the client is to pay for each item. */
 export function Charges({ shipment, answer, request }: SectionProps) {
   return (
-    <Card title="Payments">
-      <ul className="ruled">
-        {PAYMENTS.map(({ id, name }) => (
-          <Row
-            key={id}
-            item={id}
-            name={name}
-            charge={shipment.charges.find(({ item }) => item === id)}
-            answer={answer}
-            request={request}
-          />
-        ))}
-      </ul>
-    </Card>
+    <div id="payments">
+      <Card title="Payments">
+        <ul className="ruled">
+          {PAYMENTS.map(({ id, name }) => (
+            <Row
+              key={id}
+              item={id}
+              name={name}
+              charge={shipment.charges.find(({ item }) => item === id)}
+              answer={answer}
+              request={request}
+            />
+          ))}
+        </ul>
+      </Card>
+    </div>
   );
 }
 
@@ -55,7 +57,17 @@ function Row({ item, name, charge, answer, request }: RowProps) {
         )}
       </div>
       <SetCharge item={item} name={name} charge={charge} answer={answer} request={request} />
-      {charge?.paid_at && <Unpaid item={item} name={name} charge={charge} answer={answer} request={request} />}
+      {charge?.paid_at && (
+        <ReasonForm
+          act="unpaid"
+          title="Mark as not paid"
+          of={` for ${name}`}
+          on={{ item }}
+          seen={charge.version}
+          request={request}
+          answer={answer}
+        />
+      )}
     </li>
   );
 }
@@ -81,7 +93,7 @@ function SetCharge({ item, name, charge, answer, request }: RowProps) {
     >
       <ActForm id={id} act={act} seen={charge?.version ?? -1} request={request}>
         <input type="hidden" name="item" value={item} />
-        <div className="grid gap-x-4 sm:grid-cols-3">
+        <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
           <Field
             field={showing(fields.amount, refused, charge ? String(charge.amount) : "")}
             label="Amount"
@@ -104,28 +116,6 @@ function SetCharge({ item, name, charge, answer, request }: RowProps) {
         />
         <SubmitButton look="plain" pending="Saving…">
           Save<span className="sr-only"> the {name}</span>
-        </SubmitButton>
-      </ActForm>
-    </Folded>
-  );
-}
-
-function Unpaid({ item, name, charge, answer, request }: RowProps) {
-  const { id, act, fields, refused } = useAct("unpaid", answer, ["reason"], item);
-  return (
-    <Folded
-      open={refused !== undefined}
-      title={
-        <span>
-          It was not paid<span className="sr-only"> for {name}</span>
-        </span>
-      }
-    >
-      <ActForm id={id} act={act} seen={charge?.version} request={request}>
-        <input type="hidden" name="item" value={item} />
-        <TextField field={fields.reason} label="Reason" rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          Mark as not paid<span className="sr-only"> for {name}</span>
         </SubmitButton>
       </ActForm>
     </Folded>

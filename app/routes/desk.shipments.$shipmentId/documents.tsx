@@ -1,5 +1,5 @@
-import { ActForm, Folded, type RefusedAct, useAct } from "~/components/desk/act-form";
-import { TextField } from "~/components/field";
+import { ActForm, ReasonForm, type RefusedAct, useAct } from "~/components/desk/act-form";
+import { Look } from "~/components/desk/look";
 import { SubmitButton } from "~/components/form";
 import { buttonLook } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
@@ -49,12 +49,21 @@ type RowProps = {
 function Row({ page, document, isClosed, answer, request }: RowProps) {
   const state = documentState(document);
   const verify = useAct("verify", answer, [], document.id);
+  const form = {
+    of: ` the ${document.name}`,
+    on: { document: document.id },
+    seen: document.version,
+    request,
+    answer,
+  };
   return (
-    <li>
+    <li id={`document-${document.id}`} className="scroll-mt-4 target:bg-sunken">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
         <div className="min-w-0">
           <p className="font-semibold">{document.name} </p>
-          <p className={`text-sm ${states[state].colour}`}>{states[state].words} </p>
+          <p className={`text-sm ${states[state].colour}`}>
+            {document.sent_back_at ? "Sent back, waiting for another file" : states[state].words}{" "}
+          </p>
           {document.uploaded && (
             <p className="text-sm wrap-anywhere text-quiet">
               {[
@@ -77,6 +86,9 @@ function Row({ page, document, isClosed, answer, request }: RowProps) {
             <a href={`${page}/documents/${document.id}`} className={buttonLook()}>
               Open<span className="sr-only"> the {document.name}</span>
             </a>
+            {document.media_type?.startsWith("image/") && (
+              <Look src={`${page}/documents/${document.id}`} name={document.name} />
+            )}
             {state === "uploaded" && (
               <ActForm id={verify.id} act="verify" seen={document.version} request={request}>
                 <input type="hidden" name="document" value={document.id} />
@@ -89,57 +101,14 @@ function Row({ page, document, isClosed, answer, request }: RowProps) {
         )}
       </div>
       {state === "uploaded" && !isClosed && (
-        <WithReason
+        <ReasonForm
           act="send-back"
           title="Send back"
-          document={document}
-          answer={answer}
-          request={request}
-          hint="Its client reads this, such as: page 2 is unreadable"
+          hint="The client reads this, such as: page 2 is unreadable"
+          {...form}
         />
       )}
-      {state === "verified" && (
-        <WithReason
-          act="unverify"
-          title="Take the verification back"
-          document={document}
-          answer={answer}
-          request={request}
-        />
-      )}
+      {state === "verified" && <ReasonForm act="unverify" title="Take the verification back" {...form} />}
     </li>
-  );
-}
-
-function WithReason(props: {
-  act: string;
-  title: string;
-  hint?: string;
-  document: DeskDocument;
-  answer: RefusedAct | undefined;
-  request: string;
-}) {
-  const { act, title, hint, document, answer, request } = props;
-  const { id, fields, refused } = useAct(act, answer, ["reason"], document.id);
-  const name = <span className="sr-only"> the {document.name}</span>;
-  return (
-    <Folded
-      open={refused !== undefined}
-      title={
-        <span>
-          {title}
-          {name}
-        </span>
-      }
-    >
-      <ActForm id={id} act={act} seen={document.version} request={request}>
-        <input type="hidden" name="document" value={document.id} />
-        <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
-        <SubmitButton look="plain" pending="Saving…">
-          {title}
-          {name}
-        </SubmitButton>
-      </ActForm>
-    </Folded>
   );
 }

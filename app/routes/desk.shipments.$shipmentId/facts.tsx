@@ -15,7 +15,7 @@ const sizes = [
 /** The number of the cargo's paper, and its arrival. */
 export function Facts({ shipment, answer, request }: SectionProps) {
   const { arrival, version } = shipment;
-  const awb = useAct("awb", answer, ["awb"]);
+  const awb = useAct("awb", answer, ["awb", "reason"]);
   const arrived = useAct("arrival", answer, ["place", "day", "size"]);
   return (
     <Card title="Cargo">
@@ -27,6 +27,12 @@ export function Facts({ shipment, answer, request }: SectionProps) {
           autoComplete="off"
           spellCheck={false}
         />
+        {shipment.awb && (
+          <>
+            <input type="hidden" name="stands" value="1" />
+            <Field field={awb.fields.reason} label="Reason for the change" autoComplete="off" />
+          </>
+        )}
         <SubmitButton look="plain" pending="Saving…">
           Save AWB/BL
         </SubmitButton>

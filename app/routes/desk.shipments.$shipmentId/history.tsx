@@ -5,9 +5,6 @@ import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 import type { SectionProps } from "./move-form";
 
-/** Events on the page, the newest. */
-const shown = 5;
-
 /** What the client reads about the shipment, and a note to add to it. */
 export function History({ shipment, answer, request }: SectionProps) {
   const { id, act, fields } = useAct("note", answer, ["note"]);
@@ -23,7 +20,7 @@ export function History({ shipment, answer, request }: SectionProps) {
         <p className="px-4 py-3 text-sm text-quiet">No tracking information available yet.</p>
       ) : (
         <ol className="ruled text-sm">
-          {shipment.events.slice(0, shown).map((event, index) => (
+          {shipment.events.map((event, index) => (
             <li key={`${event.created_at} ${index}`} className="px-4 py-2">
               <p className="font-semibold">{event.status} </p>
               {event.note && <p className="wrap-anywhere whitespace-pre-line">{event.note} </p>}
@@ -34,8 +31,8 @@ export function History({ shipment, answer, request }: SectionProps) {
           ))}
         </ol>
       )}
-      {shipment.events.length > shown && (
-        <p className="border-t border-line px-4 py-2 text-sm text-quiet">Its client sees older ones too.</p>
+      {shipment.hasOlder && (
+        <p className="border-t border-line px-4 py-2 text-sm text-quiet">The client sees older ones too.</p>
       )}
     </Card>
   );

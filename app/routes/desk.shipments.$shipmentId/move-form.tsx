@@ -5,19 +5,24 @@ import { Card } from "~/components/ui/card";
 import type { OpenedShipment } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
 
-export type SectionProps = { shipment: OpenedShipment; answer: RefusedAct | undefined; request: string };
+export type SectionProps = {
+  shipment: OpenedShipment & { hasOlder: boolean };
+  answer: RefusedAct | undefined;
+  request: string;
+};
 
 /** Moves the shipment on, or puts it where it really is. */
-export function MoveForm({ shipment, answer, request }: SectionProps) {
+export function MoveForm({ shipment, answer, request, search }: SectionProps & { search: string }) {
   return (
     <Card title="Stage">
-      {shipment.stage < lastStage && <Move shipment={shipment} answer={answer} request={request} />}
+      {shipment.stage < lastStage && <Move shipment={shipment} answer={answer} request={request} search={search} />}
       <Correct shipment={shipment} answer={answer} request={request} />
     </Card>
   );
 }
 
-function Move({ shipment, answer, request }: SectionProps) {
+function Move({ shipment, answer, request, search }: SectionProps & { search: string }) {
+  const unchecked = shipment.documents.filter(({ uploaded, verified }) => uploaded && !verified).length;
   const { id, act, fields } = useAct("move", answer, ["location", "note"]);
   return (
     <ActForm
@@ -25,11 +30,16 @@ function Move({ shipment, answer, request }: SectionProps) {
       act={act}
       seen={shipment.version}
       request={request}
-      action={`/desk/shipments/${shipment.id}/move`}
+      action={`/desk/shipments/${shipment.id}/move${search}`}
       className="px-4 py-3"
     >
       <Field field={fields.location} label="Location" optional autoComplete="off" />
       <TextField field={fields.note} label="Note to the client" rows={2} />
+      {unchecked > 0 && (
+        <p className="mb-3 text-sm text-with-us">
+          {unchecked === 1 ? "1 document is" : `${unchecked} documents are`} not checked yet.
+        </p>
+      )}
       <SubmitButton pending="Moving…">Move to {STAGES[shipment.stage]}</SubmitButton>
     </ActForm>
   );

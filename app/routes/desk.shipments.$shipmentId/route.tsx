@@ -21,13 +21,17 @@ import { Facts } from "./facts";
 import { History } from "./history";
 import { MoveForm } from "./move-form";
 
+export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await deskPage(context, ShipmentsPage);
   if (!opened) throw data("Not found", { status: 404 });
-  // As many as fit the page with all else that can be on it, and one more event to tell that there are older ones.
-  const [events, log] = [opened.events.slice(0, 6), opened.log.slice(0, 5)];
-  const shipment = { ...opened, documents: inOrder(opened.documents), events, log };
-  return { shipment, request: randomUUID(), list: `/desk/shipments${searchOf(filterOf(url))}` };
+  // As many as fit the page with all else that can be on it.
+  const [events, log] = [opened.events.slice(0, 5), opened.log.slice(0, 5).map((act) => ({ ...act, on: null }))];
+  const hasOlder = opened.events.length > events.length;
+  const shipment = { ...opened, documents: inOrder(opened.documents), events, hasOlder, log };
+  const search = searchOf(filterOf(url));
+  return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
 /** One of the page's forms, which names itself by its field `act`. */
@@ -41,8 +45,13 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
   return keepTyped(serverAction);
 }
 
-export default function DeskShipment({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipment, list } = loaderData;
+export default function DeskShipment(props: Route.ComponentProps) {
+  // What was typed beside one shipment does not stay when another one is opened beside the list.
+  return <Opened key={props.loaderData.shipment.id} {...props} />;
+}
+
+function Opened({ loaderData, actionData }: Route.ComponentProps) {
+  const { shipment, list, search } = loaderData;
   const request = requestOf(actionData, loaderData.request);
   const { client, stage, status, turn } = shipment;
   return (
@@ -93,7 +102,7 @@ export default function DeskShipment({ loaderData, actionData }: Route.Component
           <Charges shipment={shipment} answer={actionData} request={request} />
         </div>
         <div className="grid min-w-0 gap-6 xl:row-span-2">
-          <MoveForm shipment={shipment} answer={actionData} request={request} />
+          <MoveForm shipment={shipment} answer={actionData} request={request} search={search} />
           <Facts shipment={shipment} answer={actionData} request={request} />
           <History shipment={shipment} answer={actionData} request={request} />
         </div>

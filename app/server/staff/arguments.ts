@@ -2,6 +2,7 @@
 import { userInfo } from "node:os";
 import process from "node:process";
 import { InvalidArgumentError } from "commander";
+import { emailAddress } from "../../models/contact.ts";
 import { oneBlank } from "./printed.ts";
 
 /** A whole number from 1 to 1000. */
@@ -33,6 +34,13 @@ export function day(text: string): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(text))
     throw new InvalidArgumentError("Give a day such as 2040-12-31.");
   return text;
+}
+
+/** An e-mail address, as the site's forms take it. */
+export function email(text: string): string {
+  const address = emailAddress.safeParse(text);
+  if (!address.success) throw new InvalidArgumentError("Give one e-mail address.");
+  return address.data;
 }
 
 /** A parser for texts of 1 to `length` characters: trimmed, and each row of blanks made one. */

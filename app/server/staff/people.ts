@@ -12,14 +12,20 @@ import {
   type Told,
 } from "../../models/colleague.server.ts";
 import { ROLES } from "../../models/colleague.ts";
-import { announce, endAnnouncement, orThrow } from "../../models/desk-act.server.ts";
+import {
+  announce,
+  dismissUndelivered,
+  endAnnouncement,
+  listUndelivered,
+  orThrow,
+} from "../../models/desk-act.server.ts";
 import { sendPasswordLink } from "../../models/password.server.ts";
 import { eraseAccount } from "../../models/retention.server.ts";
 import { removeSecondFactors } from "../../models/second-factor.server.ts";
-import { upTo, wholeNumber } from "./arguments.ts";
+import { email, upTo, wholeNumber } from "./arguments.ts";
 import { type By, company } from "./context.ts";
 import { letterhead } from "./letterhead.ts";
-import { clientIdLine, colleagueLine, note, print } from "./printed.ts";
+import { clientIdLine, colleagueLine, mailLine, note, print } from "./printed.ts";
 
 type Output = { json?: boolean };
 const why = ["--reason <why>", "why, for the log"] as const;
@@ -35,7 +41,7 @@ export function addPeopleCommands(staff: Command, by: By): void {
     .description("issue client IDs")
     .option("--count <number>", "how many, 1 to 1000", wholeNumber, 1)
     .option("--for <name>", "for whom, as the company calls them", upTo(120))
-    .option("--email <e-mail>", "where to send the one that is issued", upTo(254))
+    .option("--email <e-mail>", "where to send the one that is issued", email)
     .option("--json", 'an array of {"client_id"}')
     .action(async ({ json, ...issue }: Output & { count: number; for?: string; email?: string }) => {
       if (issue.email && issue.count > 1) throw new Error("Send one client ID at a time.");
@@ -47,7 +53,20 @@ export function addPeopleCommands(staff: Command, by: By): void {
         issued.map((client_id) => ({ client_id })),
         issued,
       );
-      if (issue.email) mailed(await sendClientId(backend, letterhead(), issued[0] ?? "", issue.email), issue.email);
+      const [first = ""] = issued;
+      if (issue.email) {
+        mailed(await sendClientId(backend, backend, letterhead(), first, { by_name: by() }), issue.email);
+        note(by(), { act: "client-id send" });
+      }
+    });
+  clientId
+    .command("send")
+    .description("mail an unused client ID again, to the address it was issued for")
+    .argument("<id>", "such as 7K3Q-X9MD-2HTV-W5BC")
+    .action(async (id: string) => {
+      mailed(await sendClientId(company(), company(), letterhead(), id, { by_name: by() }), "its address");
+      note(by(), { act: "client-id send" });
+      print(false, null, [`${id} is on its way`]);
     });
   clientId
     .command("list")
@@ -90,7 +109,9 @@ export function addPeopleCommands(staff: Command, by: By): void {
     "reset-2fa",
     "take a lost second factor off an account, once you know who asks",
     async (found, email, reason) => {
-      const removed = orThrow(await removeSecondFactors(company(), found, reason || null, by()));
+      const removed = orThrow(
+        await removeSecondFactors(company(), company(), letterhead(), found, reason || null, by()),
+      );
       return `${email} has no second factor any more (${removed} removed)`;
     },
     "no reason",
@@ -128,6 +149,24 @@ export function addPeopleCommands(staff: Command, by: By): void {
   );
 
   addColleagueCommands(staff, by);
+  const mail = staff.command("mail").description("mails that could not be handed over");
+  mail
+    .command("list")
+    .description("those that nobody has dealt with, the oldest first")
+    .option("--json", "an array")
+    .action(async ({ json }: Output) => {
+      const all = await listUndelivered(company());
+      print(json, all, all.map(mailLine));
+    });
+  mail
+    .command("dealt-with")
+    .description("take one off the list")
+    .argument("<id>", "as `mail list` has it")
+    .action(async (id: string) => {
+      orThrow(await dismissUndelivered(company(), id, by()));
+      note(by(), { act: "mail dealt with" });
+      print(false, null, ["Taken off the list"]);
+    });
   const notice = staff.command("notice").description("what all clients read above their shipments");
   notice
     .command("set")
@@ -154,12 +193,12 @@ function addColleagueCommands(staff: Command, by: By): void {
   colleague
     .command("invite")
     .description("mail somebody the way to the desk, good for seven days")
-    .argument("<e-mail>", "an address that no client's account has", upTo(254))
+    .argument("<e-mail>", "an address that no client's account has", email)
     .requiredOption("--name <name>", "as it stands in the log", upTo(100))
     .addOption(role().default("clerk"))
     .action(async (email: string, who: { name: string; role: string }) => {
       const backend = company();
-      mailed(await inviteColleague(backend, backend, letterhead(), { ...who, email }, by()), email);
+      mailed(await inviteColleague(backend, backend, letterhead(), { ...who, email }, { by_name: by() }), email);
       note(by(), { act: "colleague invite" });
       print(false, null, [`${email} has seven days to choose a password`]);
     });

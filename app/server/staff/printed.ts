@@ -5,11 +5,13 @@ import { visible } from "../../lib/visible.ts";
 import type { Act, LoggedAct } from "../../models/act.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
 import type { listColleagues } from "../../models/colleague.server.ts";
+import type { listUndelivered } from "../../models/desk-act.server.ts";
 import type { listAllShipments } from "../../models/shipment.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 
 type ListedClientId = Awaited<ReturnType<typeof listClientIds>>[number];
 type ListedColleague = Awaited<ReturnType<typeof listColleagues>>[number];
+type ListedMail = Awaited<ReturnType<typeof listUndelivered>>[number];
 type ListedShipment = Awaited<ReturnType<typeof listAllShipments>>[number];
 
 /** Prints lines, or the value as JSON. */
@@ -31,9 +33,14 @@ export function clientIdLine({ client_id, claimed_at, spent, issued_for }: Liste
   return `${client_id}  ${state}${issued_for ? `  for ${oneBlank(issued_for)}` : ""}`;
 }
 
-/** A colleague as a line: role, name, account. */
-export function colleagueLine({ account, name, role }: ListedColleague): string {
-  return `${role.padEnd(5)}  ${oneBlank(name)}  ${account}`;
+/** A colleague as a line: role, e-mail, name, and whether they have come. */
+export function colleagueLine({ email, name, role, has_come }: ListedColleague): string {
+  return `${role.padEnd(5)}  ${oneBlank(email).padEnd(32)}  ${oneBlank(name)}${has_come ? "" : ", invited"}`;
+}
+
+/** A mail as a line: id, when, what it was, to whom. */
+export function mailLine({ id, at, kind, sent_to }: ListedMail): string {
+  return `${id}  ${eastAfricaTime(at)}  ${kind.padEnd(12)}  ${oneBlank(sent_to)}`;
 }
 
 /** A shipment as a line: id, stage, number, name. */

@@ -76,13 +76,14 @@ export function addShipmentCommands(staff: Command, by: By): void {
     );
   shipment
     .command("set-awb")
-    .description("write the number of the air waybill or bill of lading")
+    .description("write the number of the air waybill or bill of lading; one that stands is changed with a reason")
     .argument("<id>", idHelp)
-    .argument("<number>", "up to 64 characters", upTo(64))
-    .action((id: string, awb: string) =>
+    .argument("[number]", "up to 64 characters; none takes it off", upTo(64))
+    .option(...why, upTo(500))
+    .action((id: string, awb: string | undefined, { reason }: { reason?: string }) =>
       on(id, "shipment set-awb", async (found) => {
-        orThrow(await saveAwb(company(), found, awb, { by_name: by() }));
-        return `${found} has AWB/BL ${awb}`;
+        orThrow(await saveAwb(company(), found, { awb: awb ?? "", reason }, { by_name: by() }));
+        return awb ? `${found} has AWB/BL ${awb}` : `${found} has no AWB/BL`;
       }),
     );
   shipment
@@ -139,7 +140,7 @@ function addDocumentCommands(staff: Command, on: On, by: By): void {
   named("verify", "mark an uploaded document as verified").action((id: string, name: string) =>
     on(id, "document verify", async (found) => {
       const one = await findDocumentId(company(), found, name);
-      const refused = await verifyDocument(company(), one, { by_name: by() });
+      const refused = await verifyDocument(company(), company(), one, { by_name: by() });
       if (refused) throw new Error(refused.reason);
       return `The ${name} of ${found} is verified`;
     }),
@@ -166,7 +167,12 @@ function addDocumentCommands(staff: Command, on: On, by: By): void {
     .argument("<file>", "such as invoice.pdf")
     .action((id: string, name: string, file: string) =>
       on(id, "document open", async (found) => {
-        const opened = await openForCompany(company(), await findDocumentId(company(), found, name), by());
+        const opened = await openForCompany(
+          company(),
+          company(),
+          { id: await findDocumentId(company(), found, name), shipment: found },
+          by(),
+        );
         if ("reason" in opened) throw new Error(opened.reason);
         await writeFile(file, opened.content, { flag: "wx", mode: 0o600 });
         return `${file} is the ${name} of ${found}`;
@@ -179,7 +185,7 @@ function addChargeCommands(staff: Command, on: On, by: By): void {
   const charge = staff.command("charge").description("what clients are to pay");
   charge
     .command("set")
-    .description("set or change what is to be paid for one item; what was paid is due again then")
+    .description("set or change what is to be paid for one item")
     .argument("<shipment>", idHelp)
     .argument("<item>", items.join(", "))
     .argument("<amount>", "such as 12500 or 12500.50", amount)

@@ -14,7 +14,7 @@ const maxBytes = 48 * 1024 * 1024;
 /** Longer addresses, in characters, are not kept: no page of ours has one. */
 const maxAddress = 512;
 /** Addresses whose pages are for one person. */
-const personal = /^\/+(portal|login|signup|auth)\b/i;
+const personal = /^\/+(portal|desk|login|signup|auth)\b/i;
 /** The page that shows the cookie settings; an escaped address may be that page too. */
 const choosesCookies = /cookie-settings|%/i;
 
@@ -40,10 +40,19 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
   return (
     (method === "GET" || method === "HEAD") &&
     url.length <= maxAddress &&
-    !personal.test(url) &&
+    !personal.test(plain(url)) &&
     !isNamed(headers.cookie, "flash") &&
     !(choosesCookies.test(url) && isNamed(headers.cookie, "cookieSettings"))
   );
+}
+
+/** An address without its escapes; one that cannot be read as it is. */
+function plain(url: string): string {
+  try {
+    return decodeURI(url);
+  } catch {
+    return url;
+  }
 }
 
 /** Keeps what `render` answers to anonymous requests. However many ask for a page that is not kept yet, it is rendered once. */
