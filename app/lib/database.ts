@@ -248,6 +248,59 @@ export type Database = {
           },
         ]
       }
+      notices: {
+        Row: {
+          account: string
+          attempts: number
+          claimed_at: string | null
+          due_at: string
+          failed_at: string | null
+          id: string
+          kind: string
+          made_at: string
+          reason: string | null
+          sent_at: string | null
+          shipment_id: string
+          what: string
+        }
+        Insert: {
+          account: string
+          attempts?: number
+          claimed_at?: string | null
+          due_at?: string
+          failed_at?: string | null
+          id?: string
+          kind: string
+          made_at?: string
+          reason?: string | null
+          sent_at?: string | null
+          shipment_id: string
+          what: string
+        }
+        Update: {
+          account?: string
+          attempts?: number
+          claimed_at?: string | null
+          due_at?: string
+          failed_at?: string | null
+          id?: string
+          kind?: string
+          made_at?: string
+          reason?: string | null
+          sent_at?: string | null
+          shipment_id?: string
+          what?: string
+        }
+        Relationships: [
+          {
+            foreignKeyName: "notices_shipment_id_fkey"
+            columns: ["shipment_id"]
+            isOneToOne: false
+            referencedRelation: "shipments"
+            referencedColumns: ["id"]
+          },
+        ]
+      }
       shipments: {
         Row: {
           acted_at: string
@@ -413,6 +466,7 @@ export type Database = {
         Args: { request: string; sent_to: string }
         Returns: boolean
       }
+      claim_notices: { Args: { most?: number }; Returns: Json }
       close_account: {
         Args: { account: string; by_name?: string; reason: string }
         Returns: undefined
@@ -685,6 +739,10 @@ export type Database = {
         }
         Returns: undefined
       }
+      settle_notices: {
+        Args: { ids: string[]; sent: boolean }
+        Returns: undefined
+      }
       spend_client_id: {
         Args: { client_id: string; email: string }
         Returns: boolean
@@ -711,6 +769,10 @@ export type Database = {
           seen?: number
           sha256: string
         }
+        Returns: undefined
+      }
+      want_notices: {
+        Args: { account: string; wanted: boolean }
         Returns: undefined
       }
       who_asks: { Args: Record<PropertyKey, never>; Returns: Json }

@@ -8,7 +8,7 @@ import { readSettings, type Settings } from "./env.server.ts";
 
 export type Mail = { from: { name: string; address: string }; to: string; subject: string; text: string; html: string };
 /** A mail of the site's; those of auth have an HTML part too. */
-export type PlainMail = Omit<Mail, "from" | "html"> & { from: string };
+export type PlainMail = Omit<Mail, "from" | "html"> & { from: string; headers?: Record<string, string> };
 
 /** Hands one mail over; rejects when that failed. */
 export type Deliver<Kind = Mail> = (mail: Kind) => Promise<void>;

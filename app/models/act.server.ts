@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Database, Json } from "../lib/database.ts";
 import { refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
-import { ACTS } from "./desk.ts";
 import { PAYMENTS, shortId } from "./shipment.ts";
 
 /** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */
@@ -80,6 +79,38 @@ const LogRow = z.object({
   after: z.record(z.string(), z.unknown()).nullable(),
   reason: z.string().nullable(),
 });
+
+/** The acts of the log by their names there, in words. */
+export const ACTS: Readonly<Record<string, string>> = {
+  "shipment advance": "Moved on",
+  "shipment correct": "Stage corrected",
+  "shipment set-awb": "AWB/BL saved",
+  "shipment arrived": "Arrival saved",
+  "shipment note": "Note sent",
+  "shipment keep": "Kept longer",
+  "shipment delete": "Shipment deleted",
+  "charge set": "Charge set",
+  "charge paid": "Marked as paid",
+  "charge unpaid": "Marked as not paid",
+  "document open": "Opened",
+  "document verify": "Verified",
+  "document unverify": "Verification taken back",
+  "document send-back": "Sent back",
+  "notice set": "Notice set",
+  "notice end": "Notice ended",
+  "client-id new": "Client IDs issued",
+  "client-id send": "Client ID mailed",
+  "client-id withdraw": "Client ID withdrawn",
+  "account send-password-link": "New-password link sent",
+  "account reset-2fa": "Second factor removed",
+  "account close": "Account closed",
+  "account open": "Account opened again",
+  "account erase": "Account erased",
+  "colleague invite": "Colleague invited",
+  "colleague role": "Role changed",
+  "colleague remove": "Colleague removed",
+  "mail dealt with": "Mail dealt with",
+};
 
 /** A line of the log, as the pages show it: `change` is what it changed, in words, and `on` what it was done to. */
 export const ShownAct = LogRow.extend({ at: minute }).transform(

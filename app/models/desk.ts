@@ -1,4 +1,4 @@
-/** The desk's lists: what is asked for, as it stands in their addresses, and the acts of the log in words. Goes to the browser. */
+/** The desk's lists: what is asked for, as it stands in their addresses. Goes to the browser. */
 
 /** Whose move a shipment is. */
 export const TURNS = { client: "Client's move", company: "Our move", closed: "Closed" } as const;
@@ -37,35 +37,3 @@ export function searchOf({ q, stage, turn, check, page }: Partial<Filter>): stri
   if (page && page > 1) search.set("page", String(page));
   return search.size > 0 ? `?${search}` : "";
 }
-
-/** The acts of the log by their names there, in words. */
-export const ACTS: Readonly<Record<string, string>> = {
-  "shipment advance": "Moved on",
-  "shipment correct": "Stage corrected",
-  "shipment set-awb": "AWB/BL saved",
-  "shipment arrived": "Arrival saved",
-  "shipment note": "Note sent",
-  "shipment keep": "Kept longer",
-  "shipment delete": "Shipment deleted",
-  "charge set": "Charge set",
-  "charge paid": "Marked as paid",
-  "charge unpaid": "Marked as not paid",
-  "document open": "Opened",
-  "document verify": "Verified",
-  "document unverify": "Verification taken back",
-  "document send-back": "Sent back",
-  "notice set": "Notice set",
-  "notice end": "Notice ended",
-  "client-id new": "Client IDs issued",
-  "client-id send": "Client ID mailed",
-  "client-id withdraw": "Client ID withdrawn",
-  "account send-password-link": "New-password link sent",
-  "account reset-2fa": "Second factor removed",
-  "account close": "Account closed",
-  "account open": "Account opened again",
-  "account erase": "Account erased",
-  "colleague invite": "Colleague invited",
-  "colleague role": "Role changed",
-  "colleague remove": "Colleague removed",
-  "mail dealt with": "Mail dealt with",
-};

@@ -1,4 +1,7 @@
 /** Mails of the company: what they say. Plain text, with no amount, no file and no address but ours. */
+import { calendarDate } from "../lib/dates.ts";
+import type { Turn } from "./desk.ts";
+import { lastStage, PAYMENTS } from "./shipment.ts";
 
 /** Who writes: as content/data/company.yaml has it, and the address of the site. */
 export type Letterhead = { name: string; email: string; phone: string; origin: string };
@@ -69,6 +72,57 @@ export function clientInvitation(head: Letterhead, clientId: string): Letter {
     ]),
   };
 }
+
+/** What happened to a shipment: `what` is the status, the document, the item that is charged, or the last free day. */
+export type Happening = {
+  kind: "stage" | "sent back" | "note" | "charge" | "storage";
+  what: string;
+  reason: string | null;
+};
+
+/** What a notice tells of a shipment, and how it stands now. */
+export type Told = { shipment: string; name: string; stage: number; status: string; turn: Turn; happened: Happening[] };
+
+/** To a client: what happened to a shipment of theirs, whose move it is, one link, and how to stop such mails. */
+export function shipmentNotice(head: Letterhead, told: Told, stop: string): Letter {
+  const { name, happened, turn } = told;
+  const [last] = happened.slice(-1);
+  return {
+    subject: `${name}: ${last ? subjectOf(last, told) : told.status}`,
+    text: letter(head, [
+      name,
+      ...happened.map(sentenceOf),
+      `It is at stage ${told.stage} of ${lastStage} now: ${told.status}. ${moves[turn]}`,
+      `${head.origin}/portal/${told.shipment}`,
+      `We never send our bank details or a change of them by mail. Such a mail is not from us: call us.`,
+      `No more of these mails: ${stop}`,
+    ]),
+  };
+}
+
+const moves: Record<Turn, string> = {
+  client: "It is your move: the page says what we wait for.",
+  company: "It is with us.",
+  closed: "It is closed.",
+};
+
+function subjectOf({ kind, what }: Happening, { status, stage }: Told): string {
+  if (kind === "stage") return `${status} (${stage} of ${lastStage})`;
+  if (kind === "sent back") return `${what} sent back`;
+  if (kind === "charge") return `${itemOf(what)} to pay`;
+  if (kind === "storage") return `free storage until ${calendarDate(what)}`;
+  return "a note from us";
+}
+
+function sentenceOf({ kind, what, reason }: Happening): string {
+  if (kind === "stage") return `It moved to ${what}.`;
+  if (kind === "sent back") return `We sent the ${what} back: ${reason ?? "the page says why"}. Send us another file.`;
+  if (kind === "charge") return `There is something to pay: ${itemOf(what)}. The page says how much, and until when.`;
+  if (kind === "storage") return `Its free storage ends on ${calendarDate(what)}. Each day after it costs money.`;
+  return "We wrote you a note. It stands in the history of the page.";
+}
+
+const itemOf = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.name ?? id;
 
 const passwordLink = ({ origin }: Letterhead, token: string) => `${origin}/auth/password?token=${token}`;
 

@@ -120,6 +120,7 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
 }
 
 const mailNames: Record<string, string> = {
+  notice: "A notice",
   "password change": "The news of the changed password",
   "second factor": "The news of the removed second factor",
 };

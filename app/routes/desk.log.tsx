@@ -4,24 +4,22 @@ import { Field, SelectField } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { deskPage, noForm } from "~/lib/desk.server";
-import { LogPage, logFilterOf } from "~/models/act.server";
-import { ACTS } from "~/models/desk";
+import { ACTS, LogPage, logFilterOf } from "~/models/act.server";
 import type { Route } from "./+types/desk.log";
-
-const kinds = Object.entries(ACTS).map(([value, words]) => ({ value, words }));
 
 /** Acts on one page. */
 const pageSize = 50;
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { acts } = await deskPage(context, LogPage);
-  return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: logFilterOf(url) };
+  const kinds = Object.entries(ACTS).map(([value, words]) => ({ value, words }));
+  return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: logFilterOf(url), kinds };
 }
 
 export const action = noForm;
 
 export default function Log({ loaderData }: Route.ComponentProps) {
-  const { acts, hasMore, asked } = loaderData;
+  const { acts, hasMore, asked, kinds } = loaderData;
   const { page, ...filter } = asked;
   const search = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const to = (number: number) => `/desk/log?${new URLSearchParams([...search, ["page", String(number)]])}`;

@@ -1,16 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { Form, Link, NavLink, Outlet, useMatch } from "react-router";
-import { lookUp, Pager, TurnMark } from "~/components/desk/parts";
+import { Link, NavLink, Outlet, useMatch } from "react-router";
+import { Pager, TurnMark } from "~/components/desk/parts";
 import { useRowKeys } from "~/components/desk/row-keys";
-import { TickAll, Ticked } from "~/components/desk/ticked";
-import { Field, inputLook, SelectField } from "~/components/field";
-import { Title } from "~/components/title";
-import { Button } from "~/components/ui/button";
-import { eastAfricaTime } from "~/lib/dates";
 import { deskPage, noForm } from "~/lib/desk.server";
-import { type Filter, filterOf, searchOf, TURNS } from "~/models/desk";
-import { ShipmentsPage, type ShownShipment } from "~/models/desk.server";
-import { lastStage, pageSize, STAGES } from "~/models/shipment";
+import { filterOf, searchOf } from "~/models/desk";
+import { ShipmentsPage } from "~/models/desk.server";
+import { pageSize } from "~/models/shipment";
 import type { Route } from "./+types/desk.shipments";
 
 export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
@@ -37,32 +32,10 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
 export const action = noForm;
 
 export default function DeskShipments({ loaderData }: Route.ComponentProps) {
-  const { shipments, around, hasMore, filter, request } = loaderData;
+  const { around, hasMore, filter } = loaderData;
   const onList = useMatch("/desk/shipments") !== null;
   useRowKeys();
-  const pager = (
-    <Pager page={filter.page} hasMore={hasMore} to={(page) => `/desk/shipments${searchOf({ ...filter, page })}`} />
-  );
-  if (onList) {
-    return (
-      <>
-        <Title>Shipments</Title>
-        <h1 className="mb-4 text-xl">Shipments</h1>
-        <Find filter={filter} />
-        <BulkMove shipments={shipments} filter={filter} request={request} />
-        {pager}
-        <p className="mt-4">
-          <a
-            href={`/desk/shipments.csv${searchOf({ ...filter, page: 1 })}`}
-            className="inline-flex min-h-11 items-center underline"
-          >
-            Download as CSV
-          </a>
-        </p>
-        <Outlet />
-      </>
-    );
-  }
+  if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
       {/* First in reading order, for its h1; to the right of the list on wide screens. */}
@@ -92,95 +65,8 @@ export default function DeskShipments({ loaderData }: Route.ComponentProps) {
             </li>
           ))}
         </ul>
-        {pager}
+        <Pager page={filter.page} hasMore={hasMore} to={(page) => `/desk/shipments${searchOf({ ...filter, page })}`} />
       </section>
     </div>
-  );
-}
-
-function Find({ filter }: { filter: Filter }) {
-  const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
-  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
-  return (
-    <Form
-      key={searchOf(filter)}
-      role="search"
-      className="print:hidden grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto_auto]"
-    >
-      <Field
-        field={lookUp("q", filter.q)}
-        label="Find"
-        hint="Name, AWB/BL, id, client"
-        type="search"
-        optional
-        autoComplete="off"
-        spellCheck={false}
-      />
-      <SelectField field={lookUp("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
-      <SelectField field={lookUp("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
-      <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
-        <input type="checkbox" name="check" value="1" defaultChecked={filter.check} className="size-5" />
-        Documents to check
-      </label>
-      <Button className="mb-5">Find</Button>
-    </Form>
-  );
-}
-
-/** The rows with a box each, and what is done with all that are ticked. */
-function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: string }) {
-  const { shipments, filter, request } = props;
-  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment is like that.</p>;
-  return (
-    <Form method="post" action="/desk/shipments/move-many" id="many">
-      <input type="hidden" name="request" value={request} />
-      <input type="hidden" name="list" value={searchOf(filter)} />
-      <ul className="ruled rounded-label border border-line bg-raised">
-        {shipments.map((shipment) => (
-          <li key={shipment.id} className="flex items-center gap-1 has-checked:bg-sunken">
-            <label className="flex size-11 shrink-0 items-center justify-center">
-              <span className="sr-only">{shipment.name}</span>
-              <input
-                type="checkbox"
-                name="shipment"
-                value={shipment.id}
-                disabled={shipment.stage === lastStage}
-                className="size-5"
-              />
-            </label>
-            <input type="hidden" name={`seen-${shipment.id}`} value={shipment.version} />
-            <Link
-              data-row
-              to={`/desk/shipments/${shipment.id}${searchOf(filter)}`}
-              className="grid min-w-0 flex-1 gap-x-4 py-2 pr-4 no-underline hover:text-action md:grid-cols-[2fr_1fr_1fr_auto]"
-            >
-              <span className="min-w-0">
-                <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
-                <span className="text-sm wrap-anywhere text-quiet">{shipment.client || shipment.email} </span>
-              </span>
-              <span className="text-sm">
-                {shipment.stage}/{lastStage} {shipment.status}{" "}
-              </span>
-              <span className="text-sm">
-                <TurnMark turn={shipment.turn} />
-                {shipment.awb && <span className="block font-mono text-quiet wrap-anywhere"> {shipment.awb}</span>}{" "}
-              </span>
-              <span className="text-sm text-quiet tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      <div className="sticky bottom-0 z-10 flex flex-wrap items-end gap-x-3 gap-y-2 border-t border-line bg-surface py-2 print:hidden">
-        <label className="grow text-sm font-semibold sm:max-w-xs">
-          Location
-          <input name="location" maxLength={120} autoComplete="off" className={`mt-1 font-normal ${inputLook}`} />
-        </label>
-        <Button look="action">
-          Move to the next stage
-          <Ticked form="many" />
-        </Button>
-        <TickAll form="many" />
-      </div>
-    </Form>
   );
 }

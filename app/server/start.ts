@@ -51,31 +51,37 @@ async function start(): Promise<void> {
   }
 }
 
-/** Imports the server's modules and the build. Returns `createSite`, to be called once there is a backend. */
+/** Imports the server's modules and the build. What it returns is to be called once there is a backend. */
 async function prepare() {
-  const [{ createSite }] = await Promise.all([
+  const [{ createSite }, { sendNotices }] = await Promise.all([
     import("./web/server.ts"),
+    import("./web/notices.ts"),
     import(pathToFileURL(serverBuild).href),
     import("./start/introduction.ts"),
   ]);
-  return createSite;
+  return { createSite, sendNotices };
 }
 
 /** Serves the build. Returns a function that stops: it drains requests in flight for a while, then cuts the rest. */
 async function serve(
   settings: Settings,
-  createSite: Awaited<ReturnType<typeof prepare>>,
+  { createSite, sendNotices }: Awaited<ReturnType<typeof prepare>>,
 ): Promise<() => Promise<void>> {
   const server = await createSite();
   await listen(server, { ...settings, variable: "PORT" });
   logConsole();
   process.on("unhandledRejection", (reason) => console.error(reason));
-  return () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeIdleConnections();
-      setTimeout(() => server.closeAllConnections(), settings.deadlines.drain).unref();
-    });
+  const stopNotices = sendNotices();
+  return async () => {
+    await Promise.all([
+      stopNotices(),
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), settings.deadlines.drain).unref();
+      }),
+    ]);
+  };
 }
 
 /** Runs the framework's development server, which reloads on every change. */

@@ -1,0 +1,123 @@
+import { Form, Link, useOutletContext } from "react-router";
+import { lookUp, Pager, TurnMark } from "~/components/desk/parts";
+import { TickAll, Ticked } from "~/components/desk/ticked";
+import { Field, inputLook, SelectField } from "~/components/field";
+import { Title } from "~/components/title";
+import { Button } from "~/components/ui/button";
+import { eastAfricaTime } from "~/lib/dates";
+import { noForm } from "~/lib/desk.server";
+import { type Filter, searchOf, TURNS } from "~/models/desk";
+import type { ShownShipment } from "~/models/desk.server";
+import { lastStage, STAGES } from "~/models/shipment";
+import type { loader } from "./desk.shipments";
+
+export const action = noForm;
+
+/** The list on a page of its own. What it shows is the parent's, which shows it beside an open shipment too. */
+export default function ShipmentList() {
+  const { shipments, hasMore, filter, request } = useOutletContext<Awaited<ReturnType<typeof loader>>>();
+  return (
+    <>
+      <Title>Shipments</Title>
+      <h1 className="mb-4 text-xl">Shipments</h1>
+      <Find filter={filter} />
+      <BulkMove shipments={shipments} filter={filter} request={request} />
+      <Pager page={filter.page} hasMore={hasMore} to={(page) => `/desk/shipments${searchOf({ ...filter, page })}`} />
+      <p className="mt-4">
+        <a
+          href={`/desk/shipments.csv${searchOf({ ...filter, page: 1 })}`}
+          className="inline-flex min-h-11 items-center underline"
+        >
+          Download as CSV
+        </a>
+      </p>
+    </>
+  );
+}
+
+function Find({ filter }: { filter: Filter }) {
+  const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
+  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
+  return (
+    <Form
+      key={searchOf(filter)}
+      role="search"
+      className="print:hidden grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto_auto]"
+    >
+      <Field
+        field={lookUp("q", filter.q)}
+        label="Find"
+        hint="Name, AWB/BL, id, client"
+        type="search"
+        optional
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <SelectField field={lookUp("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
+      <SelectField field={lookUp("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
+      <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
+        <input type="checkbox" name="check" value="1" defaultChecked={filter.check} className="size-5" />
+        Documents to check
+      </label>
+      <Button className="mb-5">Find</Button>
+    </Form>
+  );
+}
+
+/** The rows with a box each, and what is done with all that are ticked. */
+function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: string }) {
+  const { shipments, filter, request } = props;
+  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment is like that.</p>;
+  return (
+    <Form method="post" action="/desk/shipments/move-many" id="many">
+      <input type="hidden" name="request" value={request} />
+      <input type="hidden" name="list" value={searchOf(filter)} />
+      <ul className="ruled rounded-label border border-line bg-raised">
+        {shipments.map((shipment) => (
+          <li key={shipment.id} className="flex items-center gap-1 has-checked:bg-sunken">
+            <label className="flex size-11 shrink-0 items-center justify-center">
+              <span className="sr-only">{shipment.name}</span>
+              <input
+                type="checkbox"
+                name="shipment"
+                value={shipment.id}
+                disabled={shipment.stage === lastStage}
+                className="size-5"
+              />
+            </label>
+            <input type="hidden" name={`seen-${shipment.id}`} value={shipment.version} />
+            <Link
+              data-row
+              to={`/desk/shipments/${shipment.id}${searchOf(filter)}`}
+              className="grid min-w-0 flex-1 gap-x-4 py-2 pr-4 no-underline hover:text-action md:grid-cols-[2fr_1fr_1fr_auto]"
+            >
+              <span className="min-w-0">
+                <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
+                <span className="text-sm wrap-anywhere text-quiet">{shipment.client || shipment.email} </span>
+              </span>
+              <span className="text-sm">
+                {shipment.stage}/{lastStage} {shipment.status}{" "}
+              </span>
+              <span className="text-sm">
+                <TurnMark turn={shipment.turn} />
+                {shipment.awb && <span className="block font-mono text-quiet wrap-anywhere"> {shipment.awb}</span>}{" "}
+              </span>
+              <span className="text-sm text-quiet tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div className="sticky bottom-0 z-10 flex flex-wrap items-end gap-x-3 gap-y-2 border-t border-line bg-surface py-2 print:hidden">
+        <label className="grow text-sm font-semibold sm:max-w-xs">
+          Location
+          <input name="location" maxLength={120} autoComplete="off" className={`mt-1 font-normal ${inputLook}`} />
+        </label>
+        <Button look="action">
+          Move to the next stage
+          <Ticked form="many" />
+        </Button>
+        <TickAll form="many" />
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,31 @@
+/** Sends notices beside the site, in every process of it. */
+import { log } from "../../lib/log.server.ts";
+import { companyBackend } from "../../lib/supabase.server.ts";
+import { sendDueNotices } from "../../models/notice.server.ts";
+import { letterhead } from "../staff/letterhead.ts";
+
+/** Between two looks for what is due, in milliseconds. Mails wait ten minutes anyway. */
+const pause = 30_000;
+
+/** Looks for due notices now and again, until the function that it returns is called and has waited for the mail under way. */
+export function sendNotices(): () => Promise<void> {
+  let isStopped = false;
+  let underWay = Promise.resolve();
+  const look = async () => {
+    try {
+      await sendDueNotices(companyBackend(), letterhead(), () => isStopped);
+    } catch (error) {
+      log("warn", "notices wait", { message: (error as Error).message });
+    }
+    if (!isStopped) timer = setTimeout(begin, pause).unref();
+  };
+  const begin = () => {
+    underWay = look();
+  };
+  let timer = setTimeout(begin, pause).unref();
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+    await underWay;
+  };
+}
