@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import type { Letterhead } from "../models/letter.ts";
+import { StorageTariff } from "../models/storage.ts";
 import { env } from "./env.server.ts";
 
 const files = import.meta.glob<string>("../../content/data/*.yaml", { query: "?raw", import: "default", eager: true });
@@ -116,6 +117,8 @@ export const partners = read("partners", z.array(z.object({ name: text, monogram
 export const team = read("team", z.array(z.object({ name: text, role: text, description: text })).length(3));
 
 export const feeds = read("feeds", z.array(z.object({ name: text, text, url: z.url() })).length(6));
+
+export const storageTariff = read("storage", StorageTariff);
 
 /** The nine options of the quote form; the form takes no other. */
 export const quoteServices = read("quote-services", z.array(text).length(9));

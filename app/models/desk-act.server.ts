@@ -104,29 +104,12 @@ export function saveAwb(backend: Backend, id: string, to: { awb: string; reason?
   return act(backend, "save_awb", { shipment_id: id, ...to, ...signed });
 }
 
-export type Arrival = { place: Place; day: string; size: 20 | 40 };
+/** Where and when cargo arrived, and in what; `free_until` is the last day of free storage. Days are YYYY-MM-DD. */
+export type Arrival = { place: Place; day: string; size: 20 | 40; free_until: string };
 
-/**
- * Days without storage charge for domestic import containers at Mombasa and the inland depots, the day of arrival not
- * counted: Kenya Ports Authority, tariff of 15 September 2023.
- */
-const freeDays = 4;
-
-/** The last day of free storage, YYYY-MM-DD, for a container that arrived on a day. */
-function freeUntil(arrived: string): string {
-  const day = new Date(`${arrived}T00:00:00Z`);
-  day.setUTCDate(day.getUTCDate() + freeDays);
-  return day.toISOString().slice(0, 10);
-}
-
-/** Writes where, when (YYYY-MM-DD) and in what the cargo arrived, and with it the last day of free storage. */
+/** Writes where, when and in what the cargo arrived, and the last day of free storage. */
 export function saveArrival(backend: Backend, id: string, arrival: Arrival, signed: Signed) {
-  return act(backend, "save_arrival", {
-    shipment_id: id,
-    ...arrival,
-    free_until: freeUntil(arrival.day),
-    ...signed,
-  });
+  return act(backend, "save_arrival", { shipment_id: id, ...arrival, ...signed });
 }
 
 /** Tells the client something, in the history of the shipment. */

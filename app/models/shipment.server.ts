@@ -1,10 +1,11 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
+import { calendarDate } from "../lib/dates.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import { answerOf, Caller, type Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { inOrder } from "./document.ts";
-import { pageSize } from "./shipment.ts";
+import { pageSize, type Who } from "./shipment.ts";
 import { oneLine } from "./text.ts";
 
 /** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
@@ -16,7 +17,44 @@ export const CreateShipment = z.object({
   requestId: z.uuid("Open this form again and send it once more."),
 });
 
-const Listed = z.object({ id: z.string(), name: z.string(), status: z.string(), stage: z.number() });
+/** Who acts next, by the `turn` of the database. */
+const who = z.enum(["client", "company", "closed"]).transform((turn): Who => WHO[turn]);
+const WHO = { client: "you", company: "us", closed: "done" } as const;
+
+const Listed = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.string(),
+  stage: z.number(),
+  awb: z.string().nullable(),
+  turn: who,
+  changed_at: z.string(),
+});
+
+const Charge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
+const Awaited = z.object({
+  id: z.string(),
+  name: z.string(),
+  uploaded: z.boolean(),
+  sent_back_at: z.string().nullable(),
+});
+
+/** What waits for the client, the longest first, and how many shipments are whose; counts stop at 100. */
+const Work = z.object({
+  waiting: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      stage: z.number(),
+      documents: z.array(Awaited),
+      charges: z.array(Charge),
+    }),
+  ),
+  yours: z.number(),
+  ours: z.number(),
+  closed: z.number(),
+});
+export type Work = z.infer<typeof Work>;
 
 /** What the company says to all clients; `begun_at` in ISO 8601, UTC. */
 export const Announcement = z.object({ text: z.string(), begun_at: z.string() });
@@ -27,8 +65,10 @@ const PortalPage = z.object({
   caller: Caller,
   announcement: Announcement.nullable(),
   shipments: z.array(Listed),
+  work: Work.nullable(),
   shipment: Listed.extend({
-    awb: z.string().nullable(),
+    arrival: z.object({ place: z.string(), day: z.string(), size: z.number(), free_until: z.string() }).nullable(),
+    charges: z.array(Charge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
     documents: z.array(
       z.object({
         id: z.string(),
@@ -58,6 +98,7 @@ export type ShipmentPage = {
   page: number;
   hasOlder: boolean;
   announcement: Announcement | null;
+  work: Work | null;
 };
 
 type Answer = Promise<PortalPage | Refusal | null>;
@@ -110,8 +151,8 @@ function shipmentAsked(id: string | undefined): string | null {
 export async function listShipments(client: Client, page: number, opened?: string): Promise<ShipmentPage | Refusal> {
   const answer = await portalPage(client, page, shipmentAsked(opened));
   if ("reason" in answer) return answer;
-  const { shipments, announcement } = answer;
-  return { shipments: shipments.slice(0, pageSize), page, hasOlder: shipments.length > pageSize, announcement };
+  const { shipments, announcement, work } = answer;
+  return { shipments: shipments.slice(0, pageSize), page, hasOlder: shipments.length > pageSize, announcement, work };
 }
 
 /**
@@ -197,4 +238,18 @@ export async function findShipmentId(company: Backend, prefix: string): Promise<
 /** Whether a text is an id of ours. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Pay at the bank.", or that it is paid. */
+export function chargeWords(charge: {
+  amount: number;
+  currency: string;
+  due_on: string | null;
+  note: string | null;
+  paid_at: string | null;
+}): string {
+  const { amount, currency, due_on, note, paid_at } = charge;
+  const sum = `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
+  const state = paid_at ? "Paid" : due_on ? `due ${calendarDate(due_on)}` : "due";
+  return [`${sum}, ${state}.`, note].filter(Boolean).join(" ");
 }

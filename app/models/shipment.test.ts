@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastStage, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+import { lastStage, PAYMENTS, type Step, STAGES, shortId, whoseMove } from "./shipment.ts";
 import { stages } from "./stage.server.ts";
 
 test("a shipment has ten stages, each of another name", () => {
@@ -28,3 +28,42 @@ test("the short id is the first eight characters of the id", () => {
 test("a shipment has the three payments of the specification", () => {
   expect(PAYMENTS.map(({ name }) => name)).toEqual(["IDF Fee", "Duties & Taxes", "Agent Fee"]);
 });
+
+const paper = (name: string, state: "here" | "missing" | "sent back") => ({
+  name,
+  uploaded: state === "here",
+  sent_back_at: state === "sent back" ? "2026-05-12T09:00:00Z" : null,
+});
+const papers = (...states: Parameters<typeof paper>[1][]) =>
+  ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"].map((name, index) =>
+    paper(name, states[index] ?? "here"),
+  );
+const due = { item: "idf-fee", due_on: "2026-05-04", paid_at: null };
+const paid = { ...due, paid_at: "2026-05-03T09:00:00Z" };
+const at = (stage: number): Step & { ours?: string } => stages[stage - 1] ?? { who: "us", text: "" };
+
+test.each([
+  [1, papers("missing", "missing", "missing", "missing"), [], "you", at(1).text],
+  [1, papers("missing", "here", "missing"), [], "you", "Upload the Commercial Invoice and Insurance Certificate."],
+  [1, papers(), [], "us", at(1).ours],
+  [3, papers("sent back"), [], "you", "Send us another file for the Commercial Invoice."],
+  [
+    4,
+    papers("sent back", "missing"),
+    [due],
+    "you",
+    "Send us another file for the Commercial Invoice. Upload the Packing List. Pay the IDF Fee by 4 May 2026.",
+  ],
+  [4, papers(), [{ ...due, due_on: null }], "you", "Pay the IDF Fee."],
+  [4, papers(), [paid], "us", at(4).text],
+  [5, papers(), [due], "you", "Pay the IDF Fee by 4 May 2026."],
+  [5, papers(), [], "us", at(5).ours],
+  [8, papers("here", "missing"), [paid], "you", "Upload the Packing List."],
+  [10, papers("missing"), [due], "done", at(10).text],
+] as const)(
+  "at stage %i the move is told from documents and charges: %j %j",
+  (stage, documents, charges, who, text) => {
+    const { who: acts, text: said } = whoseMove({ stage, documents: [...documents], charges: [...charges] }, at(stage));
+    expect([acts, said]).toEqual([who, text]);
+  },
+);

@@ -1,4 +1,6 @@
 /** Shipments: the ten stages and what a client sees of them. Goes to the browser: no schema, no library. */
+import { calendarDate } from "../lib/dates.ts";
+
 /** The stages in order; stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
 export const STAGES = [
   "Client Onboarding",
@@ -24,8 +26,49 @@ export function pageAsked({ searchParams }: URL): number {
   return Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1;
 }
 
-/** What happens at a stage and who acts: the client, the company, or nobody any more. From content/data/stages.yaml. */
-export type Step = { who: "you" | "us" | "done"; text: string };
+/** Who acts next, the client, the company, or nobody any more; and what happens. */
+export type Step = { who: Who; text: string };
+export type Who = "you" | "us" | "done";
+
+/** What tells whose move a shipment is; days YYYY-MM-DD. */
+type Standing = {
+  stage: number;
+  documents: { name: string; uploaded: boolean; sent_back_at: string | null }[];
+  charges: { item: string; due_on: string | null; paid_at: string | null }[];
+};
+
+/**
+ * Whose move a shipment is, and what happens next: the client's while a document is missing or was sent back, or a charge is
+ * due; else what happens at its stage. `here` is that stage. The database has the same rule (private.turn_of).
+ */
+export function whoseMove({ stage, documents, charges }: Standing, here: Step & { ours?: string }): Step {
+  if (stage === lastStage) return here;
+  const awaited = documents.filter(({ uploaded }) => !uploaded);
+  const due = charges.filter(({ paid_at }) => paid_at === null);
+  if (awaited.length + due.length === 0) return here.who === "us" ? here : { who: "us", text: here.ours ?? here.text };
+  // All of them at the first stage: its own words.
+  if (stage === 1 && awaited.length === 4 && due.length === 0 && awaited.every((one) => !one.sent_back_at)) return here;
+  const text = [
+    ...sentence(
+      "Send us another file for the",
+      awaited.filter((one) => one.sent_back_at),
+    ),
+    ...sentence(
+      "Upload the",
+      awaited.filter((one) => !one.sent_back_at),
+    ),
+    ...due.map(({ item, due_on }) => {
+      const name = PAYMENTS.find(({ id }) => id === item)?.name ?? item;
+      return due_on ? `Pay the ${name} by ${calendarDate(due_on)}.` : `Pay the ${name}.`;
+    }),
+  ].join(" ");
+  return { who: "you", text };
+}
+
+function sentence(words: string, documents: { name: string }[]): string[] {
+  if (documents.length === 0) return [];
+  return [`${words} ${new Intl.ListFormat("en").format(documents.map(({ name }) => name))}.`];
+}
 
 /** The first 8 characters of the id, as the company says it on the phone. */
 export function shortId(id: string): string {

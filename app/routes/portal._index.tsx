@@ -1,10 +1,10 @@
-import { useOutletContext } from "react-router";
+import { Link, useOutletContext } from "react-router";
 import { Title } from "~/components/title";
 import type { Overview } from "./portal";
 
 /** Shown while no shipment is selected. */
 export default function Welcome() {
-  const { who, isEmpty } = useOutletContext<Overview>();
+  const { who, isEmpty, work } = useOutletContext<Overview>();
   return (
     <>
       <Title>My Shipments</Title>
@@ -18,6 +18,36 @@ export default function Welcome() {
           ? 'You have no shipments yet. Click "Create Shipment" to get started!'
           : "Choose a shipment to see its stage, documents, payments and history."}
       </p>
+      {!isEmpty && work && <WorkList work={work} />}
     </>
   );
 }
+
+/** What waits for the client over all shipments, each one press from where it is done. */
+function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<Overview["work"]> }) {
+  return (
+    <section aria-labelledby="work-title" className="mt-6">
+      <h2 id="work-title" className="text-lg">
+        Your move
+      </h2>
+      {moves.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
+      <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">
+        {moves.map(({ id, name, text }) => (
+          <li key={id}>
+            <Link to={`/portal/${id}`} className="block px-4 py-3 no-underline hover:text-action">
+              <span className="block font-semibold wrap-anywhere">{name} </span>
+              <span className="text-sm text-quiet">{text}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-3 text-sm text-quiet">
+        {yours > moves.length && `${upTo(yours - moves.length)} more are your move. `}
+        {upTo(ours)} with us, {upTo(closed)} closed.
+      </p>
+    </section>
+  );
+}
+
+/** A count that stops at 100. */
+const upTo = (count: number) => (count >= 100 ? "99+" : count);

@@ -1,6 +1,7 @@
 import { data, Link, NavLink, Outlet, useMatch } from "react-router";
 import { opensOver } from "~/components/dialog";
 import { Flash } from "~/components/flash";
+import { Actor } from "~/components/portal/route-line";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
@@ -9,7 +10,8 @@ import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { pageAsked, shortId } from "~/models/shipment";
-import { listShipments, openPage, type ShipmentInList } from "~/models/shipment.server";
+import { listShipments, openPage, type ShipmentInList, type Work } from "~/models/shipment.server";
+import { moveOf } from "~/models/stage.server";
 import type { Route } from "./+types/portal";
 
 export const middleware: Route.MiddlewareFunction[] = [
@@ -23,12 +25,13 @@ export const middleware: Route.MiddlewareFunction[] = [
 export async function loader({ request, context, params, url }: Route.LoaderArgs) {
   const client = clientOrRefusal(context);
   const opened = (params as { shipmentId?: string }).shipmentId;
-  const list = "reason" in client ? client : await listShipments(client, pageAsked(url), opened);
+  const listed = "reason" in client ? client : await listShipments(client, pageAsked(url), opened);
+  const list = "reason" in listed ? listed : { ...listed, work: opened || !listed.work ? null : workOf(listed.work) };
   const [who, person] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
   if ("reason" in list) {
     const toast = failure("Error fetching shipments", list.reason);
     return data(
-      { who, person, toast, remind: false, shipments: [], page: 1, hasOlder: false, announcement: null },
+      { who, person, toast, remind: false, shipments: [], page: 1, hasOlder: false, announcement: null, work: null },
       { status: list.status },
     );
   }
@@ -38,9 +41,16 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   return data({ who, person, toast: null, remind, ...list }, { headers });
 }
 
+/** What waits for the client, in words. */
+function workOf({ waiting, ...counts }: Work) {
+  const moves = waiting.map((one) => ({ id: one.id, name: one.name, text: moveOf(one).text }));
+  return { ...counts, moves };
+}
+type WorkList = ReturnType<typeof workOf>;
+
 export default function Portal({ loaderData }: Route.ComponentProps) {
   useSessionWatch(loaderData.person);
-  const { who, person, toast, remind, shipments, page, hasOlder, announcement } = loaderData;
+  const { who, person, toast, remind, shipments, page, hasOlder, announcement, work } = loaderData;
   const onList = useMatch("/portal") !== null;
   return (
     <div className="group grid gap-8 lg:grid-cols-[22rem_1fr]">
@@ -61,7 +71,9 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
       )}
       {/* First in reading order, for its h1; to the right of the list on wide screens. */}
       <div className="lg:order-last">
-        <Outlet context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast } satisfies Overview} />
+        <Outlet
+          context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast, work } satisfies Overview}
+        />
       </div>
       <section
         aria-labelledby="shipments-title"
@@ -113,7 +125,7 @@ const reminder: Toast = {
 };
 
 /** What the pages inside the portal know of the person, `person` being the account's id, and of the list beside them. */
-export type Overview = { who: string; person: string; isEmpty: boolean };
+export type Overview = { who: string; person: string; isEmpty: boolean; work: WorkList | null };
 
 function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: number }) {
   return (
@@ -124,9 +136,15 @@ function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: numbe
         className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action forced-colors:border-[Canvas] forced-colors:aria-[current=page]:border-[Highlight]"
       >
         <span className="block font-semibold">{shipment.name} </span>
-        <span className="flex justify-between gap-4 text-sm text-quiet">
-          <span className="font-mono">{shortId(shipment.id)} </span>
-          <span>{shipment.status}</span>
+        <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
+          <span className="font-mono wrap-anywhere">
+            {shortId(shipment.id)} {shipment.awb}{" "}
+          </span>
+          <span>{shipment.status} </span>
+        </span>
+        <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
+          <Actor who={shipment.turn} />
+          <span className="tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
         </span>
       </NavLink>
     </li>

@@ -381,7 +381,9 @@ describe("however much there is to show, a page of the desk crosses the line in 
       const charge = { item, amount: 1_234_567.89 + index, currency: "KES", due_on: "2027-01-15", note };
       orThrow(await setCharge(company, id, charge, {}));
     }
-    orThrow(await saveArrival(company, id, { place: "naivasha", day: "2026-11-20", size: 40 }, {}));
+    orThrow(
+      await saveArrival(company, id, { place: "naivasha", day: "2026-11-20", size: 40, free_until: "2026-11-24" }, {}),
+    );
     for (let event = 0; event < 10; event += 1) orThrow(await sendNote(company, id, longText(200 + event, 160), {}));
     const page = await clerk.browser.open(full.desk);
     for (const [index, name] of allDocuments.slice(2).entries()) {
@@ -1307,7 +1309,14 @@ test("a notice is read by every client above their shipments, changed, and gone 
 
 test("today's lists name what waits, each line with a way to the place on its page, which is there", async () => {
   const own = await newShipment(app, client, "Due in storage", ["Packing List"]);
-  orThrow(await saveArrival(app.company, own.id, { place: "mombasa", day: "2019-05-02", size: 20 }, {}));
+  orThrow(
+    await saveArrival(
+      app.company,
+      own.id,
+      { place: "mombasa", day: "2019-05-02", size: 20, free_until: "2019-05-06" },
+      {},
+    ),
+  );
   const page = await clerk.browser.open("/desk");
   expect(doubleIds(page)).toEqual([]);
   const lists = page.all("main section, main [class*=border]").map(words).join(" ");

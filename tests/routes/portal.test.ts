@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { storageTariff } from "../../app/lib/content.server.ts";
 import { anonymousBackend } from "../../app/lib/supabase.server.ts";
+import { correctStage, markCharge, saveArrival, setCharge } from "../../app/models/desk-act.server.ts";
+import { freeUntil } from "../../app/models/storage.ts";
 import { advance, issueClientIds, setAwb, verify } from "../support/company.ts";
 import {
   type Browser,
@@ -23,7 +26,10 @@ beforeAll(async () => {
 
 const idOf = (path: string) => path.replace("/portal/", "");
 /** The shipments in the list of a page: name, short id and status as one line each. */
-const listOf = (page: Page) => page.all("main section li a").map((link) => link.querySelectorAll("span").map(words));
+const listOf = (page: Page) =>
+  page
+    .all("main section[aria-labelledby=shipments-title] li a")
+    .map((link) => link.querySelectorAll("span").map(words));
 
 describe("the list of shipments", () => {
   test("says how to begin when there is none, and greets by the full name", async () => {
@@ -61,7 +67,9 @@ describe("the list of shipments", () => {
       line("Newer", newer, "Client Onboarding"),
       line("Older", older, "Document Verification"),
     ]);
-    expect(page.all("main section li a").map((link) => link.getAttribute("href"))).toEqual([newer, older]);
+    expect(
+      page.all("main section[aria-labelledby=shipments-title] li a").map((link) => link.getAttribute("href")),
+    ).toEqual([newer, older]);
     expect(page.text).toContain("Choose a shipment");
     expect(page.text).not.toContain("You have no shipments yet");
   });
@@ -231,4 +239,51 @@ test("a page that was refused and one that went well never show a password, toke
     // What the backend keeps of a person besides the name and the id.
     expect(page.html).not.toMatch(/user_metadata|app_metadata|identities|confirmed_at|last_sign_in_at|authenticated/);
   }
+});
+
+describe("whose move it is", () => {
+  test("is told in the list, in the work list and on the page, from documents and charges", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Mover");
+    const tea = await browser.createShipment("Tea");
+    const rice = await browser.createShipment("Rice");
+    for (const name of ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"])
+      expect((await browser.press(await browser.open(rice), `Upload the ${name}`, { file: pdf() })).status).toBe(303);
+    const charge = { item: "duties", amount: 12500.5, currency: "KES", due_on: "2030-05-04", note: "At the bank" };
+    await setCharge(app.company, idOf(tea), charge, {});
+
+    const list = await browser.open("/portal");
+    expect(listOf(list).map((row) => [row[0], row.includes("Your move"), row.includes("With us")])).toEqual([
+      ["Rice", false, true],
+      ["Tea", true, false],
+    ]);
+    expect(list.all("section[aria-labelledby=work-title] li a").map((link) => link.getAttribute("href"))).toEqual([
+      tea,
+    ]);
+    expect(list.text).toContain("1 with us, 0 closed.");
+    expect(list.text).toContain("Pay the Duties & Taxes by 4 May 2030.");
+
+    const page = await browser.open(tea);
+    expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
+    expect(page.text).toMatch(/Your move Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
+    expect((await browser.open(rice)).text).toContain("With us Your documents are here.");
+
+    await markCharge(app.company, idOf(tea), { item: "duties", paid: true }, {});
+    expect((await browser.open(tea)).text).toContain("KES 12,500.50, Paid. At the bank");
+  });
+
+  test("and where free storage stands, until the cargo has left", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Stored");
+    const path = await browser.createShipment("Stored");
+    expect((await browser.open(path)).text).not.toContain("Free at the port");
+    const day = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
+    const arrival = { place: "mombasa", day, size: 40, free_until: freeUntil(day, storageTariff) } as const;
+    await saveArrival(app.company, idOf(path), arrival, {});
+    expect((await browser.open(path)).text).toMatch(
+      /Free at the port until .*, 4 days left\. From .* about USD 60 a day/,
+    );
+    await correctStage(app.company, idOf(path), { stage: 9, reason: "It has left" }, {});
+    expect((await browser.open(path)).text).not.toContain("Free at the port");
+  });
 });

@@ -1,11 +1,16 @@
-import { STAGES, type Step } from "~/models/shipment";
+import { STAGES, type Step, type Who } from "~/models/shipment";
 import { Art } from "../site/art";
 
-const actors: Record<Step["who"], { label: string; colour: string }> = {
+const actors: Record<Who, { label: string; colour: string }> = {
   you: { label: "Your move", colour: "text-needs-you" },
   us: { label: "With us", colour: "text-with-us" },
-  done: { label: "Done", colour: "text-done" },
+  done: { label: "Closed", colour: "text-done" },
 };
+
+/** Whose move it is, in its colour. */
+export function Actor({ who }: { who: Who }) {
+  return <span className={`font-semibold ${actors[who].colour}`}>{actors[who].label} </span>;
+}
 
 /** The ten stages as ten stations of the route line: where the shipment stands, and what happens next. */
 export function RouteLine({ stage, status, step }: { stage: number; status: string; step: Step | null }) {
@@ -44,7 +49,8 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
       </svg>
       {step && (
         <p className="text-sm">
-          <span className={`font-semibold ${actors[step.who].colour}`}>{actors[step.who].label}.</span> {step.text}
+          <Actor who={step.who} />
+          {step.text}
         </p>
       )}
       <details className="mt-2 text-sm print:hidden">

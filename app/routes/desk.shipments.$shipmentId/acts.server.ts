@@ -1,6 +1,7 @@
 /** The forms of a shipment's page at the desk: what each asks for and does. */
 import { z } from "zod";
 import { type FormOfPage, formOf, toastOf } from "~/lib/act-form.server";
+import { storageTariff } from "~/lib/content.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { Reason } from "~/models/colleague";
 import { PLACES, type Place } from "~/models/desk";
@@ -16,6 +17,7 @@ import {
 } from "~/models/desk-act.server";
 import { verifyDocument } from "~/models/document.server";
 import { CURRENCIES, PAYMENTS } from "~/models/shipment";
+import { freeUntil } from "~/models/storage";
 import { oneLine, severalLines } from "~/models/text";
 
 const Day = z
@@ -91,7 +93,12 @@ export function formsOf(id: string): Readonly<Record<string, FormOfPage>> {
       }),
       async ({ backend }, { place, day, size }, sent) =>
         toastOf(
-          await saveArrival(backend, id, { place, day, size: size === "20" ? 20 : 40 }, sent),
+          await saveArrival(
+            backend,
+            id,
+            { place, day, size: size === "20" ? 20 : 40, free_until: freeUntil(day, storageTariff) },
+            sent,
+          ),
           () => "Arrival saved",
           "#storage",
         ),

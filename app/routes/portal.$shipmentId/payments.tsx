@@ -6,13 +6,16 @@ import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 
 /** The three payments. Their buttons only show a toast. */
-export function Payments({ shipmentId }: { shipmentId: string }) {
+export function Payments({ shipmentId, charges }: { shipmentId: string; charges: Record<string, string> }) {
   return (
     <Card title="Payments">
       <ul className="ruled">
         {PAYMENTS.map((payment) => (
           <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">
-            <span>{payment.name}</span>
+            <span>
+              {payment.name}
+              <span className="block text-sm wrap-anywhere text-quiet"> {charges[payment.id]}</span>
+            </span>
             <Form
               method="post"
               action={`/portal/${shipmentId}/payments`}

@@ -2,13 +2,15 @@ import { data, Link } from "react-router";
 import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
-import { theCompany } from "~/lib/content.server";
+import { storageTariff, theCompany } from "~/lib/content.server";
+import { dayInEastAfrica } from "~/lib/dates";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { lastStage, pageAsked, shortId } from "~/models/shipment";
-import { getShipment } from "~/models/shipment.server";
-import { stages } from "~/models/stage.server";
+import { chargeWords, getShipment } from "~/models/shipment.server";
+import { moveOf } from "~/models/stage.server";
+import { storageWords } from "~/models/storage";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
 import { Payments } from "./payments";
@@ -18,7 +20,22 @@ import { fileFieldId, type UploadRefused } from "./upload";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await theShipment(context, params.shipmentId, pageAsked(url));
-  return { shipment, step: stages[shipment.stage - 1] ?? null, mail: theCompany.offices[0]?.email };
+  const { charges, arrival, ...shown } = shipment;
+  return {
+    shipment: shown,
+    step: moveOf(shipment),
+    mail: theCompany.offices[0]?.email,
+    charges: Object.fromEntries(charges.map((charge) => [charge.item, chargeWords(charge)])),
+    storage: arrival && shipment.stage < cargoLeft ? storageOf(arrival) : null,
+  };
+}
+
+/** From this stage on the cargo is not in storage any more. */
+const cargoLeft = 9;
+
+function storageOf({ day, free_until, size }: { day: string; free_until: string; size: number }): string {
+  const today = dayInEastAfrica(new Date());
+  return storageWords({ arrived: day, freeUntil: free_until, size }, storageTariff, today);
 }
 
 /** Takes the file of one document. */
@@ -39,7 +56,7 @@ async function theShipment(context: Route.LoaderArgs["context"], id: string, pag
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipment, step, mail } = loaderData;
+  const { shipment, step, mail, charges, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = problemsOf(actionData, isClosed ? [] : documents);
@@ -62,11 +79,12 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </div>
       </dl>
       <RouteLine stage={stage} status={shipment.status} step={step} />
+      {storage && <p className="mt-4 text-sm">{storage}</p>}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
-            <Payments shipmentId={shipment.id} />
+            <Payments shipmentId={shipment.id} charges={charges} />
           </div>
           <Tracking events={shipment.tracking_events} />
         </div>

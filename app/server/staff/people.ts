@@ -23,8 +23,8 @@ import { sendPasswordLink } from "../../models/password.server.ts";
 import { eraseAccount } from "../../models/retention.server.ts";
 import { removeSecondFactors } from "../../models/second-factor.server.ts";
 import { email, upTo, wholeNumber } from "./arguments.ts";
+import { letterhead } from "./content.ts";
 import { type By, company } from "./context.ts";
-import { letterhead } from "./letterhead.ts";
 import { clientIdLine, colleagueLine, mailLine, note, print } from "./printed.ts";
 
 type Output = { json?: boolean };

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { PLACES, type Place } from "../../models/desk.ts";
 import {
+  type Arrival,
   correctStage,
   markCharge,
   moveShipment,
@@ -18,7 +19,9 @@ import { findDocumentId, openForCompany, verifyDocument } from "../../models/doc
 import { keepShipment } from "../../models/retention.server.ts";
 import { findShipmentId, listAllShipments } from "../../models/shipment.server.ts";
 import { CURRENCIES, lastStage, PAYMENTS } from "../../models/shipment.ts";
+import { freeUntil } from "../../models/storage.ts";
 import { amount, day, stageNumber, upTo } from "./arguments.ts";
+import { storageTariff } from "./content.ts";
 import { type By, company } from "./context.ts";
 import { note, print, shipmentLine } from "./printed.ts";
 
@@ -96,7 +99,8 @@ export function addShipmentCommands(staff: Command, by: By): void {
     .action((id: string, given: { place: Place; day: string; size: "20" | "40" }) =>
       on(id, "shipment arrived", async (found) => {
         const size = given.size === "20" ? 20 : 40;
-        orThrow(await saveArrival(company(), found, { ...given, size }, { by_name: by() }));
+        const arrival: Arrival = { ...given, size, free_until: freeUntil(given.day, storageTariff()) };
+        orThrow(await saveArrival(company(), found, arrival, { by_name: by() }));
         return `${found} arrived at ${PLACES[given.place]} on ${given.day}`;
       }),
     );

@@ -2,7 +2,7 @@
 import { log } from "../../lib/log.server.ts";
 import { companyBackend } from "../../lib/supabase.server.ts";
 import { sendDueNotices } from "../../models/notice.server.ts";
-import { letterhead } from "../staff/letterhead.ts";
+import { letterhead } from "../staff/content.ts";
 
 /** Between two looks for what is due, in milliseconds. Mails wait ten minutes anyway. */
 const pause = 30_000;

@@ -1,4 +1,4 @@
-/** Who writes the mails of the commands. */
+/** What the programs beside the site take from content/data. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
@@ -6,12 +6,21 @@ import { z } from "zod";
 import { projectRoot } from "../../../supabase/local/data-dir.ts";
 import { readSettings } from "../../lib/env.server.ts";
 import type { Letterhead } from "../../models/letter.ts";
+import { StorageTariff } from "../../models/storage.ts";
 
 const Company = z.object({ name: z.string(), offices: z.array(z.object({ phone: z.string(), email: z.string() })) });
 
-/** The company of content/data/company.yaml at its first office, on the site of APP_ORIGIN. */
+/** The company of company.yaml at its first office, on the site of APP_ORIGIN. */
 export function letterhead(): Letterhead {
-  const file = path.join(projectRoot, "content/data/company.yaml");
-  const { name, offices } = Company.parse(parse(readFileSync(file, "utf8")));
+  const { name, offices } = Company.parse(dataOf("company"));
   return { name, email: "", phone: "", ...offices[0], origin: readSettings().origin };
+}
+
+/** The tariff of storage.yaml. */
+export function storageTariff(): StorageTariff {
+  return StorageTariff.parse(dataOf("storage"));
+}
+
+function dataOf(name: string): unknown {
+  return parse(readFileSync(path.join(projectRoot, "content/data", `${name}.yaml`), "utf8"));
 }
