@@ -1,8 +1,10 @@
 /** The log of what the company did: lines of it at the desk, and what commands write and read. */
 import { z } from "zod";
 import type { Database, Json } from "../lib/database.ts";
+import { calendarDate } from "../lib/dates.ts";
 import { refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import { PLACES, type Place } from "./desk.ts";
 import { PAYMENTS, shortId } from "./shipment.ts";
 
 /** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */
@@ -154,9 +156,13 @@ function changeOf(before: State, after: State): string {
 function wordsOf(name: string, state: State): string {
   const value = state?.[name];
   if (value === null || value === undefined) return "";
-  if (name === "amount") return `${state?.currency ?? ""} ${value}`;
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return ["text", "awb", "place", "day", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
+  if (name === "amount") return `${state?.currency ?? ""} ${Number(value).toLocaleString("en-KE")}`;
+  if (name === "due_on") return `due ${calendarDate(text)}`;
+  if (name === "day") return calendarDate(text);
+  if (name === "size") return `${text} ft`;
+  if (name === "place") return PLACES[text as Place] ?? text;
+  return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
 /** A 51st act means that there is a next page. */

@@ -74,7 +74,7 @@ export function clientInvitation(head: Letterhead, clientId: string): Letter {
 }
 
 /** What happened to a shipment: `what` is the status, the document, the item that is charged, or the last free day. */
-export type Happening = {
+type Happening = {
   kind: "stage" | "sent back" | "note" | "charge" | "storage";
   what: string;
   reason: string | null;

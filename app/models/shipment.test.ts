@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastStage, PAYMENTS, type Step, STAGES, shortId, whoseMove } from "./shipment.ts";
+import { lastStage, PAYMENTS, STAGES, type Step, shortId, whoseMove } from "./shipment.ts";
 import { stages } from "./stage.server.ts";
 
 test("a shipment has ten stages, each of another name", () => {

@@ -131,7 +131,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
         <div className="grid gap-6">
           <Account client={client} answer={actionData} />
           <Card title="Log">
-            <LogLines acts={client.log} links />
+            <LogLines acts={client.log} />
             <p className="border-t border-line px-4">
               <Link
                 to={`/desk/log?account=${client.id}`}

@@ -107,7 +107,7 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
           </li>
         ))}
       </ul>
-      <div className="sticky bottom-0 z-10 flex flex-wrap items-end gap-x-3 gap-y-2 border-t border-line bg-surface py-2 print:hidden">
+      <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-x-3 gap-y-2 border-t border-line bg-surface py-2 print:hidden">
         <label className="grow text-sm font-semibold sm:max-w-xs">
           Location
           <input name="location" maxLength={120} autoComplete="off" className={`mt-1 font-normal ${inputLook}`} />

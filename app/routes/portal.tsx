@@ -143,8 +143,7 @@ function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: numbe
           <span>{shipment.status} </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <Actor who={shipment.turn} />
-          <span className="tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
+          <Actor who={shipment.turn} /> <span className="tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
         </span>
       </NavLink>
     </li>

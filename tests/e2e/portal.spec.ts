@@ -103,7 +103,7 @@ test("what staff do shows in the portal, which the sign-out closes", async ({ pa
     await advance(company, id, "Kilindini");
     await page.locator(`a[href="/portal/${id}"]`).click();
     await expect(page.getByText("Verified", { exact: true })).toBeVisible();
-    await expect(page.getByText("MSCU 7788990")).toBeVisible();
+    await expect(page.getByRole("definition").filter({ hasText: "MSCU 7788990" })).toBeVisible();
     await expect(page.getByText("Stage 2/10")).toBeVisible();
     const history = page
       .getByRole("region", { name: "Tracking History" })

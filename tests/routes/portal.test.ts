@@ -265,8 +265,8 @@ describe("whose move it is", () => {
 
     const page = await browser.open(tea);
     expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
-    expect(page.text).toMatch(/Your move Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
-    expect((await browser.open(rice)).text).toContain("With us Your documents are here.");
+    expect(page.text).toMatch(/Your move\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
+    expect((await browser.open(rice)).text).toContain("With us. Your documents are here.");
 
     await markCharge(app.company, idOf(tea), { item: "duties", paid: true }, {});
     expect((await browser.open(tea)).text).toContain("KES 12,500.50, Paid. At the bank");

@@ -9,7 +9,7 @@ const actors: Record<Who, { label: string; colour: string }> = {
 
 /** Whose move it is, in its colour. */
 export function Actor({ who }: { who: Who }) {
-  return <span className={`font-semibold ${actors[who].colour}`}>{actors[who].label} </span>;
+  return <span className={`font-semibold ${actors[who].colour}`}>{actors[who].label}</span>;
 }
 
 /** The ten stages as ten stations of the route line: where the shipment stands, and what happens next. */
@@ -49,8 +49,7 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
       </svg>
       {step && (
         <p className="text-sm">
-          <Actor who={step.who} />
-          {step.text}
+          <Actor who={step.who} />. {step.text}
         </p>
       )}
       <details className="mt-2 text-sm print:hidden">
