@@ -74,7 +74,7 @@ create trigger tell_of_act
 after insert on public.acts
 for each row
 -- Not what is only written down: the demo's acts of last week.
-when (new.at = now() and new.shipment is not null)
+when (new.at >= now() and new.shipment is not null)
 execute function private.tell_of_act();
 
 -- Claims what is due for so many shipments, for whoever calls alone: of two processes each gets other ones. A claim is nothing
@@ -88,6 +88,10 @@ declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
   claimed jsonb;
 begin
+  -- One at a time, so that what happened to a shipment stays together.
+  perform pg_advisory_xact_lock(hashtextextended('claim_notices', 0));
+  delete from public.notices as notice using auth.users as account
+  where account.id = notice.account and account.banned_until > now() and notice.sent_at is null and notice.failed_at is null;
   delete from public.notices where made_at < now() - interval '30 days';
   -- Free storage that ends in two days: told once for each last day.
   perform private.tell_client(shipment.id, 'storage', shipment.free_until::text)
@@ -151,7 +155,7 @@ begin
   update public.notices
   set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour'),
     failed_at = case when made_at < now() - interval '1 day' then now() end
-  where id = any (settle_notices.ids) and sent_at is null;
+  where id = any (settle_notices.ids) and sent_at is null and failed_at is null;
   for lost in
     select distinct notice.account, account.email
     from public.notices as notice

@@ -39,6 +39,8 @@ test("row-level security is on for every table of public, private and storage", 
       "charges",
       "colleagues",
       "undelivered_mails",
+      "notices",
+      "notice_refusals",
       "colleague_invitations",
       "password_links",
       "objects",
@@ -276,7 +278,7 @@ test("every user_id and shipment_id leads an index", async () => {
      from pg_attribute join pg_class on pg_class.oid = attrelid
      where relnamespace = 'public'::regnamespace and relkind = 'r' and attname in ('user_id', 'shipment_id')`,
   );
-  expect(keys).toHaveLength(5);
+  expect(keys).toHaveLength(6);
   expect(keys.filter(({ indexed }) => !indexed)).toEqual([]);
 });
 

@@ -20,6 +20,8 @@ let packingList: string;
 let path: string;
 /** A client ID that nobody has used, issued for an address. */
 let sendable: string;
+/** A notice that is due. */
+let notice: string;
 
 /** Signed in, and nobody of the company who has given a code. */
 const outsiders = [
@@ -82,12 +84,16 @@ beforeAll(async () => {
   }
   const issued = await world.company.rpc("issue_client_ids", { sent_to: "invited@client.example" });
   sendable = issued.data?.[0]?.client_id ?? "";
+  const [due] = await query<{ id: string }>(
+    "update public.notices set due_at = now() where kind = 'stage' returning id",
+  );
+  notice = due?.id ?? "";
 });
 afterAll(() => world.close());
 
 const ofColleagues = ["colleagues", "undelivered_mails", "acts"] as const;
 const ofClients = ["shipments", "documents", "tracking_events", "charges"] as const;
-const added = ["colleagues", "charges", "announcements", "undelivered_mails", "acts"] as const;
+const added = ["colleagues", "charges", "announcements", "undelivered_mails", "acts", "notices"] as const;
 
 describe.each([...ofColleagues, ...ofClients])("of the table %s", (table) => {
   test.each([...colleagues, "the company"])("%s reads every row", async (who) => {
@@ -133,6 +139,12 @@ test("what is announced is read by everybody who is signed in as their account a
     "a clerk before the code": 0,
     "a lead before the code": 0,
   });
+});
+
+test.each(everybody)("%s reads no notice of the table itself", async (who) => {
+  expect(await contents("notices")).not.toEqual([]);
+  const { data, error } = await handleOf(who).from("notices").select("*");
+  expect([data, error?.code]).toEqual([null, "42501"]);
 });
 
 test.each(everybody.filter((who) => who !== "the company"))("%s reads no client ID", async (who) => {
@@ -212,6 +224,17 @@ describe("written by the functions of the desk alone:", () => {
       at: { kind: "client ID" },
       change: { sent_to: "other@client.example" },
       row: () => ({ kind: "client ID", sent_to: "other@client.example" }),
+    },
+    notices: {
+      at: { kind: "stage" },
+      change: { due_at: new Date().toISOString(), what: "Lost", sent_at: null },
+      row: () => ({
+        account: owner.id,
+        shipment_id: shipment,
+        kind: "sent back",
+        what: "Pay",
+        reason: "to this account",
+      }),
     },
     acts: { at: { by_name: "the company" }, change: { by_name: "x" }, row: () => ({ by_name: "x", act: "forged" }) },
     shipments: {
@@ -393,6 +416,9 @@ describe("an act of the desk", () => {
     ["record_act", () => ({ by_name: "Lead", act: "forged" })],
     ["past_acts", () => ({})],
     ["delete_past_acts", () => ({})],
+    ["claim_notices", () => ({})],
+    ["settle_notices", () => ({ ids: [notice], sent: true })],
+    ["want_notices", () => ({ account: owner.id, wanted: false })],
   ];
   test.each(ofTheCompany)("%s is the company's alone, not a lead's", async (name, args) => {
     const before = await deskState(world);

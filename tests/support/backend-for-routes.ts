@@ -29,6 +29,8 @@ async function start() {
   const dataDir = mkdtempSync(path.join(tmpdir(), "routes-"));
   const database = await databaseOn(server.url);
   process.env.DATABASE_URL = database.url;
+  // Stays, for what tests arrange past the backend.
+  process.env.TESTS_DATABASE_URL = database.url;
   Object.assign(process.env, cheapHashes);
   process.env.DATA_DIR = dataDir;
   process.env.BACKEND_PORT = String(await freePort());

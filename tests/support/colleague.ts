@@ -60,6 +60,7 @@ export async function makeAccount(world: World, email: string, invitation: strin
 const changed = [
   ...["public.acts", "public.announcements", "public.charges", "public.client_ids", "public.colleagues"],
   ...["public.documents", "public.shipments", "public.tracking_events", "public.undelivered_mails"],
+  ...["public.notices", "private.notice_refusals"],
   ...["auth.users", "auth.sessions", "auth.mfa_factors", "private.password_links", "private.colleague_invitations"],
 ];
 

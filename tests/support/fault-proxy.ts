@@ -63,6 +63,8 @@ export async function faultProxy(target: string) {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The backend itself. */
+    target,
     /** The calls that arrived, as "METHOD /path?query", oldest first. */
     calls,
     /** The same with the first 10,000 bytes of what was sent. */

@@ -1,0 +1,82 @@
+/** A mail server for tests: it takes every mail, and can go away and come back. */
+import { subscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+/**
+ * Lets the sockets of this process send small pieces at once. Between two programs on one machine the mailer's last line
+ * would wait 40 ms for an acknowledgement that the system delays.
+ */
+export function sendAtOnce(): void {
+  subscribe("net.client.socket", (made) => (made as { socket: Socket }).socket.setNoDelay(true));
+}
+
+const answers: Record<string, string> = {
+  EHLO: "250 mail.test",
+  HELO: "250 mail.test",
+  MAIL: "250 sender ok",
+  RCPT: "250 recipient ok",
+  DATA: "354 go ahead",
+  RSET: "250 forgotten",
+  NOOP: "250 ok",
+  QUIT: "221 bye",
+};
+
+export async function smtpServer() {
+  /** Every mail that was taken, as it came. */
+  const mails: string[] = [];
+  const sockets = new Set<Socket>();
+  let goesAfter = Number.POSITIVE_INFINITY;
+
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket)).on("error", () => undefined);
+    const say = (line: string) => socket.write(`${line}\r\n`);
+    let pending = "";
+    let isData = false;
+    say("220 mail.test");
+    socket.setEncoding("latin1").on("data", (chunk: string) => {
+      pending += chunk;
+      for (;;) {
+        const end = isData ? "\r\n.\r\n" : "\r\n";
+        const at = pending.indexOf(end);
+        if (at < 0) return;
+        const said = pending.slice(0, at);
+        pending = pending.slice(at + end.length);
+        if (isData) {
+          // Before it has said that it took the mail.
+          if (mails.length >= goesAfter) return goAway();
+          mails.push(said.replaceAll("\r\n..", "\r\n."));
+          say("250 taken");
+        } else say(answers[said.slice(0, 4).toUpperCase()] ?? "502 not here");
+        isData = !isData && /^DATA$/i.test(said);
+        if (/^QUIT$/i.test(said)) socket.end();
+      }
+    });
+  });
+
+  function goAway(): void {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  }
+  async function listen(port: number): Promise<number> {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  }
+  const port = await listen(0);
+
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    goAway,
+    /** Goes away while it is handed the mail after so many. */
+    goAwayAfter(count: number) {
+      goesAfter = count;
+    },
+    async comeBack() {
+      goesAfter = Number.POSITIVE_INFINITY;
+      await listen(port);
+    },
+  };
+}
