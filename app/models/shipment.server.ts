@@ -1,6 +1,5 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
-import { calendarDate } from "../lib/dates.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import { answerOf, Caller, type Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
@@ -238,18 +237,4 @@ export async function findShipmentId(company: Backend, prefix: string): Promise<
 /** Whether a text is an id of ours. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-}
-
-/** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Pay at the bank.", or that it is paid. */
-export function chargeWords(charge: {
-  amount: number;
-  currency: string;
-  due_on: string | null;
-  note: string | null;
-  paid_at: string | null;
-}): string {
-  const { amount, currency, due_on, note, paid_at } = charge;
-  const sum = `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
-  const state = paid_at ? "Paid" : due_on ? `due ${calendarDate(due_on)}` : "due";
-  return [`${sum}, ${state}.`, note].filter(Boolean).join(" ");
 }

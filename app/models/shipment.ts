@@ -84,3 +84,17 @@ export const PAYMENTS = [
 
 /** Currencies of what clients are charged. The database has the same list. */
 export const CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
+
+/** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Pay at the bank.", or that it is paid. */
+export function chargeWords(charge: {
+  amount: number;
+  currency: string;
+  due_on: string | null;
+  note: string | null;
+  paid_at: string | null;
+}): string {
+  const { amount, currency, due_on, note, paid_at } = charge;
+  const sum = `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
+  const state = paid_at ? "Paid" : due_on ? `due ${calendarDate(due_on)}` : "due";
+  return [`${sum}, ${state}.`, note].filter(Boolean).join(" ");
+}

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { z } from "zod";
 import { ActForm, ActProblems, type RefusedAct, requestOf, useAct } from "~/components/desk/act-form";
+import { Undelivered } from "~/components/desk/undelivered";
 import { Field } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
@@ -116,53 +117,6 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
         </List>
       </div>
     </>
-  );
-}
-
-const mailNames: Record<string, string> = {
-  notice: "A notice",
-  "password change": "The news of the changed password",
-  "second factor": "The news of the removed second factor",
-};
-
-type UndeliveredMail = TodayPage["undelivered"]["rows"][number];
-
-/** A mail that did not leave, and where it is sent again. */
-function Undelivered({ mail, isLead, request }: { mail: UndeliveredMail; isLead: boolean; request: string }) {
-  const { id, kind, sent_to, account, client_id, is_colleague, at } = mail;
-  const name = (
-    <span className="sr-only">
-      : the {kind} to {sent_to}
-    </span>
-  );
-  const isWanted = ["invitation", "client ID", "new password"].includes(kind);
-  const place = is_colleague ? (isLead ? "/desk/colleagues" : null) : account && `/desk/clients/${account}`;
-  return (
-    <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
-      <span>
-        {mailNames[kind] ?? `The ${kind}`} to <span className="font-semibold wrap-anywhere">{sent_to}</span>,{" "}
-        {eastAfricaTime(at)}
-        {is_colleague && !isLead && isWanted && ". A lead sends it again."}
-      </span>
-      <span className="flex flex-wrap items-center gap-2">
-        {client_id && (
-          <ActForm id={`send-${id}`} act="send" request={request}>
-            <input type="hidden" name="clientId" value={client_id} />
-            <Button>Send again{name}</Button>
-          </ActForm>
-        )}
-        {place && (
-          <Link to={place} className="inline-flex min-h-11 items-center underline">
-            {isWanted ? "Send again" : "Tell them"}
-            {name}
-          </Link>
-        )}
-        <ActForm id={`dealt-with-${id}`} act="dealt-with">
-          <input type="hidden" name="mail" value={id} />
-          <Button>Dealt with{name}</Button>
-        </ActForm>
-      </span>
-    </li>
   );
 }
 

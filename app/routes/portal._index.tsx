@@ -26,10 +26,9 @@ export default function Welcome() {
 /** What waits for the client over all shipments, each one press from where it is done. */
 function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<Overview["work"]> }) {
   return (
-    <section aria-labelledby="work-title" className="mt-6">
-      <h2 id="work-title" className="text-lg">
-        Your move
-      </h2>
+    <section aria-label="Your move" className="mt-6">
+      {/* No heading: the page's own one comes after it, with the list. */}
+      <p className="text-lg font-semibold">Your move</p>
       {moves.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">
         {moves.map(({ id, name, text }) => (

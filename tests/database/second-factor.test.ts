@@ -316,6 +316,7 @@ describe("with a page of the portal the database says who asks:", () => {
       caller: { email: other.email, full_name: `Client ${other.email}`, factors: [], colleague: null },
       announcement: null,
       shipments: [],
+      work: null,
       shipment: null,
     });
   });
@@ -335,7 +336,10 @@ describe("with a page of the portal the database says who asks:", () => {
     const left = world.withToken(client.accessToken);
     expect((await asked(left)).caller).not.toBeNull();
     await client.handle.auth.signOut();
-    expect(await asked(left)).toEqual({ caller: null, announcement: null, shipments: [], shipment: null });
+    const nothing = { waiting: [], yours: 0, ours: 0, closed: 0 };
+    expect(await asked(left)).toEqual({
+      ...{ caller: null, announcement: null, shipments: [], work: nothing, shipment: null },
+    });
   });
 
   test("nothing to a visitor", async () => {

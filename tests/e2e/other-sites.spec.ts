@@ -56,7 +56,7 @@ for (const [whose, address] of origins) {
       }
     }
     await page.goto("/portal");
-    await expect(page.getByRole("link", { name: /Mine/ })).toBeVisible();
+    await expect(page.getByRole("region", { name: "My Shipments" }).getByRole("link", { name: /Mine/ })).toBeVisible();
     await expect(page.locator("main").getByText("Theirs")).toHaveCount(0);
     await expect(page.locator("html")).toHaveClass(/dark/);
   });

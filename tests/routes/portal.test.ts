@@ -257,9 +257,7 @@ describe("whose move it is", () => {
       ["Rice", false, true],
       ["Tea", true, false],
     ]);
-    expect(list.all("section[aria-labelledby=work-title] li a").map((link) => link.getAttribute("href"))).toEqual([
-      tea,
-    ]);
+    expect(list.all("section[aria-label='Your move'] li a").map((link) => link.getAttribute("href"))).toEqual([tea]);
     expect(list.text).toContain("1 with us, 0 closed.");
     expect(list.text).toContain("Pay the Duties & Taxes by 4 May 2030.");
 

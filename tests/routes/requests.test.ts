@@ -109,7 +109,7 @@ test("after all of that the client is signed in and has one shipment", async () 
   // A damaged form to sign out has signed out nevertheless.
   if (!client.cookies.has("session")) await client.logIn(email);
   const page = await client.open("/portal");
-  expect(page.all("main section li")).toHaveLength(1);
+  expect(page.all("main section[aria-labelledby=shipments-title] li")).toHaveLength(1);
   expect(page.all("html").map((html) => html.getAttribute("class"))).toEqual(["dark"]);
 });
 
