@@ -15,9 +15,11 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/portal\/two-factor|\/site\/(structured-data|fold))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/act-form|\/portal\/two-factor|\/site\/(structured-data|fold))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
+    // Pages with several forms: the desk's, and a client's account.
+    { name: "acts", test: /\/app\/components\/act-form/, minShareCount: 2 },
     // Nothing of the desk is in the script of visitors and clients.
     { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
     // What search engines read, and what folds: public pages alone.

@@ -1,5 +1,13 @@
 import { useEffect } from "react";
-import { data, Links, Meta, Scripts, ScrollRestoration, type ShouldRevalidateFunctionArgs } from "react-router";
+import {
+  data,
+  Links,
+  Meta,
+  Scripts,
+  ScrollRestoration,
+  type ShouldRevalidateFunctionArgs,
+  useMatches,
+} from "react-router";
 import type { Route } from "./+types/root";
 import { ErrorPage } from "./components/error-page";
 import { Flash, Toaster } from "./components/flash";
@@ -68,13 +76,34 @@ export function Layout({ children }: { children: React.ReactNode }) {
   const theme = useChosenTheme() ?? page?.theme ?? "dark";
   const isBelowQuote = useIsBelowQuote();
   usePageChange();
+  const head = (
+    <>
+      <meta charSet="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <Meta />
+      <Links />
+    </>
+  );
+  // A page that stands alone, without the site around it and without script.
+  if (useMatches().some(({ handle }) => (handle as { bare?: true } | undefined)?.bare)) {
+    return (
+      <html lang="en" className={theme}>
+        <head>
+          {head}
+          <link rel="icon" href="data:," />
+        </head>
+        <body>
+          <main id="main" className="mx-auto max-w-3xl px-4 py-6">
+            {children}
+          </main>
+        </body>
+      </html>
+    );
+  }
   return (
     <html lang="en" className={theme}>
       <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <Meta />
-        <Links />
+        {head}
         <link rel="alternate" href="/resources/blog/rss.xml" type="application/rss+xml" title="Blog" />
         {page?.lite ? (
           // An empty icon, or the browser would request /favicon.ico.

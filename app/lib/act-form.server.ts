@@ -1,4 +1,4 @@
-/** Pages of the desk with several forms: one action reads which of them was sent, judges it, acts, and answers. */
+/** Pages with several forms, of the desk or of an account: one action reads which was sent, judges it, acts, and answers. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
 import type { z } from "zod";
@@ -15,17 +15,20 @@ export type Sent = { seen?: number; request?: string };
 /** The toast that follows an act, and where it leads: another page, or a place `at` on the same one, such as "#payments". */
 export type Acted = { toast: string; to?: string; at?: string };
 
-/** One form of a page: its schema, and what it does. */
-export type FormOfPage = {
+/** One form of a page: its schema, and what it does for who sends it. */
+export type FormOfPage<Who = AtDesk> = {
   schema: z.ZodType;
-  run: (desk: AtDesk, value: never, sent: Sent) => Promise<Acted | Refusal>;
+  run: (who: Who, value: never, sent: Sent) => Promise<Acted | Failed>;
 };
 
+/** A refusal, perhaps of one field. */
+type Failed = Refusal & { fieldErrors?: Record<string, string[]> };
+
 /** Declares a form; the value that `run` gets is what the schema makes of the fields. */
-export function formOf<Value>(
+export function formOf<Value, Who = AtDesk>(
   schema: z.ZodType<Value>,
-  run: (desk: AtDesk, value: Value, sent: Sent) => Promise<Acted | Refusal>,
-): FormOfPage {
+  run: (who: Who, value: Value, sent: Sent) => Promise<Acted | Failed>,
+): FormOfPage<Who> {
   return { schema, run };
 }
 
@@ -44,33 +47,46 @@ export function toastOfMail(told: { sent: boolean } | Refusal, toast: string) {
   return { toast: told.sent ? toast : "Done, but its mail could not be sent: it is on Today's list" };
 }
 
-/**
- * Acts on the form that names itself by its field `act`, and goes back to `page` with a toast. A refused one comes back
- * with what was typed, `form`, its id on the page, and the `request` it was sent with: its answer may be all that was
- * lost, and sending it again then makes no second act.
- */
+/** Answers a form of the desk as answerFormOf does. */
 export async function answerForm(
   request: Request,
   context: Readonly<RouterContextProvider>,
   page: string,
   forms: Readonly<Record<string, FormOfPage>>,
 ) {
-  const desk = requireColleague(context);
+  return answerFormOf(requireColleague(context), request, context, page, forms);
+}
+
+/**
+ * Acts on the form that names itself by its field `act`, and goes back to `page` with a toast. A refused one comes back
+ * with what was typed, `form`, its id on the page, and the `request` it was sent with: its answer may be all that was
+ * lost, and sending it again then makes no second act. Passwords and codes do not come back.
+ */
+export async function answerFormOf<Who>(
+  who: Who,
+  request: Request,
+  context: Readonly<RouterContextProvider>,
+  page: string,
+  forms: Readonly<Record<string, FormOfPage<Who>>>,
+) {
   const sent = await readForm(request);
   const act = String(sent.get("act"));
   const one = Object.hasOwn(forms, act) ? forms[act] : undefined;
   if (!one) throw data("This form is not known here. Open the page again.", { status: 400 });
   const signed = sentWith(sent);
   const again = { form: String(sent.get("form") ?? ""), request: signed.request };
+  const hideFields = ["password", "present", "code"];
   const submission = parseWithZod(sent, { schema: one.schema });
   if (submission.status !== "success") {
-    const result = submission.reply();
+    const result = submission.reply({ hideFields });
     return refuse(result, notDone(firstError(result)), 400, again);
   }
-  const outcome = await one.run(desk, submission.value as never, signed).catch(refusalOfThrown);
-  if ("reason" in outcome)
+  const outcome = await one.run(who, submission.value as never, signed).catch(refusalOfThrown);
+  if ("reason" in outcome) {
+    const { reason, status, fieldErrors } = outcome as Failed;
     // A question of the page's own is no failure: it has no words here.
-    return refuse(submission.reply(), outcome.reason ? notDone(outcome.reason) : undefined, outcome.status, again);
+    return refuse(submission.reply({ hideFields, fieldErrors }), reason ? notDone(reason) : undefined, status, again);
+  }
   const place = outcome.to ?? `${page}${outcome.at ?? ""}`;
   return redirectWithFlash(context, place, { title: outcome.toast, variant: "default" });
 }

@@ -4,12 +4,15 @@
  * One line of cells, quoted. A cell that a spreadsheet would take for a formula gets an apostrophe before it: what a client
  * typed runs nothing (OWASP, CSV injection).
  */
-function csvLine(cells: string[]): string {
+export function csvLine(cells: string[]): string {
   const quoted = cells.map(
     (cell) => `"${(/^[\s]*[=+\-@＝＋－＠\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`,
   );
   return `${quoted.join(",")}\r\n`;
 }
+
+/** The mark that makes spreadsheets read UTF-8. */
+export const csvMark = "\ufeff";
 
 /**
  * A download of all rows. `next` fetches the rows after one, null for the first; an empty page is the end. The first page
@@ -23,8 +26,7 @@ export async function csvStream<Row>(
 ): Promise<Response> {
   let rows = await next(null);
   const encoder = new TextEncoder();
-  // The mark that makes spreadsheets read UTF-8.
-  let before = `\ufeff${csvLine(head)}`;
+  let before = csvMark + csvLine(head);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const last = rows.at(-1);

@@ -450,8 +450,13 @@ export type Database = {
         Args: { by_name?: string; request?: string; text: string }
         Returns: undefined
       }
+      ask_erasure: { Args: { wanted: boolean }; Returns: undefined }
       ask_password_link: {
         Args: { account: string; by_name?: string }
+        Returns: string
+      }
+      begin_email_change: {
+        Args: { account: string; email: string }
         Returns: string
       }
       begin_erasure: {
@@ -460,6 +465,10 @@ export type Database = {
       }
       change_role: {
         Args: { account: string; by_name?: string; role: string }
+        Returns: undefined
+      }
+      change_shipment: {
+        Args: { awb: string; name: string; seen: number; shipment_id: string }
         Returns: undefined
       }
       claim_mail: {
@@ -530,13 +539,16 @@ export type Database = {
         Args: { by_name?: string; mail: string }
         Returns: undefined
       }
+      email_change: { Args: { token: string }; Returns: Json }
       end_announcement: { Args: { by_name?: string }; Returns: undefined }
+      end_share: { Args: { id: string }; Returns: undefined }
       find_account: { Args: { email: string }; Returns: string }
       forget_email: { Args: { email: string }; Returns: undefined }
       forget_gone_accounts: {
         Args: Record<PropertyKey, never>
         Returns: number
       }
+      forget_past_links: { Args: Record<PropertyKey, never>; Returns: number }
       invite_colleague: {
         Args: {
           by_name?: string
@@ -593,6 +605,10 @@ export type Database = {
           role: string
         }[]
       }
+      make_share: {
+        Args: { id: string; shipment_id: string; token_hash: string }
+        Returns: undefined
+      }
       mark_charge: {
         Args: {
           by_name?: string
@@ -643,10 +659,35 @@ export type Database = {
         Args: { by_name?: string; document_id: string; shipment_id: string }
         Returns: Json
       }
+      own_data: { Args: { before?: string; before_id?: string }; Returns: Json }
       password_link: { Args: { token: string }; Returns: Json }
       past_acts: { Args: Record<PropertyKey, never>; Returns: number }
       past_retention: { Args: Record<PropertyKey, never>; Returns: Json }
-      portal_page: { Args: { opened?: string; page?: number }; Returns: Json }
+      portal_account: { Args: Record<PropertyKey, never>; Returns: Json }
+      portal_file: {
+        Args: { document_id: string; shipment_id: string }
+        Returns: Json
+      }
+      portal_page: {
+        Args: {
+          opened?: string
+          page?: number
+          q?: string
+          stage?: number
+          turn?: string
+        }
+        Returns: Json
+      }
+      portal_shipments_after: {
+        Args: {
+          before?: string
+          before_id?: string
+          q?: string
+          stage?: number
+          turn?: string
+        }
+        Returns: Json
+      }
       prove_password: {
         Args: { email: string; token: string }
         Returns: boolean
@@ -663,6 +704,10 @@ export type Database = {
           shipment?: string
         }
         Returns: undefined
+      }
+      refuse_erasure: {
+        Args: { account: string; by_name?: string; reason: string }
+        Returns: string
       }
       release_attempt: { Args: { attempt: string }; Returns: undefined }
       release_mail: {
@@ -743,12 +788,18 @@ export type Database = {
         Args: { ids: string[]; sent: boolean }
         Returns: undefined
       }
+      shared_shipment: { Args: { token: string }; Returns: Json }
       spend_client_id: {
         Args: { client_id: string; email: string }
         Returns: boolean
       }
+      spend_email_change: { Args: { token: string }; Returns: boolean }
       spend_password_link: { Args: { token: string }; Returns: boolean }
       take_attempt: { Args: { limits: Json }; Returns: Json }
+      take_back_file: {
+        Args: { document_id: string; seen: number }
+        Returns: string
+      }
       unspend_password_link: { Args: { token: string }; Returns: undefined }
       unverify_document: {
         Args: {

@@ -16,6 +16,22 @@ export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))} EAT`;
 }
 
+const dayAndMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "Africa/Nairobi" });
+
+/** "12 May" for an ISO 8601 time of this year in East Africa, "12 May 2025" for another one. */
+export function shortDay(iso: string, now = new Date()): string {
+  const year = dayInEastAfrica(new Date(iso)).slice(0, 4);
+  const day = dayAndMonth.format(new Date(iso));
+  return year === dayInEastAfrica(now).slice(0, 4) ? day : `${day} ${year}`;
+}
+
+/** "14:05 EAT" for an ISO 8601 time of today in East Africa, "12 May, 14:05 EAT" for another day. */
+export function shortTime(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  const time = eastAfricaTime(iso).split(", ").at(-1);
+  return dayInEastAfrica(at) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
+}
+
 /** The calendar day in East Africa at a moment, YYYY-MM-DD. */
 export function dayInEastAfrica(moment: Date): string {
   return new Date(moment.valueOf() + 3 * 3_600_000).toISOString().slice(0, 10);

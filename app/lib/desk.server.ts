@@ -1,5 +1,5 @@
 /** The gate of /desk: for colleagues whose session gave the code of a second factor. */
-import { createContext, data, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
+import { createContext, type MiddlewareFunction, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
 import { toLogin } from "./kept-cookies.server.ts";
 import { type Refusal, refusalOfThrown, thrown } from "./refusal.server.ts";
@@ -100,33 +100,4 @@ export async function deskPage<Page>(context: Readonly<RouterContextProvider>, s
   const page = schema.safeParse(answer);
   if (!page.success) throw thrown(refusalOfThrown(page.error));
   return page.data;
-}
-
-/** The action of a page that has no form. */
-export function noForm(): never {
-  throw data("Not found", { status: 404 });
-}
-
-const failed = createContext<unknown>();
-
-/**
- * Middleware and loader of an address that answers with a file of `make`. The route has a component, NoPage, so that what
- * `make` throws becomes the site's error page, and no bare JSON.
- */
-export function fileRoute(make: (args: MiddlewareArgs) => Response | Promise<Response>) {
-  const middleware: MiddlewareFunction<Response>[] = [
-    async (args, next) => {
-      if (args.request.method === "POST") return next();
-      try {
-        return await make(args);
-      } catch (error) {
-        args.context.set(failed, error);
-        return next();
-      }
-    },
-  ];
-  const loader = ({ context }: { context: Readonly<RouterContextProvider> }): never => {
-    throw context.get(failed);
-  };
-  return { middleware, loader };
 }

@@ -18,6 +18,9 @@ const hour = 60 * minute;
 /** How long used codes are remembered, in seconds: they are valid for 90 (three steps of 30). */
 const codeLife = 2 * minute;
 
+/** Copies of all data of one account in an hour. */
+const archivesPerHour = 5;
+
 /** What a 429 says when the backend gave no time, in seconds. */
 const unknownWait = 5 * minute;
 
@@ -97,6 +100,13 @@ export class Limits {
   write(userId: string): Promise<Attempt | Refusal> {
     return this.#take("Too many changes in one minute.", [
       { of: ["write", userId], most: env().limits.writes, seconds: minute },
+    ]);
+  }
+
+  /** A copy of all data of a signed-in client: it reads every file of theirs. */
+  archive(userId: string): Promise<Attempt | Refusal> {
+    return this.#take("Your data was downloaded several times just now.", [
+      { of: ["archive", userId], most: archivesPerHour, seconds: hour },
     ]);
   }
 

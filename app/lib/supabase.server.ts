@@ -171,8 +171,8 @@ export function anonymousBackend(): Backend {
 
 /**
  * The company's handle, which bypasses row-level security. Only for staff commands, limits, client IDs, confirming an
- * address, links to a new password, accounts of colleagues, erasing, and the bytes of files after the database has judged
- * who asks for them.
+ * address, links from mails and to shipments, accounts of colleagues, erasing, notices, and the bytes of files after the database
+ * has judged who asks for them.
  */
 export function companyBackend(access: BackendAccess = env().backend): Backend {
   return detached(access.url, access.secretKey);

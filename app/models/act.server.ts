@@ -108,6 +108,7 @@ export const ACTS: Readonly<Record<string, string>> = {
   "account close": "Account closed",
   "account open": "Account opened again",
   "account erase": "Account erased",
+  "account keep": "Erasing refused",
   "colleague invite": "Colleague invited",
   "colleague role": "Role changed",
   "colleague remove": "Colleague removed",

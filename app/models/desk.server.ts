@@ -36,6 +36,7 @@ export const TodayPage = z.object({
       at: time,
     }),
   ),
+  erasures: listOf(z.object({ account: z.string(), name: z.string(), at: time })),
 });
 export type TodayPage = z.infer<typeof TodayPage>;
 
@@ -130,6 +131,7 @@ export const ClientsPage = z.object({
     client_id: z.string().nullable(),
     factors: z.number(),
     kept_until: z.string().nullable(),
+    erasure_asked_at: time.nullable(),
     shipments: z.array(Listed.pick({ id: true, name: true, stage: true, status: true, turn: true })),
     log: z.array(ShownAct),
   }).nullable(),

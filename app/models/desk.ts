@@ -1,4 +1,4 @@
-/** The desk's lists: what is asked for, as it stands in their addresses. Goes to the browser. */
+/** The lists of the desk and of the portal: what is asked for, as it stands in their addresses. Goes to the browser. */
 
 /** Whose move a shipment is. */
 export const TURNS = { client: "Client's move", company: "Our move", closed: "Closed" } as const;
@@ -8,7 +8,7 @@ export type Turn = keyof typeof TURNS;
 export const PLACES = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
 export type Place = keyof typeof PLACES;
 
-/** The filter of /desk/shipments. `stage` is 1 to 10; `check` asks for those with a document to check. */
+/** The filter of a list of shipments. `stage` is 1 to 10; `check`, at the desk, asks for those with a document to check. */
 export type Filter = { q: string; stage: number | null; turn: Turn | null; check: boolean; page: number };
 
 /** The filter that an address asks for; what makes no sense counts as not asked. */

@@ -9,6 +9,9 @@ export const DEFAULT_DOCUMENTS = [
   "Bill of Lading",
 ] as const;
 
+/** The id of the file field of a document on its page. */
+export const fileFieldId = (document: string) => `file-${document}`;
+
 export type DocumentState = "missing" | "uploaded" | "verified";
 
 /** What the client sees of a document: its file awaited, in our hands, or checked. */

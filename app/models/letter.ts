@@ -60,6 +60,63 @@ export function passwordChanged(head: Letterhead): Letter {
   };
 }
 
+/** To the new address of an account: the link that confirms it, good for a day. */
+export function newAddressLetter(head: Letterhead, token: string): Letter {
+  return {
+    subject: "Confirm your new e-mail address",
+    text: letter(head, [
+      "Somebody with an account at our portal wants to use this address from now on. Confirm it on this page, within a day; it asks for the account's password:",
+      `${head.origin}/auth/email?token=${token}`,
+      "It was not you? Then do nothing: nothing changes.",
+    ]),
+  };
+}
+
+/** To an address that has an account, when another account asked to use it. */
+export function addressTaken(head: Letterhead): Letter {
+  return {
+    subject: "Your e-mail address at our portal",
+    text: letter(head, [
+      "Somebody asked to use this address for another account at our portal. It has an account already, so nothing was changed.",
+      "It was you? Log in with this address.",
+    ]),
+  };
+}
+
+/** To the present address of an account: another one was asked for. */
+export function addressChangeAsked(head: Letterhead): Letter {
+  return {
+    subject: "Somebody asked to change your e-mail address",
+    text: letter(head, [
+      "Somebody who is logged in to your account asked to use another e-mail address for it. We have written to that address; until it is confirmed nothing changes.",
+      "It was not you? Change your password at once, which signs every other device out, and call us.",
+    ]),
+  };
+}
+
+/** To the address that an account had until now. */
+export function addressChanged(head: Letterhead): Letter {
+  return {
+    subject: "Your e-mail address was changed",
+    text: letter(head, [
+      "Your account has another e-mail address since a moment ago. Log in with that one from now on; this address gets no more mail about it.",
+      "It was not you? Call us at once.",
+    ]),
+  };
+}
+
+/** To a client whose account is not erased yet, though they asked for it. */
+export function erasureRefused(head: Letterhead, reason: string): Letter {
+  return {
+    subject: "Your wish to have your account erased",
+    text: letter(head, [
+      "You asked us to erase your account. We cannot do that yet:",
+      reason,
+      `You can ask again at any time: ${head.origin}/portal/account`,
+    ]),
+  };
+}
+
 /** To a new client: their client ID, with a sign-up page that has it filled in. */
 export function clientInvitation(head: Letterhead, clientId: string): Letter {
   return {
@@ -94,7 +151,6 @@ export function shipmentNotice(head: Letterhead, told: Told, stop: string): Lett
       ...happened.map(sentenceOf),
       `It is at stage ${told.stage} of ${lastStage} now: ${told.status}. ${moves[turn]}`,
       `${head.origin}/portal/${told.shipment}`,
-      `We never send our bank details or a change of them by mail. Such a mail is not from us: call us.`,
       `No more of these mails: ${stop}`,
     ]),
   };
@@ -127,6 +183,6 @@ const itemOf = (id: string) => PAYMENTS.find((payment) => payment.id === id)?.na
 const passwordLink = ({ origin }: Letterhead, token: string) => `${origin}/auth/password?token=${token}`;
 
 function letter({ name, phone, origin }: Letterhead, paragraphs: string[]): string {
-  const foot = `${name}\n${phone}\nIs this really us? Our addresses and numbers stand on ${origin}/contact`;
+  const foot = `${name}\n${phone}\nWe never send bank details by mail. Is this really us? ${origin}/additional-info#really-us`;
   return `${[...paragraphs, foot].join("\n\n")}\n`;
 }

@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import { type Told, tell } from "./colleague.server.ts";
 import { act } from "./desk-act.server.ts";
+import { erasureRefused, type Letterhead } from "./letter.ts";
 
 /** What public.past_retention answers; days such as 2033-11-21, `last_seen` in ISO 8601. */
 const PastRetention = z.object({
@@ -68,6 +70,27 @@ export async function eraseAccount(
     return { reason: `${(error as Error).message} The account is closed: erase it again.`, status: 503 };
   }
   return null;
+}
+
+/** Answers a client who asked to be erased that it cannot be yet, with the reason, by mail. */
+export async function refuseErasure(
+  backend: Backend,
+  company: Backend,
+  head: Letterhead,
+  account: string,
+  reason: string,
+  by_name?: string,
+): Promise<Told> {
+  const answered = await act(backend, "refuse_erasure", { account, reason, by_name });
+  if ("reason" in answered) return answered;
+  return tell(company, head, { email: answered.answer, account, kind: "erasure" }, erasureRefused(head, reason));
+}
+
+/** Deletes links that have ended, and notices of a month ago; how many. Throws. */
+export async function forgetPastLinks(company: Backend): Promise<number> {
+  const { data, error, status } = await company.rpc("forget_past_links");
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  return data;
 }
 
 /** Keeps a shipment longer, through a day such as "2035-12-31". Answers its last day before. */

@@ -1,18 +1,27 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
-import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown, thrown } from "../lib/refusal.server.ts";
 import { answerOf, Caller, type Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import { type Filter, filterOf } from "./desk.ts";
 import { inOrder } from "./document.ts";
 import { pageSize, type Who } from "./shipment.ts";
 import { oneLine } from "./text.ts";
 
+const shipmentName = oneLine("").max(120, "Use at most 120 characters for the name.");
+/** The number of the air waybill or the bill of lading, where it is known; "" is none. */
+const awb = oneLine("")
+  .max(64, "Use at most 64 characters for the AWB/BL.")
+  .optional()
+  .transform((text) => text ?? "");
+
+/** The form that changes a shipment at stage 1. */
+export const ChangeShipment = z.object({ name: shipmentName.min(1, "Enter a name for the shipment."), awb });
+
 /** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
 export const CreateShipment = z.object({
-  name: oneLine("")
-    .max(120, "Use at most 120 characters for the name.")
-    .optional()
-    .transform((name) => name ?? ""),
+  name: shipmentName.optional().transform((name) => name ?? ""),
+  awb,
   requestId: z.uuid("Open this form again and send it once more."),
 });
 
@@ -28,6 +37,7 @@ const Listed = z.object({
   awb: z.string().nullable(),
   turn: who,
   changed_at: z.string(),
+  created_at: z.string(),
 });
 
 const Charge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
@@ -76,8 +86,14 @@ const PortalPage = z.object({
         verified: z.boolean(),
         sent_back_at: z.string().nullable(),
         sent_back_reason: z.string().nullable(),
+        file_name: z.string().nullable(),
+        file_size: z.number().nullable(),
+        uploaded_at: z.string().nullable(),
+        version: z.number(),
       }),
     ),
+    version: z.number(),
+    shares: z.array(z.object({ id: z.string(), token_hash: z.string(), made_at: z.string(), expires_at: z.string() })),
     tracking_events: z.array(
       z.object({
         id: z.string(),
@@ -94,7 +110,6 @@ type PortalPage = z.infer<typeof PortalPage>;
 export type ShipmentInList = PortalPage["shipments"][number];
 export type ShipmentPage = {
   shipments: ShipmentInList[];
-  page: number;
   hasOlder: boolean;
   announcement: Announcement | null;
   work: Work | null;
@@ -111,31 +126,39 @@ function callsOf(backend: Backend): Map<string, Answer> {
   return made;
 }
 
-const keyOf = (page: number, opened: string | null) => `${page} ${opened}`;
+/** What a page of the portal asks for: a page of the list by its filter, and perhaps the shipment that is open. */
+type Asked = { filter: Filter; opened: string | null };
+
+const keyOf = (asked: Asked) => JSON.stringify(asked);
 
 /** Fetches a page of the portal with who asks, once for this request: nothing that it shows is changed in it. */
-export function openPage(backend: Backend, page: number, opened: string | undefined): Answer {
-  const shipment = shipmentAsked(opened);
-  const call = askForPage(backend, page, shipment);
-  callsOf(backend).set(keyOf(page, shipment), call);
+export function openPage(backend: Backend, url: URL, opened: string | undefined): Answer {
+  const asked = { filter: filterOf(url), opened: shipmentAsked(opened) };
+  const call = askForPage(backend, asked);
+  callsOf(backend).set(keyOf(asked), call);
   return call;
 }
 
 /** The page that openPage fetched, or the page as it is after a change, for all who ask meanwhile. */
-async function portalPage({ backend }: Client, page: number, opened: string | null): Promise<PortalPage | Refusal> {
+async function portalPage({ backend }: Client, asked: Asked): Promise<PortalPage | Refusal> {
   const made = callsOf(backend);
-  const key = keyOf(page, opened);
-  const call = made.get(key) ?? askForPage(backend, page, opened).finally(() => made.delete(key));
+  const key = keyOf(asked);
+  const call = made.get(key) ?? askForPage(backend, asked).finally(() => made.delete(key));
   made.set(key, call);
   const answer = await call;
   // A session that was ended during this request: the next one finds out.
   return answer && ("reason" in answer || answer.caller) ? answer : refusalOfThrown(null);
 }
 
-function askForPage(backend: Backend, page: number, opened: string | null): Answer {
-  const args = opened ? { page, opened } : { page };
+function askForPage(backend: Backend, { filter, opened }: Asked): Answer {
+  const args = { page: filter.page, ...searchArgs(filter), ...(opened && { opened }) };
   // A GET: it changes nothing, so backendFetch may retry it.
   return answerOf(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
+}
+
+/** What a filter asks the database for. */
+function searchArgs({ q, stage, turn }: Filter) {
+  return { ...(q && { q }), ...(stage && { stage }), ...(turn && { turn }) };
 }
 
 /** The id in the address of a page if it can be one. */
@@ -144,26 +167,51 @@ function shipmentAsked(id: string | undefined): string | null {
 }
 
 /**
- * One page of the client's shipments, newest first; pages count from 1. `opened` is the id in the address of the page,
- * if any: getShipment then shares the call.
+ * One page of the client's shipments by the filter in an address, newest first. `opened` is the id in the address of the
+ * page, if any: getShipment then shares the call.
  */
-export async function listShipments(client: Client, page: number, opened?: string): Promise<ShipmentPage | Refusal> {
-  const answer = await portalPage(client, page, shipmentAsked(opened));
+export async function listShipments(client: Client, url: URL, opened?: string): Promise<ShipmentPage | Refusal> {
+  const answer = await portalPage(client, { filter: filterOf(url), opened: shipmentAsked(opened) });
   if ("reason" in answer) return answer;
   const { shipments, announcement, work } = answer;
-  return { shipments: shipments.slice(0, pageSize), page, hasOlder: shipments.length > pageSize, announcement, work };
+  return { shipments: shipments.slice(0, pageSize), hasOlder: shipments.length > pageSize, announcement, work };
 }
 
 /**
- * A shipment of the client's with its documents in their order and its events newest first; `page` is the page of the
- * list beside it. Null alike for an unknown id, a stranger's shipment, or something that is no id.
+ * A shipment of the client's with its documents in their order and its events newest first; `url` asks for the list
+ * beside it. Null alike for an unknown id, a stranger's shipment, or something that is no id.
  */
-export async function getShipment(client: Client, id: string, page = 1) {
+export async function getShipment(client: Client, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
-  const answer = await portalPage(client, page, id);
+  const answer = await portalPage(client, { filter: filterOf(url), opened: id });
   if ("reason" in answer) return answer;
   const { shipment } = answer;
   return shipment && { ...shipment, documents: inOrder(shipment.documents) };
+}
+
+const Rows = z.object({ caller: Caller, shipments: z.array(Listed) });
+
+/** The client's shipments of a filter, 500 of them after `last`, newest first; none at the end. Throws a refusal. */
+export async function shipmentsAfter(backend: Backend, filter: Filter, last: ShipmentInList | null) {
+  const after = last ? { before: last.created_at, before_id: last.id } : {};
+  const { data, error, status } = await backend.rpc(
+    "portal_shipments_after",
+    { ...searchArgs(filter), ...after },
+    { get: true },
+  );
+  if (error) throw thrown(refusalOf({ ...error, status }));
+  return Rows.parse(data).shipments;
+}
+
+/** Changes the name and the AWB/BL of a shipment of the client's at stage 1; `seen` is its version then. Null when done. */
+export async function changeShipment(
+  client: Client,
+  id: string,
+  { name, awb }: z.infer<typeof ChangeShipment>,
+  seen: number,
+): Promise<Refusal | null> {
+  const { error, status } = await client.backend.rpc("change_shipment", { shipment_id: id, name, awb, seen });
+  return error ? refusalOf({ ...error, status }) : null;
 }
 
 /**
@@ -172,11 +220,18 @@ export async function getShipment(client: Client, id: string, page = 1) {
  */
 export async function createShipment(
   client: Client,
-  { name, requestId }: { name: string; requestId: string },
+  { name, awb = "", requestId }: { name: string; awb?: string; requestId: string },
 ): Promise<{ id: string } | Refusal> {
   const { data, error, status } = await client.backend
     .from("shipments")
-    .insert({ name, user_id: client.id, request_id: requestId, status: "Client Onboarding", stage: 1 })
+    .insert({
+      name,
+      awb: awb || null,
+      user_id: client.id,
+      request_id: requestId,
+      status: "Client Onboarding",
+      stage: 1,
+    })
     // Only the id: the embedded backend returns an array when an insert selects nested rows.
     .select("id")
     .single();
@@ -190,48 +245,6 @@ export async function createShipment(
     .retry(false)
     .single();
   return made.error ? refusalOf({ ...made.error, status: made.status }) : made.data;
-}
-
-const columns = "id, user_id, name, status, stage, awb, created_at";
-
-/** Staff: every shipment, newest first. Throws when the backend refuses. */
-export async function listAllShipments(company: Backend) {
-  const all = [];
-  const step = 1000;
-  for (let first = 0; ; first += step) {
-    const { data, error, status } = await company
-      .from("shipments")
-      .select(columns)
-      .order("created_at", { ascending: false })
-      .order("id", { ascending: false })
-      .range(first, first + step - 1)
-      .retry(false);
-    if (error) throw new Error(refusalOf({ ...error, status }).reason);
-    all.push(...data);
-    if (data.length < step) return all;
-  }
-}
-
-/**
- * Staff: the id of the one shipment that begins with `prefix`, case and dashes as in a uuid.
- * Throws when there is none, or more than one.
- */
-export async function findShipmentId(company: Backend, prefix: string): Promise<string> {
-  const typed = prefix.toLowerCase();
-  const shape = "00000000-0000-0000-0000-000000000000";
-  const isPrefix = typed.length > 0 && typed.length <= shape.length;
-  if (!isPrefix || !isUuid(typed + shape.slice(typed.length))) throw new Error(`There is no shipment ${prefix}.`);
-  const { data, error, status } = await company
-    .from("shipments")
-    .select("id")
-    .gte("id", typed + shape.slice(typed.length))
-    .lte("id", typed + shape.replaceAll("0", "f").slice(typed.length))
-    .limit(2)
-    .retry(false);
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
-  if (data.length > 1) throw new Error(`More than one shipment begins with ${prefix}: give more of its id.`);
-  if (!data[0]) throw new Error(`There is no shipment ${prefix}.`);
-  return data[0].id;
 }
 
 /** Whether a text is an id of ours. */

@@ -20,18 +20,12 @@ export const lastStage = STAGES.length;
 /** Shipments on one page of the list. */
 export const pageSize = 20;
 
-/** The page of the list that an address asks for with `?page=`, from 1; the first for anything else. */
-export function pageAsked({ searchParams }: URL): number {
-  const asked = Number(searchParams.get("page"));
-  return Number.isInteger(asked) && asked > 0 && asked < 1e6 ? asked : 1;
-}
-
 /** Who acts next, the client, the company, or nobody any more; and what happens. */
 export type Step = { who: Who; text: string };
 export type Who = "you" | "us" | "done";
 
 /** What tells whose move a shipment is; days YYYY-MM-DD. */
-type Standing = {
+export type Standing = {
   stage: number;
   documents: { name: string; uploaded: boolean; sent_back_at: string | null }[];
   charges: { item: string; due_on: string | null; paid_at: string | null }[];

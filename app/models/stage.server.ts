@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { read } from "../lib/content.server.ts";
-import { STAGES, type Step, whoseMove } from "./shipment.ts";
+import { fileFieldId, inOrder } from "./document.ts";
+import { PAYMENTS, STAGES, type Standing, type Step, whoseMove } from "./shipment.ts";
 
 const Stage = z.object({
   name: z.string(),
@@ -21,6 +22,19 @@ export const stages = read(
 );
 
 /** Whose move a shipment is, and what happens next; at a stage that is none, the first one's words. */
-export function moveOf(shipment: Parameters<typeof whoseMove>[0]): Step {
+export function moveOf(shipment: Standing): Step {
   return whoseMove(shipment, stages[shipment.stage - 1] ?? (stages[0] as Step));
+}
+
+/**
+ * The button of a client's move: its words, and the place on the shipment's page where it is done. Null when the move is
+ * not theirs.
+ */
+export function pressOf(shipment: Standing & { documents: (Standing["documents"][number] & { id: string })[] }) {
+  if (moveOf(shipment).who !== "you") return null;
+  const awaited = inOrder(shipment.documents).filter(({ uploaded }) => !uploaded);
+  const [first] = [...awaited.filter((one) => one.sent_back_at), ...awaited];
+  if (first) return { words: `Upload the ${first.name}`, at: `#${fileFieldId(first.id)}` };
+  const due = PAYMENTS.find(({ id }) => shipment.charges.some((one) => one.item === id && one.paid_at === null));
+  return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
 }

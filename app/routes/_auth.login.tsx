@@ -5,10 +5,12 @@ import { Field } from "~/components/field";
 import { answerAtOnce } from "~/components/flash";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
+import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
+import { theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { keepsNoCookies, trial } from "~/lib/kept-cookies.server";
@@ -28,7 +30,8 @@ export function loader({ request, url }: Route.LoaderArgs) {
   const next = portalPath(url.searchParams.get("next"));
   const noCookies = keepsNoCookies(request, url);
   const headers: HeadersInit = noCookies ? { "Set-Cookie": trial() } : {};
-  return data({ next: next === "/portal" ? null : next, noCookies }, { headers });
+  const mail = theCompany.offices[0]?.email;
+  return data({ next: next === "/portal" ? null : next, noCookies, mail }, { headers });
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -100,10 +103,19 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
           Forgot password?
         </Button>
       </Form>
+      <p className="mb-3 text-sm text-quiet">
+        Locked out? Call <OfficePhone /> or write to {loaderData.mail}. When we know that it is you, we mail you a link
+        to a new password.
+      </p>
       <p>
         Invited, and no account yet?{" "}
         <Link to="/signup" className="inline-flex min-h-11 items-center underline">
           Sign up with your Client ID
+        </Link>
+      </p>
+      <p>
+        <Link to="/additional-info#really-us" className="inline-flex min-h-11 items-center underline">
+          Is this really us?
         </Link>
       </p>
     </>

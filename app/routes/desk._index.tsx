@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, type RefusedAct, requestOf, useAct } from "~/components/desk/act-form";
+import { ActForm, ActProblems, type RefusedAct, requestOf, useAct } from "~/components/act-form";
 import { Undelivered } from "~/components/desk/undelivered";
 import { Field } from "~/components/field";
 import { SubmitButton } from "~/components/form";
@@ -67,9 +67,9 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
       <ActProblems answer={actionData} />
       <h1 className="mb-4 text-xl">Today</h1>
       <Notice said={today.announcement} answer={actionData} request={request} />
-      <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_1fr]">
+      <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
         <List
-          className="lg:row-span-4"
+          className="lg:row-span-5"
           title="Documents to check"
           count={to_check.count}
           empty="Every document is checked."
@@ -110,6 +110,21 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
             <Row key={line.shipment} line={line} to="#note" when={`since ${eastAfricaTime(line.at)}`} />
           ))}
         </List>
+        {today.erasures.count > 0 && (
+          <List title="Asked to be erased" count={today.erasures.count} empty="">
+            {today.erasures.rows.map(({ account, name, at }) => (
+              <li key={account}>
+                <Link
+                  to={`/desk/clients/${account}`}
+                  className="flex flex-wrap justify-between gap-x-4 px-4 py-3 text-sm no-underline hover:text-action"
+                >
+                  <span className="font-semibold wrap-anywhere">{name} </span>
+                  <span className="text-quiet tabular-nums">since {eastAfricaTime(at)}</span>
+                </Link>
+              </li>
+            ))}
+          </List>
+        )}
         <List title="Not delivered" count={undelivered.count} empty="Every mail has left.">
           {undelivered.rows.map((mail) => (
             <Undelivered key={mail.id} mail={mail} isLead={isLead} request={request} />

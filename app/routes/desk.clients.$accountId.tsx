@@ -1,6 +1,6 @@
 import { data, Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, ReasonForm, type RefusedAct, useAct } from "~/components/desk/act-form";
+import { ActForm, ActProblems, ReasonForm, type RefusedAct, useAct } from "~/components/act-form";
 import { LogLines, TurnMark } from "~/components/desk/parts";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";
@@ -16,7 +16,7 @@ import { Reason } from "~/models/colleague";
 import { searchOf } from "~/models/desk";
 import { ClientsPage, type OpenedClient } from "~/models/desk.server";
 import { sendPasswordLink } from "~/models/password.server";
-import { eraseAccount } from "~/models/retention.server";
+import { eraseAccount, refuseErasure } from "~/models/retention.server";
 import { removeSecondFactors } from "~/models/second-factor.server";
 import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
@@ -55,6 +55,10 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     erase: formOf(WithReason, async ({ backend }, { reason }) => {
       const refused = await eraseAccount(backend, companyBackend(), id, reason);
       return refused ?? { toast: "The account is gone", to: "/desk/clients" };
+    }),
+    keep: formOf(WithReason, async ({ backend }, { reason }) => {
+      const told = await refuseErasure(backend, companyBackend(), theLetterhead(), id, reason);
+      return toastOfMail(told, "The answer is on its way");
     }),
   });
 }
@@ -152,6 +156,20 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
   const kept = client.kept_until && new Date(client.kept_until) >= new Date() ? client.kept_until : null;
   return (
     <Card title="Account">
+      {client.erasure_asked_at && (
+        <div className="border-b border-line pt-3">
+          <p className="mb-1 px-4 text-sm font-semibold text-needs-you">
+            Asked on {eastAfricaTime(client.erasure_asked_at)} to be erased.
+          </p>
+          <ReasonForm
+            act="keep"
+            title="Answer that it cannot be erased yet"
+            text="The reason goes to them by mail, as you write it here."
+            hint="Such as: the law has us keep your last shipment until 4 May 2033"
+            answer={answer}
+          />
+        </div>
+      )}
       {!client.closed && client.confirmed && (
         <ActForm id={link.id} act="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">

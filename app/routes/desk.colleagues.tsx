@@ -1,14 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import {
-  ActForm,
-  ActProblems,
-  ReasonForm,
-  type RefusedAct,
-  requestOf,
-  showing,
-  useAct,
-} from "~/components/desk/act-form";
+import { ActForm, ActProblems, ReasonForm, type RefusedAct, requestOf, showing, useAct } from "~/components/act-form";
 import { Field, SelectField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";

@@ -3,7 +3,8 @@ import { LogLines, lookUp, Pager } from "~/components/desk/parts";
 import { Field, SelectField } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
-import { deskPage, noForm } from "~/lib/desk.server";
+import { deskPage } from "~/lib/desk.server";
+import { noForm } from "~/lib/file-route.server";
 import { ACTS, LogPage, logFilterOf } from "~/models/act.server";
 import type { Route } from "./+types/desk.log";
 

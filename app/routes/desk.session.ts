@@ -1,5 +1,6 @@
 import { NoPage } from "~/components/no-page";
-import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
+import { requireColleague } from "~/lib/desk.server";
+import { fileRoute, noForm } from "~/lib/file-route.server";
 
 /** Session check for useSessionWatch: an empty answer, or the redirect to the login by deskMiddleware. */
 const check = fileRoute(({ context }) => {

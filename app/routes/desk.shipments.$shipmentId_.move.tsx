@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { data } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, requestOf, useAct } from "~/components/desk/act-form";
+import { ActForm, ActProblems, requestOf, useAct } from "~/components/act-form";
 import { Field, TextField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Title } from "~/components/title";

@@ -5,7 +5,7 @@ import { Field, inputLook, SelectField } from "~/components/field";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
-import { noForm } from "~/lib/desk.server";
+import { noForm } from "~/lib/file-route.server";
 import { type Filter, searchOf, TURNS } from "~/models/desk";
 import type { ShownShipment } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";

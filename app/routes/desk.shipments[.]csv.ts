@@ -1,6 +1,7 @@
 import { NoPage } from "~/components/no-page";
 import { csvStream } from "~/lib/csv.server";
-import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
+import { requireColleague } from "~/lib/desk.server";
+import { fileRoute, noForm } from "~/lib/file-route.server";
 import { refusalOf, thrown } from "~/lib/refusal.server";
 import { forLongReads } from "~/lib/supabase.server";
 import { filterOf } from "~/models/desk";

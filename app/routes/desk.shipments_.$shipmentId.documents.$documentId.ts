@@ -1,9 +1,10 @@
 import { data, redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
-import { fileRoute, noForm, requireColleague } from "~/lib/desk.server";
+import { requireColleague } from "~/lib/desk.server";
+import { fileRoute, noForm } from "~/lib/file-route.server";
 import { thrown } from "~/lib/refusal.server";
 import { companyBackend } from "~/lib/supabase.server";
-import { fileAnswer, openForCompany } from "~/models/document.server";
+import { fileAnswer, openForCompany } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
 /** The file of a document, checked; that it was opened is an act. */

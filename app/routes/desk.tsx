@@ -1,7 +1,8 @@
 import { Link, NavLink, Outlet } from "react-router";
 import { DeskUnavailable } from "~/components/desk/unavailable";
 import { useSessionWatch } from "~/components/portal/session-watch";
-import { deskMiddleware, noForm, requireColleague } from "~/lib/desk.server";
+import { deskMiddleware, requireColleague } from "~/lib/desk.server";
+import { noForm } from "~/lib/file-route.server";
 import { askForDesk } from "~/models/desk.server";
 import type { Route } from "./+types/desk";
 

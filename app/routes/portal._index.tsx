@@ -1,10 +1,13 @@
-import { Link, useOutletContext } from "react-router";
+import { Form, Link, useOutletContext } from "react-router";
+import { inputLook } from "~/components/field";
 import { Title } from "~/components/title";
+import { Button, buttonLook } from "~/components/ui/button";
+import { STAGES } from "~/models/shipment";
 import type { Overview } from "./portal";
 
 /** Shown while no shipment is selected. */
 export default function Welcome() {
-  const { who, isEmpty, work } = useOutletContext<Overview>();
+  const { who, isEmpty, work, pages } = useOutletContext<Overview>();
   return (
     <>
       <Title>My Shipments</Title>
@@ -19,6 +22,7 @@ export default function Welcome() {
           : "Choose a shipment to see its stage, documents, payments and history."}
       </p>
       {!isEmpty && work && <WorkList work={work} />}
+      {!isEmpty && <Find key={pages.all} {...pages} />}
     </>
   );
 }
@@ -31,9 +35,9 @@ function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<
       <p className="text-lg font-semibold">Your move</p>
       {moves.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">
-        {moves.map(({ id, name, text }) => (
+        {moves.map(({ id, name, text, to }) => (
           <li key={id}>
-            <Link to={`/portal/${id}`} className="block px-4 py-3 no-underline hover:text-action">
+            <Link to={to} className="block px-4 py-3 no-underline hover:text-action">
               <span className="block font-semibold wrap-anywhere">{name} </span>
               <span className="text-sm text-quiet">{text}</span>
             </Link>
@@ -50,3 +54,41 @@ function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<
 
 /** A count that stops at 100. */
 const upTo = (count: number) => (count >= 100 ? "99+" : count);
+
+/** Search over all shipments, by a GET: what is found has an address. */
+function Find({ q, stage, turn, all }: Overview["pages"]) {
+  return (
+    <Form role="search" action="/portal" className="mt-6 grid max-w-xl grid-cols-2 gap-2 print:hidden">
+      <label htmlFor="find" className="col-span-2 -mb-1 text-sm font-semibold">
+        Find a shipment
+      </label>
+      <input
+        id="find"
+        type="search"
+        name="q"
+        defaultValue={q}
+        placeholder="Name, AWB/BL or number"
+        autoComplete="off"
+        className={`col-span-2 ${inputLook}`}
+      />
+      <select name="turn" aria-label="Whose move" defaultValue={turn ?? ""} className={inputLook}>
+        <option value="">Anybody's move</option>
+        <option value="client">Your move</option>
+        <option value="company">With us</option>
+        <option value="closed">Closed</option>
+      </select>
+      <select name="stage" aria-label="Stage" defaultValue={stage ?? ""} className={inputLook}>
+        <option value="">Any stage</option>
+        {STAGES.map((name, index) => (
+          <option key={name} value={index + 1}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Button>Find</Button>
+      <a href={`/portal/shipments.csv${all}`} className={buttonLook("quiet")}>
+        Download as CSV
+      </a>
+    </Form>
+  );
+}

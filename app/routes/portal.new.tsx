@@ -48,7 +48,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
   const { person } = useOutletContext<Overview>();
-  const [form, fields] = useActionForm("create-shipment", actionData, ["name"]);
+  const [form, fields] = useActionForm("create-shipment", actionData, ["name", "awb"]);
   useDraft(form.id, person);
   // A refused form keeps its requestId: if the shipment was made after all, a retry finds that one.
   const sent = actionData?.result?.initialValue?.requestId;
@@ -65,6 +65,14 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
           label="Name of the shipment"
           hint="For yourself, such as the goods and where they go"
           autoComplete="off"
+        />
+        <Field
+          field={fields.awb}
+          label="AWB/BL"
+          hint="The number of the air waybill or the bill of lading, if you have it"
+          optional
+          autoComplete="off"
+          spellCheck={false}
         />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Creating…">Create Shipment</SubmitButton>{" "}

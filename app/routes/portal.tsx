@@ -1,4 +1,4 @@
-import { data, Link, NavLink, Outlet, useMatch } from "react-router";
+import { data, Link, NavLink, Outlet, type useLoaderData, useMatch } from "react-router";
 import { opensOver } from "~/components/dialog";
 import { Flash } from "~/components/flash";
 import { Actor } from "~/components/portal/route-line";
@@ -9,49 +9,89 @@ import { failure } from "~/lib/answer.server";
 import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
-import { pageAsked, shortId } from "~/models/shipment";
+import { type Filter, filterOf, searchOf } from "~/models/desk";
+import { shortId } from "~/models/shipment";
 import { listShipments, openPage, type ShipmentInList, type Work } from "~/models/shipment.server";
-import { moveOf } from "~/models/stage.server";
+import { moveOf, pressOf } from "~/models/stage.server";
 import type { Route } from "./+types/portal";
 
 export const middleware: Route.MiddlewareFunction[] = [
   portalMiddleware(
     ({ url, params }) =>
       (backend) =>
-        openPage(backend, pageAsked(url), params.shipmentId),
+        openPage(backend, url, params.shipmentId),
   ),
 ];
 
 export async function loader({ request, context, params, url }: Route.LoaderArgs) {
   const client = clientOrRefusal(context);
   const opened = (params as { shipmentId?: string }).shipmentId;
-  const listed = "reason" in client ? client : await listShipments(client, pageAsked(url), opened);
-  const list = "reason" in listed ? listed : { ...listed, work: opened || !listed.work ? null : workOf(listed.work) };
+  const listed = "reason" in client ? client : await listShipments(client, url, opened);
   const [who, person] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
-  if ("reason" in list) {
-    const toast = failure("Error fetching shipments", list.reason);
-    return data(
-      { who, person, toast, remind: false, shipments: [], page: 1, hasOlder: false, announcement: null, work: null },
-      { status: list.status },
-    );
+  const filter = filterOf(url);
+  if ("reason" in listed) {
+    const toast = failure("Error fetching shipments", listed.reason);
+    const nothing = { remind: false, shipments: [], pages: pagesOf(filter, [], false), announcement: null, work: null };
+    return data({ who, person, toast, ...nothing }, { status: listed.status });
   }
   const isAbout2fa = url.pathname.startsWith("/portal/2fa");
   const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request) && !isAbout2fa;
   const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
-  return data({ who, person, toast: null, remind, ...list }, { headers });
+  const { shipments, hasOlder, announcement, work } = listed;
+  return data(
+    {
+      who,
+      person,
+      toast: null,
+      remind,
+      shipments: shipments.map(rowOf),
+      pages: pagesOf(filter, shipments, hasOlder),
+      announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.begun_at) },
+      work: opened || !work ? null : workOf(work),
+    },
+    { headers },
+  );
 }
 
-/** What waits for the client, in words. */
+/** What a row of the list says. */
+function rowOf({ id, name, awb, status, turn, changed_at }: ShipmentInList) {
+  return { id, name, numbers: [shortId(id), awb].join(" "), status, turn, changed: eastAfricaTime(changed_at) };
+}
+
+/**
+ * The filter of the list, and where its pages are; `search` keeps it beside an open shipment. `none` says why a list is
+ * empty though there may be shipments.
+ */
+function pagesOf({ q, stage, turn, page }: Filter, { length }: unknown[], hasOlder: boolean) {
+  const filter = { q, stage, turn };
+  const isEmpty = length === 0 && (page > 1 ? "There are no older shipments." : searchOf(filter) && noneFound);
+  return {
+    ...filter,
+    none: isEmpty || null,
+    search: searchOf({ ...filter, page }),
+    all: searchOf(filter),
+    newer: page > 1 ? searchOf({ ...filter, page: page - 1 }) : null,
+    older: hasOlder ? searchOf({ ...filter, page: page + 1 }) : null,
+  };
+}
+
+const noneFound = "No shipment of yours is like that.";
+
+/** What waits for the client, in words, and where it is done. */
 function workOf({ waiting, ...counts }: Work) {
-  const moves = waiting.map((one) => ({ id: one.id, name: one.name, text: moveOf(one).text }));
+  const moves = waiting.map((one) => {
+    const { id, name } = one;
+    return { id, name, text: moveOf(one).text, to: `/portal/${id}${pressOf(one)?.at ?? ""}` };
+  });
   return { ...counts, moves };
 }
 type WorkList = ReturnType<typeof workOf>;
 
 export default function Portal({ loaderData }: Route.ComponentProps) {
   useSessionWatch(loaderData.person);
-  const { who, person, toast, remind, shipments, page, hasOlder, announcement, work } = loaderData;
+  const { who, person, toast, remind, shipments, pages, announcement, work } = loaderData;
   const onList = useMatch("/portal") !== null;
+  const Heading = onList ? "h1" : "h2";
   return (
     <div className="group grid gap-8 lg:grid-cols-[22rem_1fr]">
       {remind && (
@@ -66,13 +106,21 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
       )}
       {announcement && (
         <p className="border-l-4 border-needs-you pl-4 lg:col-span-2 print:hidden">
-          {announcement.text} <span className="text-sm text-quiet">{eastAfricaTime(announcement.begun_at)}</span>
+          {announcement.text} <span className="text-sm text-quiet">{announcement.at}</span>
         </p>
       )}
       {/* First in reading order, for its h1; to the right of the list on wide screens. */}
       <div className="lg:order-last">
         <Outlet
-          context={{ who, person, isEmpty: shipments.length === 0 && page === 1 && !toast, work } satisfies Overview}
+          context={
+            {
+              who,
+              person,
+              isEmpty: shipments.length === 0 && !pages.none && !toast,
+              work,
+              pages,
+            } satisfies Overview
+          }
         />
       </div>
       <section
@@ -80,35 +128,30 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         className={onList ? "" : "hidden group-has-[dialog:modal]:block lg:block print:hidden"}
       >
         <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-          {onList ? (
-            <h1 id="shipments-title" className="text-lg">
-              My Shipments
-            </h1>
-          ) : (
-            <h2 id="shipments-title" className="text-lg">
-              My Shipments
-            </h2>
-          )}
+          <Heading id="shipments-title" className="text-lg">
+            My Shipments
+          </Heading>
           <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...opensOver}>
             Create Shipment
           </ButtonLink>
         </div>
-        <p className="-mt-2 mb-2">
-          <Link to="/portal/2fa" {...opensOver} className="inline-flex min-h-11 items-center text-sm underline">
+        <p className="-mt-2 mb-2 flex gap-x-5 text-sm *:py-3 *:underline">
+          <Link to="/portal/2fa" {...opensOver}>
             Manage 2FA
           </Link>
+          <Link to="/portal/account">Account</Link>
         </p>
         {shipments.length > 0 && (
           <ul className="ruled rounded-label border border-line bg-raised">
             {shipments.map((shipment) => (
-              <ShipmentRow key={shipment.id} shipment={shipment} page={page} />
+              <ShipmentRow key={shipment.id} shipment={shipment} search={pages.search} />
             ))}
           </ul>
         )}
-        {shipments.length === 0 && page > 1 && <p className="text-quiet">There are no older shipments.</p>}
-        <p className="mt-2 flex justify-between gap-4">
-          {page > 1 && <PageLink to={page - 1}>Newer</PageLink>}
-          {hasOlder && <PageLink to={page + 1}>Older</PageLink>}
+        {pages.none && <p className="text-quiet">{pages.none}</p>}
+        <p className="mt-2 flex justify-between gap-x-5 text-sm *:py-3 *:underline">
+          {pages.newer !== null && <Link to={`/portal${pages.newer}`}>Newer</Link>}
+          {pages.older !== null && <Link to={`/portal${pages.older}`}>Older</Link>}
         </p>
       </section>
     </div>
@@ -125,36 +168,29 @@ const reminder: Toast = {
 };
 
 /** What the pages inside the portal know of the person, `person` being the account's id, and of the list beside them. */
-export type Overview = { who: string; person: string; isEmpty: boolean; work: WorkList | null };
+export type Overview = { who: string; person: string; isEmpty: boolean; work: WorkList | null; pages: Loaded["pages"] };
 
-function ShipmentRow({ shipment, page }: { shipment: ShipmentInList; page: number }) {
+type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
+
+function ShipmentRow({ shipment, search }: { shipment: Loaded["shipments"][number]; search: string }) {
+  const { id, name, numbers, status, turn, changed } = shipment;
   return (
     <li>
       <NavLink
-        to={`/portal/${shipment.id}${page > 1 ? `?page=${page}` : ""}`}
+        to={`/portal/${id}${search}`}
         viewTransition
         className="block border-l-4 border-transparent px-4 py-3 no-underline hover:border-line aria-[current=page]:border-action forced-colors:border-[Canvas] forced-colors:aria-[current=page]:border-[Highlight]"
       >
-        <span className="block font-semibold">{shipment.name} </span>
+        <span className="block font-semibold">{name} </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span className="font-mono wrap-anywhere">
-            {shortId(shipment.id)} {shipment.awb}{" "}
-          </span>
-          <span>{shipment.status} </span>
+          <span className="font-mono wrap-anywhere">{numbers} </span>
+          <span>{status} </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <Actor who={shipment.turn} /> <span className="tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
+          <Actor who={turn} /> <span className="tabular-nums">{changed}</span>
         </span>
       </NavLink>
     </li>
-  );
-}
-
-function PageLink({ to, children }: { to: number; children: string }) {
-  return (
-    <Link to={to > 1 ? `/portal?page=${to}` : "/portal"} className="inline-flex min-h-11 items-center underline">
-      {children}
-    </Link>
   );
 }
 

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { Command } from "commander";
 import { countPastActs, deletePastActs, listActs } from "../models/act.server.ts";
-import { deletePastRetention, pastRetention } from "../models/retention.server.ts";
+import { deletePastRetention, forgetPastLinks, pastRetention } from "../models/retention.server.ts";
 import { outliveReaders } from "./lifetime.ts";
 import { day, thisUser, upTo } from "./staff/arguments.ts";
 import { company, deletion, done, embeddedPlace } from "./staff/context.ts";
@@ -45,6 +45,7 @@ staff
     if (deletes) {
       await deletePastRetention(backend, deletion(backend, by(), "retention"));
       const acts = await deletePastActs(backend);
+      await forgetPastLinks(backend);
       if (acts > 0) await done(backend, by(), { act: "retention", after: { acts } });
     }
     print(

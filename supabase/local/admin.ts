@@ -21,13 +21,17 @@ export function withAdmin(rules: Rules): Handler {
   };
 }
 
-/** The company's endpoints: make and remove an account; list and remove the factors of one; a link to recover one. */
+/**
+ * The company's endpoints: make an account, change its address, remove it; list and remove the factors of one; a link to
+ * recover one.
+ */
 async function adminEndpoint(rules: Rules, request: Request, pathname: string): Promise<Response> {
   if (request.headers.get("apikey") !== rules.secretKey) return failure(403, "not_admin", "User not allowed");
   if (pathname === "/auth/v1/admin/generate_link") return rules.next(request);
   if (pathname === "/auth/v1/admin/users") return createUser(rules.db, request);
   const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
   if (account && request.method === "DELETE") return deleteUser(rules.db, account);
+  if (account && request.method === "PUT") return changeAddress(rules.db, account, request);
   const [, userId = "", factorId = ""] =
     /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
   if (!userId) return failure(404, "not_found", "Not found");
@@ -98,6 +102,37 @@ async function insertUser(
   // GoTrue shows a new account without this older name of `email_confirmed_at`.
   const { confirmed_at: _, ...shown } = await shownUser(db, id);
   return shown;
+}
+
+/** Gives an account another address, confirmed or not. The sessions of the account stay. */
+async function changeAddress(db: Database, id: string, request: Request): Promise<Response> {
+  const { email: asked, email_confirm, ...others } = await body<NewUser>(request);
+  const [unknown] = Object.keys(others);
+  if (unknown) return failure(400, "validation_failed", `The embedded backend does not know ${unknown}`);
+  const email = typeof asked === "string" ? asked.toLowerCase() : "";
+  const refused = refusedAddress(email);
+  if (refused) return refused;
+  return transaction(db, async () => {
+    const { rows } = await db.query<{ email: string }>("select email from auth.users where id = $1 for update", [id]);
+    if (!rows[0]) return failure(404, "user_not_found", "User not found");
+    const owner = await findUserId(db, email);
+    if (owner && owner !== id) {
+      return failure(422, "email_exists", "A user with this email address has already been registered");
+    }
+    await db.query(
+      `update auth.users set email = $2, updated_at = now(),
+         email_confirmed_at = case when $3 then coalesce(email_confirmed_at, now()) else email_confirmed_at end
+       where id = $1`,
+      [id, email, email_confirm === true],
+    );
+    await db.query(
+      `update auth.identities set identity_data = identity_data || jsonb_build_object('email', $2::text), updated_at = now()
+       where user_id = $1 and provider = 'email'`,
+      [id, email],
+    );
+    await logAct(db, company, "user_modified", { user_id: id, user_email: email, user_phone: "" });
+    return Response.json(await shownUser(db, id));
+  });
 }
 
 /** Removes an account with its sessions. The log keeps its entries, and gets one about this, as GoTrue's does. */

@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 const kinds = {
   factor_deleted: "factor",
   user_deleted: "team",
+  user_modified: "user",
   user_recovery_requested: "user",
   user_signedup: "team",
 };

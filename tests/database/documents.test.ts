@@ -1,14 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  documentSlug,
-  findDocumentId,
-  objectPath,
-  openFile,
-  verifyDocument,
-} from "../../app/models/document.server.ts";
+import { documentSlug, findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
+import { openFile } from "../../app/models/document-file.server.ts";
 import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
 import { newColleague } from "../support/colleague.ts";
 import { memoryBackend, raw } from "../support/memory-backend.ts";

@@ -124,7 +124,8 @@ describe("a shipment", () => {
       ["Bill of Lading", "Not uploaded", true],
     ]);
     expect(page.text).toContain("No tracking history yet.");
-    expect(page.all("[aria-current=step]").map(words)).toEqual(["Client Onboarding"]);
+    // The stations on wide screens, and the list of stages on phones.
+    expect(page.all("[aria-current=step]").map(words)).toEqual(["Client Onboarding", "Client Onboarding"]);
   });
 
   test("shows each document's state: uploaded by the client, then verified by the company", async () => {
@@ -221,7 +222,10 @@ function documentsOf(page: Page) {
   return page
     .all("main li")
     .filter((item) => /^(Commercial|Packing|Insurance|Bill)/.test(words(item.querySelector("p"))))
-    .map((item) => [...item.querySelectorAll("p").slice(0, 2).map(words), item.querySelector("form") !== null]);
+    .map((item) => [
+      ...item.querySelectorAll("p").slice(0, 2).map(words),
+      item.querySelector("input[type=file]") !== null,
+    ]);
 }
 
 test("a page that was refused and one that went well never show a password, token or key", async () => {
@@ -257,11 +261,19 @@ describe("whose move it is", () => {
       ["Rice", false, true],
       ["Tea", true, false],
     ]);
-    expect(list.all("section[aria-label='Your move'] li a").map((link) => link.getAttribute("href"))).toEqual([tea]);
+    const [move] = list.all("section[aria-label='Your move'] li a").map((link) => link.getAttribute("href") ?? "");
+    expect(move).toMatch(new RegExp(`^${tea}#file-[0-9a-f-]{36}$`));
     expect(list.text).toContain("1 with us, 0 closed.");
     expect(list.text).toContain("Pay the Duties & Taxes by 4 May 2030.");
 
     const page = await browser.open(tea);
+    // The button of the move leads to the field of the first document that is missing.
+    const [press] = page.all("[aria-label=Progress] a");
+    expect([words(press), press?.getAttribute("href")]).toEqual([
+      "Upload the Commercial Invoice",
+      move?.slice(tea.length),
+    ]);
+    expect(page.all(`input${move?.slice(tea.length)}`)).toHaveLength(1);
     expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
     expect(page.text).toMatch(/Your move\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
     expect((await browser.open(rice)).text).toContain("With us. Your documents are here.");

@@ -1,11 +1,13 @@
 import { Link } from "react-router";
-import { ActForm } from "~/components/desk/act-form";
+import { ActForm } from "~/components/act-form";
 import { Button } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
 import type { TodayPage } from "~/models/desk.server";
 
 const mailNames: Record<string, string> = {
   notice: "A notice",
+  "address change": "A mail about a new address",
+  erasure: "The answer about erasing",
   "password change": "The news of the changed password",
   "second factor": "The news of the removed second factor",
 };

@@ -1,5 +1,6 @@
 import { STAGES, type Step, type Who } from "~/models/shipment";
 import { Art } from "../site/art";
+import { buttonLook } from "../ui/button";
 
 const actors: Record<Who, { label: string; colour: string }> = {
   you: { label: "Your move", colour: "text-needs-you" },
@@ -12,9 +13,27 @@ export function Actor({ who }: { who: Who }) {
   return <span className={`font-semibold ${actors[who].colour}`}>{actors[who].label}</span>;
 }
 
-/** The ten stages as ten stations of the route line: where the shipment stands, and what happens next. */
-export function RouteLine({ stage, status, step }: { stage: number; status: string; step: Step | null }) {
+/**
+ * The ten stages as ten stations of the route line, named where there is room: where the shipment stands, what happens next,
+ * and the button of the client's move.
+ */
+export function RouteLine(props: {
+  stage: number;
+  status: string;
+  step: Step | null;
+  press?: { words: string; at: string } | null;
+}) {
+  const { stage, status, step, press } = props;
   const x = (index: number) => 10 + index * 20;
+  const stations = STAGES.map((name, index) => (
+    <li
+      key={name}
+      aria-current={index === stage - 1 ? "step" : undefined}
+      className={index === stage - 1 ? "font-semibold" : index < stage - 1 ? "text-done" : "text-quiet"}
+    >
+      {name}
+    </li>
+  ));
   return (
     <section aria-label="Progress" className="rounded-label border border-line bg-raised px-4 py-4">
       <div className="flex items-center gap-3">
@@ -47,24 +66,30 @@ export function RouteLine({ stage, status, step }: { stage: number; status: stri
           />
         ))}
       </svg>
+      {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
+      <p aria-hidden className="mb-3 flex justify-between gap-3 text-xs text-quiet lg:hidden">
+        <span>{STAGES[stage - 2]}</span>
+        <b className="text-ink">{status}</b>
+        <span className="text-right">{STAGES[stage]}</span>
+      </p>
+      <ol className="mb-3 hidden grid-cols-10 text-center text-[0.625rem] leading-tight wrap-normal lg:grid xl:text-[0.6875rem]">
+        {stations}
+      </ol>
       {step && (
-        <p className="text-sm">
-          <Actor who={step.who} />. {step.text}
+        <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
+          <span>
+            <Actor who={step.who} />. {step.text}
+          </span>
+          {press && (
+            <a href={press.at} className={buttonLook("action", "print:hidden")}>
+              {press.words}
+            </a>
+          )}
         </p>
       )}
-      <details className="mt-2 text-sm print:hidden">
+      <details className="mt-2 text-sm lg:hidden print:hidden">
         <summary className="inline-flex min-h-11 items-center underline">All ten stages</summary>
-        <ol className="mt-1 list-decimal pl-6">
-          {STAGES.map((name, index) => (
-            <li
-              key={name}
-              aria-current={index === stage - 1 ? "step" : undefined}
-              className={index === stage - 1 ? "font-semibold" : index < stage - 1 ? "text-done" : "text-quiet"}
-            >
-              {name}
-            </li>
-          ))}
-        </ol>
+        <ol className="mt-1 list-decimal pl-6">{stations}</ol>
       </details>
     </section>
   );

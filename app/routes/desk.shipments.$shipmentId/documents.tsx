@@ -1,4 +1,4 @@
-import { ActForm, ReasonForm, type RefusedAct, useAct } from "~/components/desk/act-form";
+import { ActForm, ReasonForm, type RefusedAct, useAct } from "~/components/act-form";
 import { Look } from "~/components/desk/look";
 import { SubmitButton } from "~/components/form";
 import { buttonLook } from "~/components/ui/button";

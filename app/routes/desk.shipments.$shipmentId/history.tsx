@@ -1,4 +1,4 @@
-import { ActForm, useAct } from "~/components/desk/act-form";
+import { ActForm, useAct } from "~/components/act-form";
 import { TextField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Card } from "~/components/ui/card";

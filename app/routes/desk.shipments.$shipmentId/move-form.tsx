@@ -1,4 +1,4 @@
-import { ActForm, Folded, type RefusedAct, showing, useAct } from "~/components/desk/act-form";
+import { ActForm, Folded, type RefusedAct, showing, useAct } from "~/components/act-form";
 import { Field, SelectField, TextField } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { Card } from "~/components/ui/card";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { data, Link } from "react-router";
-import { ActProblems, requestOf } from "~/components/desk/act-form";
+import { ActProblems, requestOf } from "~/components/act-form";
 import { LogLines, TurnMark } from "~/components/desk/parts";
 import { Title } from "~/components/title";
 import { Card } from "~/components/ui/card";

@@ -1,27 +1,29 @@
 import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
 import { useEffect, useRef } from "react";
+import { Form } from "react-router";
+import { Button, buttonLook } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import { useWhenIdle } from "~/components/when-idle";
-import { eastAfricaTime } from "~/lib/dates";
-import { acceptedKinds, type DocumentState, documentState } from "~/models/document";
-import { useDrop, useNoStrayDrops } from "./drop";
+import { acceptedKinds, type DocumentState } from "~/models/document";
 import { UploadForm, type UploadRefused } from "./upload";
 import { cancelAll, isSending, useIsSending } from "./uploads";
 
+/** A document as its row says it: `words` tell its state, `file` its file, opened at `address`. */
 type Document = {
   id: string;
   name: string;
-  uploaded: boolean;
-  verified: boolean;
-  sent_back_at: string | null;
-  sent_back_reason: string | null;
+  state: DocumentState;
+  words: string;
+  file: string | null;
+  address: string;
+  version: number;
 };
 
-const marks: Record<DocumentState, { icon: IconNode; text: string; colour: string }> = {
-  missing: { icon: CircleAlert, text: "Not uploaded", colour: "text-needs-you" },
-  uploaded: { icon: FileCheck, text: "Uploaded, we check it next", colour: "text-with-us" },
-  verified: { icon: BadgeCheck, text: "Verified", colour: "text-done" },
+const marks: Record<DocumentState, [icon: IconNode, colour: string]> = {
+  missing: [CircleAlert, "text-needs-you"],
+  uploaded: [FileCheck, "text-with-us"],
+  verified: [BadgeCheck, "text-done"],
 };
 
 /**
@@ -35,7 +37,6 @@ export function Documents(props: {
   refused: UploadRefused | undefined;
 }) {
   const { documents, isClosed, mail, refused } = props;
-  useNoStrayDrops();
   const sending = useIsSending();
   const AskBeforeLeaving = useWhenIdle(() => import("./leaving"));
   return (
@@ -51,7 +52,7 @@ export function Documents(props: {
           />
         ))}
       </ul>
-      {!isClosed && documents.some(({ uploaded }) => !uploaded) && (
+      {!isClosed && documents.some(({ state }) => state === "missing") && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
           Up to 10 MB each: {acceptedKinds}. Larger files:{" "}
           <a className="underline" href={`mailto:${mail}`}>
@@ -66,34 +67,39 @@ export function Documents(props: {
 
 function DocumentRow(props: { document: Document; isClosed: boolean; refused: UploadRefused | undefined }) {
   const { document, isClosed, refused } = props;
-  const state = documentState(document);
-  const { icon: mark, text, colour } = marks[state];
+  const { name, state, words, file, address, version } = document;
+  const [mark, colour] = marks[state];
   const field = useRef<HTMLInputElement>(null);
-  const name = useRef<HTMLParagraphElement>(null);
-  const { isOver, handlers } = useDrop(field);
+  const title = useRef<HTMLParagraphElement>(null);
   const before = useRef(state);
   useEffect(() => {
     // The form that had the focus is gone: the focus moves to the document's name.
-    if (before.current !== state && window.document.activeElement === window.document.body) name.current?.focus();
+    if (before.current !== state && window.document.activeElement === window.document.body) title.current?.focus();
     before.current = state;
   }, [state]);
   return (
-    <li
-      className={`px-4 py-3 outline-2 -outline-offset-4 outline-action ${isOver ? "outline-dashed" : "outline-none"}`}
-      {...handlers}
-    >
-      <div className="flex items-center gap-3">
+    <li className="px-4 py-3 -outline-offset-4 data-over:outline-2 data-over:outline-dashed data-over:outline-action">
+      <div className="flex flex-wrap items-center gap-3">
         <Icon of={mark} className={`size-5 shrink-0 ${colour}`} />
-        <div>
-          <p ref={name} tabIndex={-1} className="font-semibold">
-            {document.name}
+        <div className="flex-1 basis-40">
+          <p ref={title} tabIndex={-1} className="font-semibold">
+            {name}
           </p>
-          <p className={`text-sm wrap-anywhere ${colour}`}>
-            {document.sent_back_at
-              ? `Sent back ${eastAfricaTime(document.sent_back_at)}: ${document.sent_back_reason}`
-              : text}
-          </p>
+          <p className={`text-sm wrap-anywhere ${colour}`}>{words}</p>
+          {file && <p className="text-sm wrap-anywhere text-quiet">{file}</p>}
         </div>
+        {file && (
+          <Form method="post" action={address} preventScrollReset className="flex gap-2 print:hidden">
+            <a href={address} className={buttonLook()}>
+              Open<span className="sr-only"> the {name}</span>
+            </a>
+            {state === "uploaded" && !isClosed && (
+              <Button name="seen" value={version} look="quiet">
+                Take it back<span className="sr-only">: the {name}</span>
+              </Button>
+            )}
+          </Form>
+        )}
       </div>
       {state === "missing" && !isClosed && <UploadForm document={document} refused={refused} field={field} />}
     </li>

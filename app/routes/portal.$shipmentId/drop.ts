@@ -1,4 +1,4 @@
-import { type DragEvent, type RefObject, useEffect, useState } from "react";
+import { useEffect } from "react";
 import { showToast } from "~/components/flash";
 import type { Toast } from "~/lib/flash";
 
@@ -8,57 +8,54 @@ const oneEach: Toast = {
   variant: "destructive",
 };
 
-const hasFiles = (event: { dataTransfer: DataTransfer | null }) => event.dataTransfer?.types.includes("Files");
+/** Marks the row over which a file is held. */
+const over = "data-over";
 
 /**
- * Lets a file be dropped on an element: it is put into the file field as if it had been picked there. While the field
- * is out of sight nothing is taken. `isOver` is true while a file is held over the element.
+ * Lets a file be dropped on the row of a document: it is put into the row's file field as if it had been picked there. A
+ * file dropped elsewhere is ignored, as the browser would leave the page to open it.
  */
-export function useDrop(field: RefObject<HTMLInputElement | null>) {
-  const [isOver, setOver] = useState(false);
-  return {
-    isOver,
-    handlers: {
-      onDragOver(event: DragEvent) {
-        if (!hasFiles(event) || !field.current?.offsetParent) return;
-        event.preventDefault();
-        event.dataTransfer.dropEffect = "copy";
-        setOver(true);
-      },
-      onDragLeave(event: DragEvent) {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
-      },
-      onDrop(event: DragEvent) {
-        setOver(false);
-        const input = field.current;
-        if (!input?.offsetParent || !event.dataTransfer.files.length) return;
-        if (event.dataTransfer.files.length > 1) return showToast(oneEach);
-        input.files = event.dataTransfer.files;
-        input.dispatchEvent(new Event("change", { bubbles: true }));
-        input.focus();
-      },
-    },
-  };
-}
-
-/** Ignores a file dropped outside the rows: the browser would leave the page to open it. */
-export function useNoStrayDrops(): void {
+export function useDrops(): void {
   useEffect(() => {
-    const stay = (event: globalThis.DragEvent) => {
-      if (hasFiles(event)) event.preventDefault();
+    const mark = (row: Element | null) => {
+      for (const marked of document.querySelectorAll(`[${over}]`)) if (marked !== row) marked.removeAttribute(over);
+      row?.setAttribute(over, "");
     };
-    addEventListener("dragover", stay);
-    addEventListener("drop", stay);
+    const onDragOver = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      const field = fieldUnder(event);
+      if (field) event.dataTransfer.dropEffect = "copy";
+      mark(field?.closest("li") ?? null);
+    };
+    const onDragLeave = (event: DragEvent) => {
+      if (!event.relatedTarget) mark(null);
+    };
+    const onDrop = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      mark(null);
+      const field = fieldUnder(event);
+      if (!field || !event.dataTransfer.files.length) return;
+      if (event.dataTransfer.files.length > 1) return showToast(oneEach);
+      field.files = event.dataTransfer.files;
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+      field.focus();
+    };
+    addEventListener("dragover", onDragOver);
+    addEventListener("dragleave", onDragLeave);
+    addEventListener("drop", onDrop);
     return () => {
-      removeEventListener("dragover", stay);
-      removeEventListener("drop", stay);
+      removeEventListener("dragover", onDragOver);
+      removeEventListener("dragleave", onDragLeave);
+      removeEventListener("drop", onDrop);
     };
   }, []);
 }
 
-/** A file as a file field takes it. */
-export function holding(file: File): DataTransfer {
-  const transfer = new DataTransfer();
-  transfer.items.add(file);
-  return transfer;
+/** The file field of the row under the pointer, unless it is out of sight. */
+function fieldUnder({ target }: DragEvent): HTMLInputElement | null {
+  const row = target instanceof Element ? target.closest("li") : null;
+  const field = row?.querySelector<HTMLInputElement>("input[type=file]");
+  return field?.offsetParent ? field : null;
 }

@@ -2,14 +2,16 @@ import { useEffect, useRef } from "react";
 import { useBlocker } from "react-router";
 import { useModal } from "~/components/dialog";
 import { Button } from "~/components/ui/button";
+import { useDrops } from "./drop";
 
 type Uploads = { sending: boolean; isSending: () => boolean; cancelAll: () => void };
 
 /**
- * Asks before leaving a page whose upload would stop: by our dialog on navigation, by the browser's on closing. Loaded
- * when the browser is idle, so it takes props and imports no module of the page.
+ * Asks before leaving a page whose upload would stop: by our dialog on navigation, by the browser's on closing; and
+ * takes files that are dropped. Loaded when the browser is idle, so it takes props and imports no module of the page.
  */
 export default function AskBeforeLeaving({ sending, isSending, cancelAll }: Uploads) {
+  useDrops();
   const blocker = useBlocker(({ currentLocation: here, nextLocation: next }) => {
     // Forms that redirect straight back stop nothing.
     const comesBack = next.pathname.startsWith(here.pathname) || next.pathname === "/resources/theme";

@@ -8,7 +8,7 @@ import { PAYMENTS } from "~/models/shipment";
 /** The three payments. Their buttons only show a toast. */
 export function Payments({ shipmentId, charges }: { shipmentId: string; charges: Record<string, string> }) {
   return (
-    <Card title="Payments">
+    <Card title="Payments" id="payments">
       <ul className="ruled">
         {PAYMENTS.map((payment) => (
           <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">

@@ -1,4 +1,5 @@
 import { data, Link } from "react-router";
+import { opensOver } from "~/components/dialog";
 import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
@@ -7,26 +8,37 @@ import { dayInEastAfrica } from "~/lib/dates";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
-import { chargeWords, lastStage, pageAsked, shortId } from "~/models/shipment";
+import { fileFieldId } from "~/models/document";
+import { documentWords } from "~/models/document-words.server";
+import { chargeWords, lastStage, shortId } from "~/models/shipment";
 import { getShipment } from "~/models/shipment.server";
-import { moveOf } from "~/models/stage.server";
+import { moveOf, pressOf } from "~/models/stage.server";
 import { storageWords } from "~/models/storage";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
 import { Payments } from "./payments";
 import { receiveFile } from "./receive.server";
 import { Tracking } from "./tracking";
-import { fileFieldId, type UploadRefused } from "./upload";
+import type { UploadRefused } from "./upload";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await theShipment(context, params.shipmentId, pageAsked(url));
-  const { charges, arrival, ...shown } = shipment;
+  const shipment = await theShipment(context, params.shipmentId, url);
+  const { id, name, stage, status, awb, documents, charges, arrival, tracking_events } = shipment;
   return {
-    shipment: shown,
+    shipment: {
+      id,
+      name,
+      stage,
+      status,
+      awb,
+      tracking_events,
+      documents: documents.map((one) => documentWords(one, id)),
+    },
     step: moveOf(shipment),
+    press: pressOf(shipment),
     mail: theCompany.offices[0]?.email,
     charges: Object.fromEntries(charges.map((charge) => [charge.item, chargeWords(charge)])),
-    storage: arrival && shipment.stage < cargoLeft ? storageOf(arrival) : null,
+    storage: arrival && stage < cargoLeft ? storageOf(arrival) : null,
   };
 }
 
@@ -48,15 +60,15 @@ export async function action({ request, context, params }: Route.ActionArgs) {
 }
 
 /** The shipment of this page; throws the same 404 for a stranger's and an unknown one. */
-async function theShipment(context: Route.LoaderArgs["context"], id: string, page?: number) {
-  const shipment = await getShipment(requireClient(context), id, page);
+async function theShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
+  const shipment = await getShipment(requireClient(context), id, url);
   if (!shipment) throw data("Not found", { status: 404 });
   if ("reason" in shipment) throw thrown(shipment);
   return shipment;
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipment, step, mail, charges, storage } = loaderData;
+  const { shipment, step, press, mail, charges, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = problemsOf(actionData, isClosed ? [] : documents);
@@ -68,7 +80,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         All shipments
       </Link>
       <h1 className="text-xl">{shipment.name}</h1>
-      <dl className="mt-1 mb-6 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
+      <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
         <div className="flex gap-2">
           <dt>Shipment</dt>
           <dd className="font-mono text-ink">{shortId(shipment.id)}</dd>
@@ -78,7 +90,18 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
           <dd className="font-mono text-ink">{shipment.awb ?? "N/A"}</dd>
         </div>
       </dl>
-      <RouteLine stage={stage} status={shipment.status} step={step} />
+      <p className="mb-3 flex gap-x-5 text-sm print:hidden *:py-3 *:underline">
+        {stage === 1 && (
+          <Link to="change" {...opensOver}>
+            Change
+          </Link>
+        )}
+        <Link to="share" {...opensOver}>
+          Share
+        </Link>
+        <a href={`/portal/${shipment.id}/print`}>Print form</a>
+      </p>
+      <RouteLine stage={stage} status={shipment.status} step={step} press={press} />
       {storage && <p className="mt-4 text-sm">{storage}</p>}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
@@ -94,7 +117,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
 }
 
 /** The problem with a link to its field; a document that takes no file any more has none. */
-function problemsOf(refused: UploadRefused | undefined, documents: { id: string; uploaded: boolean }[]) {
-  if (!refused || !documents.some(({ id, uploaded }) => id === refused.document && !uploaded)) return [];
+function problemsOf(refused: UploadRefused | undefined, documents: { id: string; state: string }[]) {
+  if (!refused || !documents.some(({ id, state }) => id === refused.document && state === "missing")) return [];
   return [{ id: fileFieldId(refused.document ?? ""), text: refused.toast.description ?? refused.toast.title }];
 }

@@ -7,15 +7,11 @@ import { renew } from "~/components/lost-connection";
 import { useWhenIdle } from "~/components/when-idle";
 import { inWords, maxFileSize } from "~/lib/file-size";
 import type { Toast } from "~/lib/flash";
-import { acceptedFiles } from "~/models/document";
-import { holding } from "./drop";
+import { acceptedFiles, fileFieldId } from "~/models/document";
 import { cancel, cancelAll, choose, chooseOriginal, fileOf, forget, send, type Upload, useUpload } from "./uploads";
 
 /** What the upload action answers when it took no file: for which document, when that is known, and why. */
 export type UploadRefused = { document: string | null; toast: Toast };
-
-/** The id of the file field of a document. */
-export const fileFieldId = (document: string) => `file-${document}`;
 
 /**
  * The form of a document whose file is awaited. It posts to the page; with script the file is sent in the background,
@@ -154,7 +150,11 @@ function useFieldOf(id: string, upload: Upload | null, field: RefObject<HTMLInpu
     const input = field.current;
     const [picked] = input?.files ?? [];
     if (picked) choose(id, picked);
-    else if (input && upload) input.files = holding(upload.chosen).files;
+    else if (input && upload) {
+      const transfer = new DataTransfer();
+      transfer.items.add(upload.chosen);
+      input.files = transfer.files;
+    }
   }, []);
 }
 

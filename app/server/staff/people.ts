@@ -20,7 +20,7 @@ import {
   orThrow,
 } from "../../models/desk-act.server.ts";
 import { sendPasswordLink } from "../../models/password.server.ts";
-import { eraseAccount } from "../../models/retention.server.ts";
+import { eraseAccount, refuseErasure } from "../../models/retention.server.ts";
 import { removeSecondFactors } from "../../models/second-factor.server.ts";
 import { email, upTo, wholeNumber } from "./arguments.ts";
 import { letterhead } from "./content.ts";
@@ -146,6 +146,15 @@ export function addPeopleCommands(staff: Command, by: By): void {
       return `${email} has no account any more`;
     },
     "no reason",
+  );
+
+  onAccount(
+    "keep",
+    "answer a client who asked to be erased that it cannot be yet; the reason goes to them by mail",
+    async (found, email, reason) => {
+      mailed(await refuseErasure(company(), company(), letterhead(), found, reason, by()), email);
+      return `${email} has the answer`;
+    },
   );
 
   addColleagueCommands(staff, by);

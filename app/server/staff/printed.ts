@@ -3,10 +3,10 @@ import process from "node:process";
 import { eastAfricaTime } from "../../lib/dates.ts";
 import { visible } from "../../lib/visible.ts";
 import type { Act, LoggedAct } from "../../models/act.server.ts";
+import type { listAllShipments } from "../../models/all-shipments.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
 import type { listColleagues } from "../../models/colleague.server.ts";
 import type { listUndelivered } from "../../models/desk-act.server.ts";
-import type { listAllShipments } from "../../models/shipment.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 
 type ListedClientId = Awaited<ReturnType<typeof listClientIds>>[number];

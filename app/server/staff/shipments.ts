@@ -1,6 +1,7 @@
 /** Staff commands on shipments, their documents and charges: the model functions of the desk. */
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { findShipmentId, listAllShipments } from "../../models/all-shipments.server.ts";
 import { PLACES, type Place } from "../../models/desk.ts";
 import {
   type Arrival,
@@ -15,9 +16,9 @@ import {
   setCharge,
   unverifyDocument,
 } from "../../models/desk-act.server.ts";
-import { findDocumentId, openForCompany, verifyDocument } from "../../models/document.server.ts";
+import { findDocumentId, verifyDocument } from "../../models/document.server.ts";
+import { openForCompany } from "../../models/document-file.server.ts";
 import { keepShipment } from "../../models/retention.server.ts";
-import { findShipmentId, listAllShipments } from "../../models/shipment.server.ts";
 import { CURRENCIES, lastStage, PAYMENTS } from "../../models/shipment.ts";
 import { freeUntil } from "../../models/storage.ts";
 import { amount, day, stageNumber, upTo } from "./arguments.ts";

@@ -14,7 +14,7 @@ const maxBytes = 48 * 1024 * 1024;
 /** Longer addresses, in characters, are not kept: no page of ours has one. */
 const maxAddress = 512;
 /** Addresses whose pages are for one person. */
-const personal = /^\/+(portal|desk|login|signup|auth|notices)\b/i;
+const personal = /^\/+(portal|desk|login|signup|auth|notices|s)\b/i;
 /** The page that shows the cookie settings; an escaped address may be that page too. */
 const choosesCookies = /cookie-settings|%/i;
 

@@ -1,4 +1,4 @@
-/** Forms of the desk: several on a page, each an act that names itself and says what it was based on. */
+/** Several forms on one page, of the desk or of an account: each names itself and says what it was based on. */
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Form, useActionData, useNavigation } from "react-router";
 import { TextField } from "~/components/field";

@@ -1,0 +1,32 @@
+/** Addresses that answer with a file, and pages without a form. */
+import { createContext, data, type MiddlewareFunction, type RouterContextProvider } from "react-router";
+import type { MiddlewareArgs } from "./session.server.ts";
+
+/** The action of a page that has no form. */
+export function noForm(): never {
+  throw data("Not found", { status: 404 });
+}
+
+const failed = createContext<unknown>();
+
+/**
+ * Middleware and loader of an address that answers with a file of `make`. The route has a component, NoPage, so that what
+ * `make` throws becomes the site's error page, and no bare JSON.
+ */
+export function fileRoute(make: (args: MiddlewareArgs) => Response | Promise<Response>) {
+  const middleware: MiddlewareFunction<Response>[] = [
+    async (args, next) => {
+      if (args.request.method === "POST") return next();
+      try {
+        return await make(args);
+      } catch (error) {
+        args.context.set(failed, error);
+        return next();
+      }
+    },
+  ];
+  const loader = ({ context }: { context: Readonly<RouterContextProvider> }): never => {
+    throw context.get(failed);
+  };
+  return { middleware, loader };
+}

@@ -1,0 +1,172 @@
+/** A client's own account: name, password, e-mail address, sessions. */
+import { z } from "zod";
+import type { Limits } from "../lib/limits.server.ts";
+import { log, pseudonym } from "../lib/log.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import type { Client } from "../lib/session.server.ts";
+import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.server.ts";
+import { tell } from "./colleague.server.ts";
+import {
+  addressChangeAsked,
+  addressChanged,
+  addressTaken,
+  type Letterhead,
+  newAddressLetter,
+  passwordChanged,
+} from "./letter.ts";
+import { giveCode } from "./second-factor.server.ts";
+
+/** A refusal of one field. */
+type Failed = Refusal & { fieldErrors?: Record<string, string[]> };
+
+/** What somebody gives who changes how their account is opened; the code where it has a second factor. */
+export type Proof = { present: string; code?: string; factorId?: string };
+
+/** Saves the name of the client; null when it is saved. */
+export async function saveName(client: Client, full_name: string): Promise<Refusal | null> {
+  const { error } = await client.backend.auth.updateUser({ data: { full_name } });
+  return error && refusalOf(error);
+}
+
+/** Signs the client out on every device but this one; null when done. */
+export async function signOutElsewhere(client: Client): Promise<Refusal | null> {
+  const { error } = await client.backend.auth.signOut({ scope: "others" });
+  log("info", "sign-out elsewhere", { account: pseudonym(client.email), told: !error });
+  return error && refusalOf(error);
+}
+
+/**
+ * Signs in anew with the present password, and the code of a second factor: the handle of that session, or why not. Wrong
+ * passwords and codes count as at the login. The caller ends the session, or makes it the browser's.
+ */
+async function provenBy(client: Client, limits: Limits, { present, code, factorId }: Proof): Promise<Backend | Failed> {
+  const attempt = await limits.login(client.email);
+  if ("reason" in attempt) return attempt;
+  const person = anonymousBackend();
+  const { error } = await person.auth.signInWithPassword({ email: client.email, password: present });
+  if (error?.code === "invalid_credentials") {
+    const reason = "This is not your present password.";
+    log("warn", "proof failed", { account: pseudonym(client.email) });
+    return { reason, status: 400, fieldErrors: { present: [reason] } };
+  }
+  await attempt.release();
+  if (error) return refusalOf(error);
+  if (!factorId) return person;
+  const failed = await giveCode({ ...client, backend: person }, limits, factorId, code ?? "");
+  if (!failed) return person;
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  return failed.status === 400 ? { ...failed, fieldErrors: { code: [failed.reason] } } : failed;
+}
+
+/**
+ * Changes the password of the client; null when it is changed. Every other session ends, this browser's goes on in a new
+ * one, and the owner is told by mail.
+ */
+export async function changePassword(
+  client: Client,
+  limits: Limits,
+  head: Letterhead,
+  proof: Proof,
+  password: string,
+): Promise<Failed | null> {
+  const person = await provenBy(client, limits, proof);
+  if ("reason" in person) return person;
+  const { error } = await person.auth.updateUser({ password });
+  if (error) {
+    await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+    const same = error.code === "same_password" && "This is the password you have. Choose another one.";
+    return same ? { reason: same, status: 400, fieldErrors: { password: [same] } } : refusalOf(error);
+  }
+  log("info", "password changed", { account: pseudonym(client.email) });
+  // Auth ends them with the change already; this is for one that does not.
+  await person.auth.signOut({ scope: "others" }).catch(() => undefined);
+  const { data } = await person.auth.getSession();
+  if (data.session) await client.backend.auth.setSession(data.session);
+  const to = { email: client.email, account: client.id, kind: "password change" } as const;
+  await tell(companyBackend(), head, to, passwordChanged(head));
+  return null;
+}
+
+/**
+ * Begins a change of address: the new one gets a link, the present one is told. Null when done, also for an address that
+ * has an account: nobody learns that here.
+ */
+export async function askEmailChange(
+  client: Client,
+  limits: Limits,
+  head: Letterhead,
+  proof: Proof,
+  email: string,
+): Promise<Failed | null> {
+  const person = await provenBy(client, limits, proof);
+  if ("reason" in person) return person;
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  if (email.toLowerCase() === client.email.toLowerCase()) {
+    const reason = "This is your address already.";
+    return { reason, status: 400, fieldErrors: { email: [reason] } };
+  }
+  const company = companyBackend();
+  const { data: token, error, status } = await company.rpc("begin_email_change", { account: client.id, email });
+  if (error) return refusalOf({ ...error, status });
+  const about = { account: client.id, kind: "address change" } as const;
+  // A mail in any case: the time of the answer tells nothing either.
+  await tell(company, head, { email, ...about }, token ? newAddressLetter(head, token) : addressTaken(head));
+  await tell(company, head, { email: client.email, ...about }, addressChangeAsked(head));
+  log("info", "address change asked", { account: pseudonym(client.email) });
+  return null;
+}
+
+const Change = z.object({ account: z.string(), email: z.string(), old_email: z.string() });
+type Change = z.infer<typeof Change>;
+
+/** What the link to a new address opens; null when it is wrong, used or too old. Looking spends nothing. */
+export async function openEmailChange(token: string): Promise<Change | Refusal | null> {
+  const { data, error, status } = await companyBackend().rpc("email_change", { token });
+  if (error) return refusalOf({ ...error, status });
+  if (data === null) return null;
+  const change = Change.safeParse(data);
+  return change.success ? change.data : refusalOfThrown(change.error);
+}
+
+/**
+ * Changes the address of the account behind a link, by its password: whoever reads the new mailbox gets no account with it.
+ * Null when it is changed. The old address is told.
+ */
+export async function confirmEmailChange(
+  limits: Limits,
+  head: Letterhead,
+  token: string,
+  { account, email, old_email }: Change,
+  password: string,
+): Promise<Refusal | null> {
+  const attempt = await limits.login(old_email);
+  if ("reason" in attempt) return attempt;
+  const person = anonymousBackend();
+  const login = await person.auth.signInWithPassword({ email: old_email, password });
+  if (login.error) {
+    const refusal = refusalOf(login.error);
+    if (refusal.status >= 500) await attempt.release();
+    const wrong = { reason: "This is not the password of the account.", status: 400 };
+    return login.error.code === "invalid_credentials" ? wrong : refusal;
+  }
+  await attempt.release();
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  const company = companyBackend();
+  const spent = await company.rpc("spend_email_change", { token });
+  if (spent.error) return refusalOf({ ...spent.error, status: spent.status });
+  if (!spent.data) return { reason: "This link has been used or is too old.", status: 409 };
+  const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
+  if (error?.code === "email_exists") {
+    return { reason: "This address cannot be used. Choose another one on your account's page.", status: 409 };
+  }
+  if (error) return refusalOf(error);
+  log("info", "address changed", { account: pseudonym(email) });
+  await tell(company, head, { email: old_email, account, kind: "address change" }, addressChanged(head));
+  return null;
+}
+
+/** Asks for the erasure of the client's account, or takes that back; null when done. */
+export async function askErasure(client: Client, wanted: boolean): Promise<Refusal | null> {
+  const { error, status } = await client.backend.rpc("ask_erasure", { wanted });
+  return error ? refusalOf({ ...error, status }) : null;
+}

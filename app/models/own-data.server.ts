@@ -1,0 +1,188 @@
+/** Everything that is kept about a client, as one .zip for them to take away: JSON, CSV, and their files. */
+import { makeZip } from "client-zip";
+import { z } from "zod";
+import { csvLine, csvMark } from "../lib/csv.server.ts";
+import { refusalOf, refusalOfThrown, thrown } from "../lib/refusal.server.ts";
+import { Caller } from "../lib/session.server.ts";
+import type { Backend } from "../lib/supabase.server.ts";
+import { openFile } from "./document-file.server.ts";
+import { shortId } from "./shipment.ts";
+
+const text = z.string().nullable();
+
+const Document = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  uploaded: z.boolean(),
+  verified: z.boolean(),
+  file_name: text,
+  file_size: z.number().nullable(),
+  uploaded_at: text,
+  sha256: text,
+  storage_path: text,
+  storage_version: text,
+  sent_back_at: text,
+  sent_back_reason: text,
+});
+type Document = z.infer<typeof Document>;
+
+const Shipment = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  awb: text,
+  stage: z.number(),
+  status: z.string(),
+  created_at: z.string(),
+  changed_at: z.string(),
+  documents: z.array(Document),
+  charges: z.array(
+    z.looseObject({
+      item: z.string(),
+      amount: z.number(),
+      currency: z.string(),
+      due_on: text,
+      note: text,
+      paid_at: text,
+    }),
+  ),
+  history: z.array(z.looseObject({ at: z.string(), status: z.string(), location: text, note: text })),
+});
+type Shipment = z.infer<typeof Shipment>;
+
+const Data = z.object({
+  caller: Caller,
+  account: z.record(z.string(), z.unknown()).nullable(),
+  shipments: z.array(Shipment).nullable(),
+});
+
+/** The tables: a file each, with the columns and the rows of one shipment. Times are ISO 8601, UTC. */
+const tables: { name: string; head: string[]; rows: (shipment: Shipment) => unknown[][] }[] = [
+  {
+    name: "shipments.csv",
+    head: ["Shipment", "Name", "AWB/BL", "Stage", "Status", "Opened", "Last change"],
+    rows: (one) => [[one.id, one.name, one.awb, one.stage, one.status, one.created_at, one.changed_at]],
+  },
+  {
+    name: "documents.csv",
+    head: [
+      "Shipment",
+      "Document",
+      "Uploaded",
+      "Verified",
+      "File",
+      "Bytes",
+      "At",
+      "SHA-256",
+      "Sent back",
+      "Reason",
+      "In this archive",
+    ],
+    rows: (one) =>
+      one.documents.map((document) => [
+        one.id,
+        document.name,
+        document.uploaded ? "yes" : "no",
+        document.verified ? "yes" : "no",
+        document.file_name,
+        document.file_size,
+        document.uploaded_at,
+        document.sha256,
+        document.sent_back_at,
+        document.sent_back_reason,
+        document.uploaded ? pathOf(one, document) : "",
+      ]),
+  },
+  {
+    name: "history.csv",
+    head: ["Shipment", "At", "Status", "Location", "Note"],
+    rows: (one) => one.history.map(({ at, status, location, note }) => [one.id, at, status, location, note]),
+  },
+  {
+    name: "charges.csv",
+    head: ["Shipment", "Item", "Amount", "Currency", "Due", "Note", "Paid"],
+    rows: (one) =>
+      one.charges.map(({ item, amount, currency, due_on, note, paid_at }) => [
+        one.id,
+        item,
+        amount,
+        currency,
+        due_on,
+        note,
+        paid_at,
+      ]),
+  },
+];
+
+/** Where the file of a document lies in the archive: its shipment's number, its own, and its name. */
+function pathOf(shipment: Shipment, document: Document): string {
+  const name = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
+  return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
+}
+
+/** The calls in turn: the account with the first, 50 shipments each. Throws a refusal. */
+async function* pages(person: Backend): AsyncGenerator<z.infer<typeof Data>> {
+  let after = {};
+  for (;;) {
+    const { data, error, status } = await person.rpc("own_data", after, { get: true });
+    if (error) throw thrown(refusalOf({ ...error, status }));
+    const page = Data.parse(data);
+    // The session ended meanwhile: what is cut off must not look whole.
+    if (!page.shipments) throw thrown(refusalOfThrown(null));
+    yield page;
+    const last = page.shipments.at(-1);
+    if (!last) return;
+    after = { before: last.created_at, before_id: last.id };
+  }
+}
+
+/**
+ * The archive, made while it is sent: one page of shipments and one file are in memory at a time. `person` reads what is the
+ * caller's, `company` the bytes of their files. A file that is missing or is not the one is left out, and named in
+ * `left-out.txt`. The first page is asked for before the answer begins: throws a refusal when it is none.
+ */
+export async function dataArchive(person: Backend, company: Backend): Promise<ReadableStream<Uint8Array>> {
+  const first = await pages(person).next();
+  const account = (first.value as z.infer<typeof Data>).account;
+  return makeZip(entries(person, company, account));
+}
+
+async function* entries(person: Backend, company: Backend, account: z.infer<typeof Data>["account"]) {
+  yield { name: "account.json", input: JSON.stringify(account, null, 2) };
+  yield { name: "shipments.json", input: shipmentsJson(person) };
+  for (const table of tables) yield { name: table.name, input: tableOf(person, table) };
+  const leftOut: string[] = [];
+  for await (const { shipments } of pages(person)) {
+    for (const shipment of shipments ?? []) {
+      for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
+        const name = pathOf(shipment, document);
+        const file = await openFile(company, document);
+        if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
+        else yield { name, input: file.content, lastModified: new Date(document.uploaded_at ?? shipment.created_at) };
+      }
+    }
+  }
+  if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
+}
+
+/** All shipments as one JSON array, without where files are stored: that tells a person nothing. */
+async function* shipmentsJson(person: Backend) {
+  let before = "[\n";
+  for await (const { shipments } of pages(person)) {
+    for (const shipment of shipments ?? []) {
+      const documents = shipment.documents.map(({ storage_path: _, storage_version: __, ...document }) => document);
+      yield `${before}${JSON.stringify({ ...shipment, documents }, null, 2)}`;
+      before = ",\n";
+    }
+  }
+  yield before === "[\n" ? "[]\n" : "\n]\n";
+}
+
+async function* tableOf(person: Backend, { head, rows }: (typeof tables)[number]) {
+  yield csvMark + csvLine(head);
+  for await (const { shipments } of pages(person)) {
+    for (const shipment of shipments ?? []) {
+      const lines = rows(shipment).map((cells) => csvLine(cells.map((cell) => String(cell ?? ""))));
+      if (lines.length > 0) yield lines.join("");
+    }
+  }
+}

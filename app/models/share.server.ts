@@ -1,0 +1,64 @@
+/** Links to one shipment for a buyer or a driver, who have no account. */
+import { createHash, createHmac } from "node:crypto";
+import { z } from "zod";
+import { shortDay } from "../lib/dates.ts";
+import { env } from "../lib/env.server.ts";
+import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import type { Client } from "../lib/session.server.ts";
+import { companyBackend } from "../lib/supabase.server.ts";
+import { shortId } from "./shipment.ts";
+
+/** A link as the database knows it; times in ISO 8601. */
+type Share = { id: string; token_hash: string; expires_at: string };
+
+/**
+ * The token of a link: 160 bits of a keyed hash of its id, in base 64. Nobody who reads the database can make it, and the
+ * site can show it again for as long as SESSION_SECRET stays.
+ */
+function tokenOf(id: string): string {
+  return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
+}
+
+const hashOf = (token: string) => createHash("sha256").update(token).digest("hex");
+
+/** The links of a shipment as its page shows them; `address` is null for one made with another SESSION_SECRET. */
+export function shownShares(shipment: { id: string; name: string; shares: Share[] }) {
+  return shipment.shares.map(({ id, token_hash, expires_at }) => {
+    const token = tokenOf(id);
+    const address = hashOf(token) === token_hash ? `${env().origin}/s/${token}` : null;
+    const words = `${shipment.name} (${shortId(shipment.id)}), where it is now: ${address}`;
+    return { id, address, until: shortDay(expires_at), chat: `https://wa.me/?text=${encodeURIComponent(words)}` };
+  });
+}
+
+/** Makes a link to a shipment of the client's for 30 days; `id` is the form's own: sent twice it makes one. Null when done. */
+export async function makeShare(client: Client, shipment_id: string, id: string): Promise<Refusal | null> {
+  const token_hash = hashOf(tokenOf(id));
+  const { error, status } = await client.backend.rpc("make_share", { id, shipment_id, token_hash });
+  return error ? refusalOf({ ...error, status }) : null;
+}
+
+/** Ends a link of the client's; null when it opens nothing any more. */
+export async function endShare(client: Client, id: string): Promise<Refusal | null> {
+  const { error, status } = await client.backend.rpc("end_share", { id });
+  return error ? refusalOf({ ...error, status }) : null;
+}
+
+const Shared = z.object({
+  name: z.string(),
+  stage: z.number(),
+  status: z.string(),
+  changed_at: z.string(),
+  events: z.array(z.object({ status: z.string(), location: z.string().nullable(), created_at: z.string() })),
+});
+
+/** What a link shows; null for a wrong and for an ended one. */
+export async function openShare(token: string): Promise<z.infer<typeof Shared> | Refusal | null> {
+  if (!/^[\w-]{27}$/.test(token)) return null;
+  // A POST, so that the token is in no address and no log of the backend.
+  const { data, error, status } = await companyBackend().rpc("shared_shipment", { token });
+  if (error) return refusalOf({ ...error, status });
+  if (data === null) return null;
+  const shared = Shared.safeParse(data);
+  return shared.success ? shared.data : refusalOfThrown(shared.error);
+}

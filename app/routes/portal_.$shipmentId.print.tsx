@@ -1,0 +1,101 @@
+import { data } from "react-router";
+import { Title } from "~/components/title";
+import { theCompany } from "~/lib/content.server";
+import { eastAfricaTime } from "~/lib/dates";
+import { noForm } from "~/lib/file-route.server";
+import { thrown } from "~/lib/refusal.server";
+import { portalMiddleware, requireClient } from "~/lib/session.server";
+import { documentWords } from "~/models/document-words.server";
+import { chargeWords, lastStage, PAYMENTS, shortId } from "~/models/shipment";
+import { getShipment, openPage } from "~/models/shipment.server";
+import { moveOf } from "~/models/stage.server";
+import type { Route } from "./+types/portal_.$shipmentId.print";
+
+/** Without the site around it: a sheet of paper has nothing to press. */
+export const handle = { bare: true };
+
+export const middleware: Route.MiddlewareFunction[] = [
+  portalMiddleware(
+    ({ url, params }) =>
+      (backend) =>
+        openPage(backend, url, params.shipmentId),
+  ),
+];
+
+export async function loader({ context, params, url }: Route.LoaderArgs) {
+  const client = requireClient(context);
+  const shipment = await getShipment(client, params.shipmentId, url);
+  if (!shipment) throw data("Not found", { status: 404 });
+  if ("reason" in shipment) throw thrown(shipment);
+  const { id, name, awb, stage, status, created_at, changed_at, documents, charges, tracking_events } = shipment;
+  const office = theCompany.offices[0];
+  return {
+    company: [theCompany.name, office?.address, office?.phone, office?.email],
+    facts: [
+      ["Shipment", id],
+      ["AWB/BL", awb ?? "N/A"],
+      ["Client", client.fullName || client.email],
+      ["Opened", eastAfricaTime(created_at)],
+      ["Last change", eastAfricaTime(changed_at)],
+      ["Stage", `${stage} of ${lastStage}, ${status}`],
+      ["Next", moveOf(shipment).text],
+    ],
+    name,
+    short: shortId(id),
+    documents: documents.map((one) => documentWords(one, id)),
+    charges: PAYMENTS.flatMap((payment) => {
+      const charge = charges.find(({ item }) => item === payment.id);
+      return charge ? [{ name: payment.name, words: chargeWords(charge) }] : [];
+    }),
+    events: tracking_events.map(({ id, status, location, note, created_at }) => ({
+      id,
+      words: [status, location, note].filter(Boolean).join(", "),
+      at: eastAfricaTime(created_at),
+    })),
+    printed: eastAfricaTime(new Date().toISOString()),
+  };
+}
+
+export const action = noForm;
+
+export default function PrintForm({ loaderData }: Route.ComponentProps) {
+  const { company, facts, name, short, documents, charges, events, printed } = loaderData;
+  return (
+    <div className="text-sm">
+      <Title>{`${name} (${short})`}</Title>
+      <p className="mb-4 border-b border-line pb-2 text-quiet">{company.filter(Boolean).join(" · ")}</p>
+      <h1 className="mb-3 text-xl wrap-anywhere">{name}</h1>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+        {facts.map(([term, words]) => (
+          <div key={term} className="contents">
+            <dt className="text-quiet">{term}</dt>
+            <dd className="wrap-anywhere">{words}</dd>
+          </div>
+        ))}
+      </dl>
+      <Section
+        title="Documents"
+        rows={documents.map((one) => [one.name, [one.words, one.file].filter(Boolean).join(". ")])}
+      />
+      {charges.length > 0 && <Section title="Payments" rows={charges.map((one) => [one.name, one.words])} />}
+      {events.length > 0 && <Section title="Tracking History" rows={events.map((one) => [one.at, one.words])} />}
+      <p className="mt-4 border-t border-line pt-2 text-quiet">As it stood on {printed}.</p>
+    </div>
+  );
+}
+
+function Section({ title, rows }: { title: string; rows: string[][] }) {
+  return (
+    <>
+      <h2 className="mt-4 mb-1 text-base font-semibold">{title}</h2>
+      <dl className="grid grid-cols-[2fr_5fr] gap-x-4 gap-y-1">
+        {rows.map(([term, words], index) => (
+          <div key={`${index} ${term}`} className="contents">
+            <dt>{term}</dt>
+            <dd className="wrap-anywhere text-quiet">{words}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { NoPage } from "~/components/no-page";
+import { fileRoute, noForm } from "~/lib/file-route.server";
+import { limitsOf } from "~/lib/limits.server";
+import { log, pseudonym } from "~/lib/log.server";
+import { thrown } from "~/lib/refusal.server";
+import { portalMiddleware, requireClient, whoAsks } from "~/lib/session.server";
+import { companyBackend, forLongReads } from "~/lib/supabase.server";
+import { dataArchive } from "~/models/own-data.server";
+
+/** Everything about the client and their files, made while it is sent. */
+const archive = fileRoute(async ({ context }) => {
+  const client = requireClient(context);
+  const attempt = await limitsOf(context).archive(client.id);
+  if ("reason" in attempt) throw thrown(attempt);
+  const body = await dataArchive(await forLongReads(client.backend), companyBackend());
+  log("info", "data taken away", { account: pseudonym(client.email) });
+  return new Response(body, {
+    headers: {
+      "Content-Type": "application/zip",
+      "Content-Disposition": 'attachment; filename="my-data.zip"',
+      "Cache-Control": "private, no-store",
+    },
+  });
+});
+
+export const middleware = [portalMiddleware(() => whoAsks), ...archive.middleware];
+export const loader = archive.loader;
+export const action = noForm;
+
+export default NoPage;

@@ -1,0 +1,74 @@
+import { data } from "react-router";
+import { OfficePhone } from "~/components/site/office-phone";
+import { Title } from "~/components/title";
+import { eastAfricaTime } from "~/lib/dates";
+import { noForm } from "~/lib/file-route.server";
+import { noStoreMiddleware } from "~/lib/headers.server";
+import { thrown } from "~/lib/refusal.server";
+import { openShare } from "~/models/share.server";
+import { STAGES } from "~/models/shipment";
+import type { Route } from "./+types/s.$token";
+
+/** Without the site around it, and without script: a small page for somebody who wants to know one thing. */
+export const handle = { bare: true };
+
+export const middleware: Route.MiddlewareFunction[] = [
+  async (args, next) => {
+    const response = (await noStoreMiddleware(args, next)) as Response;
+    response.headers.set("X-Robots-Tag", "noindex, nofollow");
+    response.headers.set("Referrer-Policy", "no-referrer");
+    return response;
+  },
+];
+
+export async function loader({ params }: Route.LoaderArgs) {
+  const shared = await openShare(params.token);
+  if (!shared) return data(null, { status: 404 });
+  if ("reason" in shared) throw thrown(shared);
+  const events = shared.events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
+  return data({ ...shared, changed: eastAfricaTime(shared.changed_at), events });
+}
+
+export const action = noForm;
+
+export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex, nofollow" }];
+
+export default function SharedShipment({ loaderData: shipment }: Route.ComponentProps) {
+  if (!shipment) {
+    return (
+      <>
+        <Title>This link opens nothing</Title>
+        <h1 className="text-xl">This link opens nothing</h1>
+        <p className="mt-2">It has ended, or it is not complete. Ask who sent it to you for another one.</p>
+      </>
+    );
+  }
+  const { name, stage, status, changed, events } = shipment;
+  return (
+    <>
+      <Title>{name}</Title>
+      <h1 className="text-xl wrap-anywhere">{name}</h1>
+      <p className="mt-2 text-lg font-semibold">{status}</p>
+      <p className="text-sm text-quiet">
+        Stage {stage} of {STAGES.length}. Last change: {changed}
+      </p>
+      <progress className="mt-3 w-full" max={STAGES.length} value={stage} aria-label="Stages reached" />
+      <h2 className="mt-6 mb-2 text-base font-semibold">History</h2>
+      {events.length === 0 && <p className="text-quiet">No tracking history yet.</p>}
+      <ol className="ruled">
+        {events.map(({ status, location, created_at, at }) => (
+          <li key={created_at} className="py-2">
+            <p className="font-semibold">{status}</p>
+            <p className="text-sm text-quiet">
+              {location && `${location}, `}
+              <time dateTime={created_at}>{at}</time>
+            </p>
+          </li>
+        ))}
+      </ol>
+      <p className="mt-6 text-sm text-quiet">
+        Sent to you by the owner of the shipment, who can end this link. Questions: <OfficePhone />
+      </p>
+    </>
+  );
+}
