@@ -34,15 +34,15 @@ const checks = await Promise.all([
   ]),
   inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
 ]);
-// Beside the route tests those that wait for deadlines most of their time; then what needs the processors, in turn.
+// Beside the route tests those that wait for deadlines and for processes most of their time; then what needs the processors.
 const routes = await Promise.all([
   inTurn([["route tests", () => vitest("routes", "pglite"), [started]]]),
-  inTurn([["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]]]),
+  inTurn([
+    ["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]],
+    ["process tests", () => vitest("process"), [started, postgres]],
+  ]),
 ]);
-const tests = await inTurn([
-  ["process tests", () => vitest("process"), [started, postgres]],
-  ["journeys", journeys, [started, chromium]],
-]);
+const tests = await inTurn([["journeys", journeys, [started, chromium]]]);
 rmSync(work, { recursive: true, force: true });
 const outcomes = [...checks.flat(), ...routes.flat(), ...tests];
 const slowest = outcomes.flatMap(({ took }) => took).sort((one, other) => other.ms - one.ms);

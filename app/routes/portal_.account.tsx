@@ -54,6 +54,7 @@ export async function loader(args: Route.LoaderArgs) {
     since: eastAfricaTime(created_at),
     erasureAsked: erasure_asked_at && eastAfricaTime(erasure_asked_at),
     keptUntil: kept_until && new Date(kept_until) >= new Date() ? calendarDate(kept_until) : null,
+    least: clientPassword,
     ...shown,
   };
 }
@@ -135,7 +136,7 @@ function Password({ account, answer }: Part) {
         <PasswordField
           field={fields.password}
           label="New password"
-          hint={`At least ${clientPassword} characters`}
+          hint={`At least ${account.least} characters`}
           autoComplete="new-password"
         />
         <CodeFields account={account} fields={fields} />

@@ -6,7 +6,10 @@ import { doors, publicPages } from "../support/pages.ts";
 
 /** The last is a 404. */
 const visited = ["/?quote", "/resources/quote", ...publicPages];
-const portal = ["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"];
+const portal = [
+  ...["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"],
+  ...["/portal/:id/change", "/portal/:id/share", "/portal/account"],
+];
 
 const desk = [
   ...["/desk", "/desk/shipments", "/desk/shipments/:id", "/desk/shipments/:id/move", "/desk/clients"],
