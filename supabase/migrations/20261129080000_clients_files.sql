@@ -48,7 +48,7 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified by now: call us if it is not the right one.', document.name);
   end if;
-  if not document.uploaded or document.version <> take_back_file.seen then
+  if not document.uploaded or document.version is distinct from take_back_file.seen then
     raise sqlstate 'PT409' using message = format('The %s has changed since you opened this page. Look at it again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;

@@ -1,6 +1,33 @@
 -- Finding a shipment among many, naming it while it is new, and showing one to somebody without an account.
 
 grant insert (awb) on table public.shipments to authenticated;
+update public.shipments set awb = nullif(btrim(awb), '') where awb <> btrim(awb);
+alter table public.shipments add constraint shipments_awb_has_no_space_around check (awb = btrim(awb));
+
+-- As before, and a new name is a change that a form has to have seen.
+create or replace function private.tell_turn() returns trigger
+language plpgsql security definer
+set search_path = ''
+as $$
+begin
+  if tg_op = 'INSERT' then
+    -- Its documents are added after it, and none has a file.
+    new.turn := case when new.stage = 10 then 'closed' else 'client' end;
+    return new;
+  end if;
+  if (new.name, new.stage, new.awb, new.arrival_place, new.arrived_on, new.container_size)
+    is distinct from (old.name, old.stage, old.awb, old.arrival_place, old.arrived_on, old.container_size)
+  then
+    new.version := old.version + 1;
+    new.changed_at := now();
+  end if;
+  new.turn := private.turn_of(new.id, new.stage);
+  if new.turn <> old.turn then
+    new.turn_since := now();
+  end if;
+  return new;
+end
+$$;
 
 -- The caller's shipments, newest first: at most `most`, after `skip` others, or, for the CSV, after the one whose opening
 -- and id are given. Search finds a name, an AWB/BL and the beginning of an id. Row-level security decides what there is.
@@ -147,13 +174,10 @@ as $$
         'status', event.status, 'location', event.location, 'created_at', event.created_at
       ) order by event.created_at desc, event.id desc), '[]'::jsonb)
       from (
-        select told.* from (
-          select *, lag(status) over (order by created_at, id) as before
-          from public.tracking_events where tracking_events.shipment_id = shipment.id
-        ) as told
+        select * from public.tracking_events
         -- Not what is only a note to the client.
-        where told.note is null or told.before is distinct from told.status
-        order by told.created_at desc, told.id desc limit 30
+        where tracking_events.shipment_id = shipment.id and tracking_events.status <> 'Note'
+        order by created_at desc, id desc limit 30
       ) as event
     )
   )
@@ -167,13 +191,14 @@ revoke all on function public.shared_shipment(text) from public, anon, authentic
 grant execute on function public.shared_shipment(text) to service_role;
 
 -- Changes the name and the AWB/BL of a shipment of the caller's while it is at stage 1. `seen` is the version that the form
--- was opened at. PT404 for a stranger's, PT409 when it has moved on or changed.
+-- was opened at; sent twice it changes them once. PT404 for a stranger's, PT409 when it has moved on or changed.
 create function public.change_shipment(shipment_id uuid, name text, awb text, seen integer) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   found_shipment public.shipments;
+  number text := nullif(btrim(awb), '');
 begin
   if not private.assurance_suffices() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
@@ -184,14 +209,17 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
+  if (found_shipment.name, found_shipment.awb) is not distinct from (change_shipment.name, number) then
+    return;
+  end if;
   if found_shipment.stage > 1 then
     raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
   end if;
-  if found_shipment.version <> change_shipment.seen then
+  if found_shipment.version is distinct from change_shipment.seen then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
   end if;
   update public.shipments
-  set name = change_shipment.name, awb = nullif(btrim(change_shipment.awb), ''), changed_at = now()
+  set name = change_shipment.name, awb = number
   where id = change_shipment.shipment_id;
 end
 $$;

@@ -48,14 +48,15 @@ as $$
     and change.expires_at > now() and coalesce(account.banned_until < now(), true)
 $$;
 
--- Spends a link: true for one of any number at once.
+-- Spends a link: true for one of any number at once, false where email_change shows nothing.
 create function public.spend_email_change(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
   with spent as (
-    delete from private.email_changes
-    where token_hash = encode(sha256(convert_to(spend_email_change.token, 'UTF8')), 'hex') and expires_at > now()
+    delete from private.email_changes as change using auth.users as account
+    where change.token_hash = encode(sha256(convert_to(spend_email_change.token, 'UTF8')), 'hex')
+      and change.expires_at > now() and account.id = change.account and coalesce(account.banned_until < now(), true)
     returning true
   )
   select exists (select from spent)
@@ -158,7 +159,13 @@ as $$
       select jsonb_build_object(
         'id', users.id, 'email', users.email, 'full_name', users.raw_user_meta_data ->> 'full_name',
         'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
+        'new_email', (
+          select change.email from private.email_changes as change
+          where change.account = users.id and change.expires_at > now()
+        ),
         'client_id', (select client_id from public.client_ids where claimed_by = users.id),
+        'client_id_issued_for', (select issued_for from public.client_ids where claimed_by = users.id),
+        'client_id_sent_to', (select sent_to from public.client_ids where claimed_by = users.id),
         'second_factors', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'name', factor.friendly_name, 'created_at', factor.created_at, 'status', factor.status
@@ -178,6 +185,12 @@ as $$
             'made_at', notice.made_at, 'sent_at', notice.sent_at
           ) order by notice.made_at), '[]'::jsonb)
           from public.notices as notice where notice.account = users.id
+        ),
+        'mails_not_delivered', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'kind', mail.kind, 'sent_to', mail.sent_to, 'at', mail.at
+          ) order by mail.at), '[]'::jsonb)
+          from public.undelivered_mails as mail where mail.account = users.id
         ),
         'erasure_asked_at', (
           select request.asked_at from private.erasure_requests as request where request.account = users.id

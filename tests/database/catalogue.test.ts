@@ -43,6 +43,9 @@ test("row-level security is on for every table of public, private and storage", 
       "notice_refusals",
       "colleague_invitations",
       "password_links",
+      "shares",
+      "email_changes",
+      "erasure_requests",
       "objects",
       "buckets",
     ]),
@@ -88,6 +91,7 @@ const acts = [
   "move_shipments(jsonb,text,uuid,text)",
   "open_account(uuid,text,text)",
   "open_document(uuid,uuid,text)",
+  "refuse_erasure(uuid,text,text)",
   "remove_colleague(uuid,text,text)",
   "remove_second_factors(uuid,text,text)",
   "save_arrival(uuid,text,date,integer,date,integer,uuid,text)",
@@ -110,6 +114,16 @@ const deskPages = [
   "desk_shipments_after(text,integer,text,boolean,timestamp with time zone,uuid)",
   "desk_today()",
 ];
+/** What clients do with what is theirs; each begins by asking whether the session is good for the account. */
+const clientActs = [
+  "ask_erasure(boolean)",
+  "change_shipment(uuid,text,text,integer)",
+  "end_share(uuid)",
+  "make_share(uuid,uuid,text)",
+  "take_back_file(uuid,integer)",
+];
+/** What shows clients what is theirs beyond the reach of their own rights. */
+const clientPages = ["own_data(timestamp with time zone,uuid)", "portal_account()", "private.shares_of(uuid)"];
 /** What the policies and the pages ask about the caller, and tell nobody else. */
 const ofTheCaller = [
   "private.assurance_suffices()",
@@ -121,8 +135,13 @@ const ofTheCaller = [
 test("who is signed in may execute the pages, the acts of the desk, and what these and the policies call", async () => {
   expect(await executableBy("authenticated")).toEqual(
     [
-      ...[...acts, ...deskPages, ...ofTheCaller],
-      "portal_page(integer,uuid)",
+      ...[...acts, ...deskPages, ...clientActs, ...clientPages, ...ofTheCaller],
+      "portal_file(uuid,uuid)",
+      "portal_page(integer,uuid,text,integer,text)",
+      "portal_shipments_after(text,integer,text,timestamp with time zone,uuid)",
+      "private.anywhere(text)",
+      "private.ids_beginning(text)",
+      "private.own_shipments(text,integer,text,integer,integer,timestamp with time zone,uuid)",
       "private.refuse_file(boolean,smallint)",
       "private.stage_name(smallint)",
       "require_awaited_file(uuid)",
@@ -149,6 +168,18 @@ test("every act of the desk asks first who acts, and every page of it whether th
   }
 });
 
+test("every act of clients asks first whether the session is good for the account", async () => {
+  const bodies = await query<{ name: string; body: string }>(
+    `select oid::regprocedure::text as name, prosrc as body
+     from pg_proc where pronamespace = 'public'::regnamespace and oid::regprocedure::text = any ($1)`,
+    [clientActs],
+  );
+  expect(bodies).toHaveLength(clientActs.length);
+  const first =
+    /^(\s*declare[^$]*?)?\s*begin\s+if not private\.assurance_suffices\(\)[^;]*? then\s+raise sqlstate 'PT403'/;
+  for (const { name, body } of bodies) expect(body, name).toMatch(first);
+});
+
 test("clients have exactly the privileges on tables and columns that the product needs", async () => {
   const granted = await privilegesOf("authenticated");
   expect(granted.map(({ relation, column, privilege }) => `${privilege} ${relation}.${column}`).sort()).toEqual(
@@ -166,7 +197,7 @@ test("clients have exactly the privileges on tables and columns that the product
       ...columns("SELECT shipments", "arrival_place, arrived_on, container_size, free_until"),
       ...columns("SELECT tracking_events", "id, shipment_id, status, location, note, created_at"),
       ...columns("SELECT undelivered_mails", "id, at, kind, sent_to, account, client_id, dealt_with_at"),
-      ...columns("INSERT shipments", "user_id, request_id, name, stage, status"),
+      ...columns("INSERT shipments", "user_id, request_id, name, stage, status, awb"),
     ].sort(),
   );
   const whole = await query<{ grant: string }>(
@@ -235,15 +266,15 @@ test("of the functions that run with their owner's rights, who is signed in may 
   );
   expect(definers.filter(({ anon }) => anon)).toEqual([]);
   const reachable = definers.filter(({ client }) => client).map(({ name }) => name);
-  expect(reachable.sort()).toEqual([...acts, ...deskPages, ...ofTheCaller].sort());
+  expect(reachable.sort()).toEqual([...acts, ...deskPages, ...clientActs, ...clientPages, ...ofTheCaller].sort());
 });
 
-test("files are read by the policy of the clients' own folders alone: none is for colleagues", async () => {
+test("no policy reads a file or a bucket: neither clients nor colleagues do with their own token", async () => {
   const reading = await query<{ policyname: string }>(
     `select policyname from pg_policies
      where permissive = 'PERMISSIVE' and cmd in ('SELECT', 'ALL') and schemaname = 'storage'`,
   );
-  expect(reading.map(({ policyname }) => policyname)).toEqual(["clients read the files in their own folder"]);
+  expect(reading).toEqual([]);
 });
 
 test("no policy lets a client write a document, or an object of any bucket", async () => {

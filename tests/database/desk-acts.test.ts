@@ -664,7 +664,8 @@ describe("a document", () => {
     expect(await documentNow()).toMatchObject({ uploaded: false, verified: false, ...nothing });
     const page = await raw(owner.handle).rpc("portal_page", { opened: shipment }, { get: true });
     expect(page.data.shipment.documents).toContainEqual({
-      ...{ id: file.id, name: "Packing List", uploaded: false, verified: false },
+      ...{ id: file.id, name: "Packing List", uploaded: false, verified: false, version: 2 },
+      ...{ file_name: null, file_size: null, uploaded_at: null },
       ...{ sent_back_at: expect.any(String), sent_back_reason: "The second page is blurred" },
     });
     expect((await log()).at(-1)).toMatchObject({

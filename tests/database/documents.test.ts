@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { documentSlug, findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { openFile } from "../../app/models/document-file.server.ts";
+import { type OpenableFile, openFile } from "../../app/models/document-file.server.ts";
 import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
-import { newColleague } from "../support/colleague.ts";
-import { memoryBackend, raw } from "../support/memory-backend.ts";
+import { atOnce, newColleague } from "../support/colleague.ts";
+import { type Handle, memoryBackend, raw } from "../support/memory-backend.ts";
+import { sessionOf, withFactor } from "../support/sessions.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
 type Document = {
@@ -17,11 +18,13 @@ type Document = {
   storage_path: string | null;
   storage_version: string | null;
   sha256: string | null;
+  version: number;
 };
 
 let world: Awaited<ReturnType<typeof memoryBackend>>;
 let owner: Person;
 let stranger: Person;
+let clerk: Awaited<ReturnType<typeof newColleague>>;
 /** A fresh shipment of the owner's for each test, and the folder of its files. */
 let shipmentId: string;
 let folder: string;
@@ -36,6 +39,7 @@ beforeAll(async () => {
   world = await memoryBackend();
   owner = await world.newClient("owner@client.example");
   stranger = await world.newClient("stranger@client.example");
+  clerk = await newColleague(world, "clerk", "clerk@company.example");
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -252,7 +256,6 @@ describe("the company verifies", () => {
   });
 
   test("a document at the desk as by its command, and clients and strangers none", async () => {
-    const clerk = await newColleague(world, "clerk", "clerk@company.example");
     await mark(await store());
     const { id = "" } = (await document("Packing List")) ?? {};
     expect(await verifyDocument(stranger.handle, world.company, id, {})).toMatchObject({ status: 404 });
@@ -300,14 +303,19 @@ describe("the company verifies", () => {
     await verify();
     const counted = await document("Packing List");
     if (!counted) throw new Error("no document");
-    for (const handle of [owner.handle, world.company]) {
-      const file = await openFile(handle, counted);
+    const told = (await fileOf(owner.handle, counted.id)).file;
+    expect(told).toMatchObject({ storage_path: path, storage_version: counted.storage_version, sha256 });
+    for (const known of [told ?? counted, counted]) {
+      const file = await openFile(world.company, known);
       expect("content" in file && new TextDecoder().decode(file.content)).toBe(original);
     }
-    expect(await openFile(stranger.handle, counted)).toMatchObject({ status: 409 });
+    // The bytes are read by the company's key alone.
+    for (const handle of [owner.handle, stranger.handle, world.anonymous()]) {
+      expect(await openFile(handle, counted)).toMatchObject({ reason: expect.any(String) });
+    }
     await exchange(path);
     const refused = { reason: "The stored file is not the one that was uploaded.", status: 409 };
-    for (const handle of [owner.handle, world.company]) expect(await openFile(handle, counted)).toEqual(refused);
+    for (const known of [told ?? counted, counted]) expect(await openFile(world.company, known)).toEqual(refused);
   });
 
   test("a file from before hashes were recorded: it gets its hash, unless it was exchanged since", async () => {
@@ -316,10 +324,13 @@ describe("the company verifies", () => {
     await forgetHash();
     const counted = await document("Packing List");
     if (!counted) throw new Error("no document");
-    expect(await openFile(owner.handle, counted)).toMatchObject({ sha256 });
+    const told = (await fileOf(owner.handle, counted.id)).file;
+    if (!told) throw new Error("no file");
+    expect(told).toMatchObject({ sha256: null, storage_version: counted.storage_version });
+    expect(await openFile(world.company, told)).toMatchObject({ sha256 });
     expect((await verifyUnseen()).error?.code).toBe("PT409");
     await exchange(path);
-    expect(await openFile(owner.handle, counted)).toMatchObject({ status: 409 });
+    expect(await openFile(world.company, told)).toMatchObject({ status: 409 });
     await expect(verify()).rejects.toThrow("The stored file is not the one that was uploaded.");
 
     const other = await store("Bill of Lading");
@@ -330,6 +341,193 @@ describe("the company verifies", () => {
     await verify("Bill of Lading");
     expect(await document("Bill of Lading")).toMatchObject({ verified: true, sha256 });
     await expect(verify("Bill of Lading")).rejects.toThrow("is verified already");
+  });
+});
+
+describe("a client who opens a document", () => {
+  let id: string;
+  beforeEach(async () => {
+    id = (await document("Packing List"))?.id ?? "";
+  });
+
+  test("is told where its file is stored and what it has to be, with who asks", async () => {
+    const path = await store();
+    await mark(path);
+    const { file_size: _, ...told } = record;
+    const { storage_version } = (await document("Packing List")) ?? {};
+    expect(await fileOf(owner.handle, id)).toEqual({
+      caller: { email: owner.email, full_name: `Client ${owner.email}`, factors: [], colleague: null },
+      file: { name: "Packing List", storage_path: path, storage_version, ...told },
+    });
+  });
+
+  test("is told of no file where there is none, of another shipment or of somebody else's", async () => {
+    expect((await fileOf(owner.handle, id)).file).toBeNull();
+    await mark(await store());
+    expect((await fileOf(owner.handle, id)).file).not.toBeNull();
+    const theirs = await newShipment(stranger);
+    for (const [handle, document_id, shipment_id] of [
+      [owner.handle, id, await newShipment(owner)],
+      [owner.handle, id, theirs],
+      [owner.handle, id, randomUUID()],
+      [owner.handle, randomUUID(), shipmentId],
+      [owner.handle, (await document("Bill of Lading"))?.id ?? "", shipmentId],
+      [stranger.handle, id, shipmentId],
+      [stranger.handle, id, theirs],
+      [clerk.handle, id, shipmentId],
+      [clerk.aal1, id, shipmentId],
+    ] as const) {
+      const { caller, file } = await fileOf(handle, document_id, shipment_id);
+      expect(file).toBeNull();
+      expect(caller).not.toBeNull();
+    }
+    await expect(fileOf(world.anonymous(), id)).rejects.toMatchObject({ code: "42501" });
+  });
+
+  test("is told of no file, and is nobody, once the session has ended", async () => {
+    await mark(await store());
+    const left = await sessionOf(world, owner.email);
+    expect((await fileOf(left.token, id)).file).not.toBeNull();
+    await left.handle.auth.signOut({ scope: "local" });
+    expect(await fileOf(left.token, id)).toEqual({ caller: null, file: null });
+    expect((await fileOf(owner.handle, id)).file).not.toBeNull();
+  });
+
+  test("is told of no file before the code of a second factor is given", async () => {
+    await mark(await store());
+    await withFactor(world, owner.id, async () => {
+      expect(await fileOf(owner.handle, id)).toMatchObject({ caller: { factors: [{ name: "Phone" }] }, file: null });
+    });
+    expect((await fileOf(owner.handle, id)).file).not.toBeNull();
+  });
+});
+
+describe("a client who takes a file back", () => {
+  let id: string;
+  let path: string;
+  beforeEach(async () => {
+    id = (await document("Packing List"))?.id ?? "";
+    path = await store();
+    await mark(path);
+  });
+  const takeBack = async (handle: Handle = owner.handle, seen: number | null = 1, document_id = id) => {
+    const { data, error, status } = await raw(handle).rpc("take_back_file", { document_id, seen });
+    return error ? `${status} ${error.message}` : data;
+  };
+  const changed = "409 The Packing List has changed since you opened this page. Look at it again.";
+  const shipmentNow = async () =>
+    (
+      await query<{ turn: string; changed_at: string }>("select * from public.shipments where id = $1", [shipmentId])
+    )[0];
+
+  test("learns where it was stored, and the document waits for a file again", async () => {
+    for (const name of DEFAULT_DOCUMENTS.filter((one) => one !== "Packing List")) await mark(await store(name), name);
+    expect(await shipmentNow()).toMatchObject({ turn: "company" });
+    await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipmentId]);
+    const others = async () => (await documents()).filter((one) => one.id !== id);
+    const before = await others();
+    expect(await takeBack()).toBe(path);
+    const nothing = { storage_version: null, file_name: null, file_size: null, media_type: null, uploaded_at: null };
+    const notSentBack = { sent_back_at: null, sent_back_reason: null };
+    expect(await document("Packing List")).toMatchObject({ ...awaited, ...nothing, ...notSentBack, version: 2 });
+    expect(await others()).toEqual(before);
+    const { turn, changed_at } = (await shipmentNow()) ?? {};
+    expect(turn).toBe("client");
+    expect(Math.abs(new Date(changed_at ?? 0).getTime() - Date.now())).toBeLessThan(60_000);
+    expect((await fileOf(owner.handle, id)).file).toBeNull();
+    // No act of the company's, and nothing to tell by mail.
+    expect(await query("select from public.acts where document = $1", [id])).toEqual([]);
+    expect(await query("select from public.notices where shipment_id = $1", [shipmentId])).toEqual([]);
+
+    expect((await owner.handle.rpc("require_awaited_file", { document_id: id })).error).toBeNull();
+    const again = await store();
+    expect((await mark(again)).error).toBeNull();
+    expect(await document("Packing List")).toMatchObject({ uploaded: true, storage_path: again, version: 3 });
+    expect(await shipmentNow()).toMatchObject({ turn: "company" });
+  });
+
+  test("takes back their own, with a session that is good for the account, and nobody else's", async () => {
+    const before = await documents();
+    const unknown = "404 There is no such document.";
+    for (const handle of [stranger.handle, clerk.handle]) expect(await takeBack(handle)).toBe(unknown);
+    expect(await takeBack(owner.handle, 1, randomUUID())).toBe(unknown);
+    expect(await takeBack(world.anonymous())).toMatch(/^401 /);
+    expect(await takeBack(world.company)).toMatch(/^40[134] /);
+    const again = "403 Log in again to do this.";
+    expect(await takeBack(clerk.aal1)).toBe(again);
+    await withFactor(world, owner.id, async () => expect(await takeBack()).toBe(again));
+    const left = await sessionOf(world, owner.email);
+    await left.handle.auth.signOut({ scope: "local" });
+    expect(await takeBack(left.token)).toBe(again);
+    expect(await documents()).toEqual(before);
+  });
+
+  test("takes back the file that was seen and no other, and none where there is none", async () => {
+    const before = await documents();
+    for (const seen of [0, 2, -1, 2_147_483_647, null]) expect(await takeBack(owner.handle, seen)).toBe(changed);
+    expect(await documents()).toEqual(before);
+    expect(await takeBack()).toBe(path);
+    for (const seen of [1, 2]) expect(await takeBack(owner.handle, seen)).toBe(changed);
+    const other = await store();
+    await mark(other);
+    expect(await takeBack(owner.handle, 1)).toBe(changed);
+    expect(await document("Packing List")).toMatchObject({ uploaded: true, storage_path: other });
+    expect(await takeBack(owner.handle, 3)).toBe(other);
+  });
+
+  test("takes back none that is verified, and none of a closed shipment", async () => {
+    await verify();
+    let before = await documents();
+    const verified = "409 The Packing List is verified by now: call us if it is not the right one.";
+    for (const seen of [1, 2, null]) expect(await takeBack(owner.handle, seen)).toBe(verified);
+    expect(await documents()).toEqual(before);
+    await mark(await store("Bill of Lading"), "Bill of Lading");
+    await close();
+    before = await documents();
+    const other = await document("Bill of Lading");
+    expect(await takeBack(owner.handle, 1, other?.id)).toBe(
+      "409 This shipment is closed: its documents stay as they are.",
+    );
+    expect(await documents()).toEqual(before);
+  });
+
+  test("ten times at once takes it back once", async () => {
+    const call = { name: "take_back_file", args: { document_id: id, seen: 1 }, token: owner.accessToken };
+    const answers = await atOnce(
+      world,
+      Array.from({ length: 10 }, () => call),
+    );
+    expect(answers.filter(({ answer }) => answer !== undefined)).toEqual([{ answer: path }]);
+    expect(answers.flatMap(({ refused }) => refused ?? [])).toEqual(Array(9).fill(changed.slice(4)));
+    expect(await document("Packing List")).toMatchObject({ ...awaited, version: 2 });
+  });
+
+  test("while a clerk verifies it has it back, or it is verified, and the other is told", async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const { version = 0, storage_version } = (await document("Packing List")) ?? {};
+      const both = [
+        { name: "take_back_file", args: { document_id: id, seen: version }, token: owner.accessToken },
+        {
+          name: "verify_document",
+          args: { document_id: id, sha256, file_version: storage_version, seen: version },
+          token: clerk.accessToken,
+        },
+      ];
+      const [one, two] = await atOnce(world, round % 2 ? both.reverse() : both);
+      const [taken, verified] = round % 2 ? [two, one] : [one, two];
+      expect([taken, verified].filter((answer) => answer?.refused)).toHaveLength(1);
+      const now = await document("Packing List");
+      if (taken?.refused) {
+        expect(taken.refused).toMatch(/^The Packing List (is verified by now|has changed)/);
+        expect(now).toMatchObject({ uploaded: true, verified: true });
+        const undone = { document_id: id, reason: "Another round" };
+        expect((await raw(clerk.handle).rpc("unverify_document", undone)).error).toBeNull();
+      } else {
+        expect(taken?.answer).toBeTruthy();
+        expect(now).toMatchObject(awaited);
+        await mark(await store());
+      }
+    }
   });
 });
 
@@ -436,6 +634,15 @@ async function newShipment(client: Person): Promise<string> {
     .single();
   if (error) throw error;
   return data.id;
+}
+
+type Told = { caller: object | null; file: OpenableFile | null };
+
+/** What the portal tells somebody of a document's file before the server reads it. */
+async function fileOf(handle: Handle, document_id: string, shipment_id = shipmentId): Promise<Told> {
+  const { data, error } = await raw(handle).rpc("portal_file", { document_id, shipment_id }, { get: true });
+  if (error) throw error;
+  return data;
 }
 
 /** Where the server would put a file of the owner's. */

@@ -14,6 +14,7 @@ let world: Awaited<ReturnType<typeof memoryBackend>>;
 let owner: Person;
 let shipmentId: string;
 let filePath: string;
+let documentId: string;
 let number = 0;
 
 beforeAll(async () => {
@@ -26,8 +27,18 @@ beforeAll(async () => {
     .single();
   if (error) throw error;
   shipmentId = data.id;
-  filePath = `${owner.id}/${shipmentId}/packing-list-x.pdf`;
+  filePath = `${owner.id}/${shipmentId}/packing-list-0123456789ab-x.pdf`;
   await storeFile();
+  const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: file.length, media_type: "application/pdf" };
+  const counted = await world.company
+    .from("documents")
+    .update({ uploaded: true, storage_path: filePath, ...record })
+    .eq("shipment_id", shipmentId)
+    .eq("name", "Packing List")
+    .select("id")
+    .single();
+  if (counted.error) throw counted.error;
+  documentId = counted.data.id;
   // An account that waits for its confirmation and may have the mail again.
   const issued = await world.company.rpc("issue_client_ids", {});
   const waiting = await world.anonymous().auth.signUp({
@@ -46,7 +57,7 @@ afterEach(async () => {
   if ((await stateOf())?.files === 0) await storeFile();
 });
 
-/** Requests to auth, data and storage that a valid token of the owner's may make. */
+/** Requests to auth, data and storage about what is the owner's. A valid token opens the data; of files it opens none. */
 const doors = {
   "who am I": () => ({ method: "GET", at: "/auth/v1/user" }),
   "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
@@ -55,6 +66,10 @@ const doors = {
     method: "POST",
     at: "/rest/v1/shipments",
     body: { name: "Forged", user_id: owner.id },
+  }),
+  "opening a document": () => ({
+    method: "GET",
+    at: `/rest/v1/rpc/portal_file?document_id=${documentId}&shipment_id=${shipmentId}`,
   }),
   "listing files": () => ({
     method: "POST",
@@ -71,12 +86,20 @@ const doors = {
 type Door = keyof typeof doors;
 const everyDoor = Object.keys(doors) as Door[];
 
-test.each(["who am I", "reading shipments", "listing files", "reading a file"] as const)(
+test.each(["who am I", "reading shipments", "opening a document"] as const)(
   "a signed-in client's token opens %s",
   async (door) => {
     const answer = await open(door, owner.accessToken);
     expect(answer.ok).toBe(true);
     expect(tells(await answer.text())).toBe(true);
+  },
+);
+
+test.each(["listing files", "reading a file", "taking a file back"] as const)(
+  "%s is open to no client's token, not even its owner's",
+  async (door) => {
+    await expectClosed(door, owner.accessToken);
+    await expectClosed(door, (await newSession()).access_token);
   },
 );
 
@@ -216,7 +239,7 @@ test("signing out everywhere ends every session of this client and none of anoth
 test("a refresh gives a session that opens what the old one opened", async () => {
   const session = await newSession();
   const renewed = (await (await refresh(session.refresh_token)).json()) as Session;
-  for (const door of ["who am I", "reading shipments", "reading a file"] as const) {
+  for (const door of ["who am I", "reading shipments", "opening a document"] as const) {
     const answer = await open(door, renewed.access_token);
     expect(tells(await answer.text())).toBe(true);
   }
@@ -304,9 +327,10 @@ async function storeFile(): Promise<void> {
 async function expectClosed(door: Door, token: string): Promise<void> {
   const before = await stateOf();
   const answer = await open(door, token);
-  // Storage answers a list that nobody may see with an empty one.
+  // Storage answers a list that nobody may see with an empty one, and the portal who is nobody with nothing.
   const said = await answer.text();
-  expect(answer.ok && said !== "[]", `${door}: ${answer.status} ${said.slice(0, 80)}`).toBe(false);
+  const isNothing = said === "[]" || said.replaceAll(" ", "") === '{"file":null,"caller":null}';
+  expect(answer.ok && !isNothing, `${door}: ${answer.status} ${said.slice(0, 80)}`).toBe(false);
   expect(tells(said)).toBe(false);
   expect(await stateOf()).toEqual(before);
 }
@@ -321,7 +345,7 @@ function tells(said: string): boolean {
   return (
     said.includes("Tea for the owner") ||
     said.includes(file) ||
-    said.includes("packing-list-x") ||
+    said.includes("packing-list-0123456789ab-x") ||
     said.includes(owner.email)
   );
 }

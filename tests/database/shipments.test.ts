@@ -61,8 +61,9 @@ test("the same request of two clients makes a shipment for each", async () => {
 const column = (name: string, value: unknown) => ({ name, value });
 test.each([
   column("id", "00000000-0000-4000-8000-000000000001"),
-  column("awb", "706-51093844"),
   column("created_at", "2001-01-01T00:00:00Z"),
+  column("version", 7),
+  column("turn", "closed"),
   column("stage", 2),
   column("stage", 10),
   column("stage", 0),
@@ -98,6 +99,29 @@ test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forged])("a shipment c
   expect([status, error?.code]).toEqual([400, "23514"]);
   expect(await everyShipment()).toEqual(before);
 });
+
+test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
+  "a client opens a shipment with the AWB/BL %j",
+  async (awb) => {
+    const { data, error } = await owner.handle
+      .from("shipments")
+      .insert({ name: "Gold", user_id: owner.id, awb })
+      .select("awb, stage, version")
+      .single();
+    expect(error).toBeNull();
+    expect(data).toEqual({ awb, stage: 1, version: 0 });
+  },
+);
+
+test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forged])(
+  "a client cannot open a shipment with the AWB/BL %j",
+  async (awb) => {
+    const before = await everyShipment();
+    const { error, status } = await owner.handle.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
+    expect([status, error?.code]).toEqual([400, "23514"]);
+    expect(await everyShipment()).toEqual(before);
+  },
+);
 
 test("a name in any script is kept as it is", async () => {
   for (const name of ["شركة الشحن", "Wanjirũ 🚢", "Tea \u200e(\u200f1)"]) {

@@ -60,7 +60,13 @@ export async function makeAccount(world: World, email: string, invitation: strin
 const changed = [
   ...["public.acts", "public.announcements", "public.charges", "public.client_ids", "public.colleagues"],
   ...["public.documents", "public.shipments", "public.tracking_events", "public.undelivered_mails"],
-  ...["public.notices", "private.notice_refusals"],
+  ...[
+    "public.notices",
+    "private.notice_refusals",
+    "private.erasure_requests",
+    "private.shares",
+    "private.email_changes",
+  ],
   ...["auth.users", "auth.sessions", "auth.mfa_factors", "private.password_links", "private.colleague_invitations"],
 ];
 

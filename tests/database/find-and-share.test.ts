@@ -1,0 +1,581 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { atOnce, inSession, newColleague } from "../support/colleague.ts";
+import { type Handle, memoryBackend, raw } from "../support/memory-backend.ts";
+import { endedSession, withFactor } from "../support/sessions.ts";
+
+type Client = Awaited<ReturnType<typeof world.newClient>>;
+type Row = Record<string, unknown>;
+type Filter = { q?: string | null; stage?: number | null; turn?: string | null };
+type Listed = { id: string; name: string; created_at: string };
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let owner: Client;
+let stranger: Client;
+let clerk: Awaited<ReturnType<typeof newColleague>>;
+
+beforeAll(async () => {
+  world = await memoryBackend();
+  owner = await world.newClient("owner@client.example");
+  stranger = await world.newClient("stranger@client.example");
+  clerk = await newColleague(world, "clerk", "clerk@company.example");
+});
+afterAll(() => world.close());
+
+const logIn = "403 Log in again to do this.";
+const unknown = "404 There is no such shipment.";
+
+describe("finding a shipment", () => {
+  let finder: Client;
+  const juba = "aaaa1111-2222-4333-8444-555555555501";
+  const cotton = "aaaa1111-2222-4333-8444-555555555502";
+  const theirs = "aaaa1111-2222-4333-8444-555555555503";
+  const names = [
+    "Pumps for Juba",
+    "100% cotton",
+    "100 bales",
+    "tea_bags",
+    "tea bags",
+    "back\\slash",
+    `O'Brien's "crate"`,
+  ];
+
+  beforeAll(async () => {
+    finder = await world.newClient("finder@client.example");
+    const add = (client: Client, name: string, more: { id?: string; awb?: string; stage?: number } = {}) =>
+      query(
+        `insert into public.shipments (id, user_id, name, awb, stage, created_at)
+         values ($1, $2, $3, $4, $5, clock_timestamp())`,
+        [more.id ?? randomUUID().replace(/^..../, "0000"), client.id, name, more.awb ?? null, more.stage ?? 1],
+      );
+    await add(finder, "Pumps for Juba", { id: juba, awb: "706-51093844" });
+    await add(finder, "100% cotton", { id: cotton, awb: "MEDUX4471203" });
+    for (const name of names.slice(2)) await add(finder, name);
+    await add(finder, "Fourth", { stage: 4 });
+    await add(finder, "Ours", { stage: 4 });
+    await add(finder, "Past", { stage: 10 });
+    // Nothing of it waits for its client any more.
+    await query(
+      "delete from public.documents where shipment_id = (select id from public.shipments where name = 'Ours')",
+    );
+    await query("update public.shipments set acted_at = now() where name = 'Ours'");
+    await add(stranger, "Pumps for Juba", { id: theirs, awb: "706-51093844" });
+  });
+  const all = () => [...names, "Fourth", "Ours", "Past"].reverse();
+
+  /** The names that a search finds, in their order: the same in the list and in the CSV. */
+  async function found(filter: Filter, handle: Handle = finder.handle): Promise<string[]> {
+    const [page, after] = [
+      await ask("portal_page", filter, handle),
+      await ask("portal_shipments_after", filter, handle),
+    ];
+    expect(after.shipments).toEqual(page.shipments);
+    expect(after.caller).toEqual(page.caller);
+    return page.shipments.map(({ name }) => name);
+  }
+
+  test.each([
+    ["a name", "Pumps for Juba", ["Pumps for Juba"]],
+    ["a part of it, however it is written", "  fOR ju ", ["Pumps for Juba"]],
+    ["a part of several names, newest first", "tea", ["tea bags", "tea_bags"]],
+    ["an AWB/BL", "706-51093844", ["Pumps for Juba"]],
+    ["a part of it, however it is written", "medux44", ["100% cotton"]],
+    ["the beginning of an id", "aaaa", ["100% cotton", "Pumps for Juba"]],
+    ["more of it, in capitals and with spaces around", " AAAA1111-2222-4 ", ["100% cotton", "Pumps for Juba"]],
+    ["a whole id", juba, ["Pumps for Juba"]],
+    ["three characters of an id", "aaa", []],
+    ["the end of an id", "555555555501", []],
+    ["the whole id of a stranger's", theirs, []],
+    ["words that nothing has", "gold", []],
+  ])("by %s finds those of the client's own alone", async (_what, q, expected) => {
+    expect(await found({ q })).toEqual(expected);
+  });
+
+  test.each([
+    ["%", ["100% cotton"]],
+    ["100%", ["100% cotton"]],
+    ["%%", []],
+    ["1%n", []],
+    ["_", ["tea_bags"]],
+    ["tea_", ["tea_bags"]],
+    ["____", []],
+    ["\\", ["back\\slash"]],
+    ["\\%", []],
+    ["\\\\", []],
+    ["'", [`O'Brien's "crate"`]],
+    ["''", []],
+    ['"', [`O'Brien's "crate"`]],
+    ["$1", []],
+    ["%s", []],
+    ["%I", []],
+    ["' or true --", []],
+    ["'; drop table public.shipments; --", []],
+    ["{}", []],
+    ["(", []],
+    [".*", []],
+  ])("by %j looks for these very characters", async (q, expected) => {
+    expect(await found({ q })).toEqual(expected);
+  });
+
+  test("by nothing, or by spaces however many, finds all, newest first", async () => {
+    for (const q of [undefined, null, "", " ", "   ", " ".repeat(1_000_000)]) expect(await found({ q })).toEqual(all());
+  });
+
+  test("by more text than any name has finds nothing, by a megabyte of it within seconds", async () => {
+    expect(await found({ q: "tea".padEnd(254) })).toEqual(["tea bags", "tea_bags"]);
+    const begun = Date.now();
+    for (const q of ["tea".padEnd(255), "x".repeat(1_000_000), "%".repeat(1_000_000), "\\_".repeat(500_000)]) {
+      expect(await found({ q })).toEqual([]);
+    }
+    expect(Date.now() - begun).toBeLessThan(5_000);
+  });
+
+  test("at a stage and by whose move it is, alone, together and with words", async () => {
+    expect(await found({ stage: 4 })).toEqual(["Ours", "Fourth"]);
+    expect(await found({ stage: 10 })).toEqual(["Past"]);
+    expect(await found({ turn: "company" })).toEqual(["Ours"]);
+    expect(await found({ turn: "closed" })).toEqual(["Past"]);
+    expect(await found({ turn: "client" })).toEqual(all().filter((name) => name !== "Ours" && name !== "Past"));
+    expect(await found({ stage: 4, turn: "client" })).toEqual(["Fourth"]);
+    expect(await found({ stage: 4, turn: "company", q: "our" })).toEqual(["Ours"]);
+    expect(await found({ stage: 1, q: "our" })).toEqual([]);
+    expect(await found({ stage: 1, turn: "client", q: "aaaa1" })).toEqual(["100% cotton", "Pumps for Juba"]);
+    for (const stage of [0, -1, 11, 40_000]) expect(await found({ stage })).toEqual([]);
+    for (const turn of ["", "nobody", "client' or true --", "Client"]) expect(await found({ turn })).toEqual([]);
+  });
+
+  test("is for the person that asks: a stranger, a colleague, an ended session and one without its code find none", async () => {
+    expect(await found({ q: "Pumps" }, stranger.handle)).toEqual(["Pumps for Juba"]);
+    expect((await ask("portal_page", { q: "Pumps" }, stranger.handle)).shipments.map(({ id }) => id)).toEqual([theirs]);
+    expect(await found({}, clerk.handle)).toEqual([]);
+    expect(await found({ q: juba }, clerk.handle)).toEqual([]);
+    const left = await endedSession(world, finder.email);
+    expect(await found({}, left)).toEqual([]);
+    expect((await ask("portal_shipments_after", {}, left)).caller).toBeNull();
+    await withFactor(world, finder.id, async () => {
+      expect(await found({ q: "Pumps" })).toEqual([]);
+      expect((await ask("portal_shipments_after", {}, finder.handle)).caller).toMatchObject({ email: finder.email });
+    });
+    for (const name of ["portal_page", "portal_shipments_after"]) {
+      expect((await raw(world.anonymous()).rpc(name, {})).error?.code).toBe("42501");
+    }
+  });
+});
+
+describe("a list of 1,100 shipments, several opened in the same moment,", () => {
+  let many: Client;
+  let ids: string[];
+
+  beforeAll(async () => {
+    many = await world.newClient("many@client.example");
+    await query(
+      `insert into public.shipments (user_id, name, created_at)
+       select $1, 'Crate ' || number, now() - (number / 7) * interval '1 minute' - interval '1.000001 seconds'
+       from generate_series(1, 1100) as number`,
+      [many.id],
+    );
+    const rows = await query<{ id: string }>(
+      "select id from public.shipments where user_id = $1 order by created_at desc, id desc",
+      [many.id],
+    );
+    ids = rows.map(({ id }) => id);
+  });
+
+  test("comes in pages of 20, newest first, each with one more to tell whether another follows", async () => {
+    const pages: string[][] = [];
+    for (let page = 1; page <= 56; page += 1) pages.push(await idsOf({ page }));
+    expect(pages.slice(0, 54).every((page) => page.length === 21)).toBe(true);
+    expect(pages.slice(54).map(({ length }) => length)).toEqual([20, 0]);
+    expect(pages.flatMap((page) => page.slice(0, 20))).toEqual(ids);
+    for (const page of [0, -7]) expect(await idsOf({ page })).toEqual(pages[0]);
+    expect(await idsOf({ page: 2, q: "crate 11" })).toEqual([]);
+    expect(await idsOf({ page: 1, q: "crate 109" })).toHaveLength(11);
+  });
+
+  test("comes in parts of 500 for the CSV, each shipment once, though one is opened meanwhile", async () => {
+    const seen: string[] = [];
+    let last: Listed | undefined;
+    for (const length of [500, 500, 100, 0]) {
+      const after = last ? { before: last.created_at, before_id: last.id } : {};
+      const { shipments } = await ask("portal_shipments_after", after, many.handle);
+      expect(shipments).toHaveLength(length);
+      seen.push(...shipments.map(({ id }) => id));
+      last = shipments.at(-1) ?? last;
+      const { error } = await many.handle.from("shipments").insert({ name: "Crate of now", user_id: many.id });
+      expect(error).toBeNull();
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  async function idsOf(filter: Filter & { page: number }): Promise<string[]> {
+    return (await ask("portal_page", filter, many.handle)).shipments.map(({ id }) => id);
+  }
+});
+
+describe("a link to a shipment", () => {
+  let shipment: string;
+  beforeEach(async () => {
+    shipment = await newShipment();
+  });
+  const full = "409 This shipment has five links, as many as there can be. End one first.";
+  const newToken = () => randomBytes(20).toString("base64url");
+  const hashOf = (token: string) => createHash("sha256").update(token).digest("hex");
+  const form = (token = newToken(), more: object = {}) => ({
+    ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashOf(token) },
+    ...more,
+  });
+  const make = (args: object = form(), handle: Handle = owner.handle) => answer("make_share", args, handle);
+  const end = (id: string, handle: Handle = owner.handle) => answer("end_share", { id }, handle);
+  const open = async (token: string | null) => (await raw(world.company).rpc("shared_shipment", { token })).data;
+  const shares = () =>
+    query<Row>("select * from private.shares where shipment_id = $1 order by made_at, id", [shipment]);
+  const expire = (id: string) =>
+    query("update private.shares set expires_at = now() - interval '1 second' where id = $1", [id]);
+
+  test("is made by the owner, known by the hash of its token, and shown to the owner for 30 days", async () => {
+    const token = newToken();
+    const asked = form(token);
+    expect(await make(asked)).toBeNull();
+    expect(await open(token)).toMatchObject({ name: "Tea", stage: 1, status: "Client Onboarding" });
+    expect(JSON.stringify(await shares())).not.toContain(token);
+    const { shipment: page } = (await raw(owner.handle).rpc("portal_page", { opened: shipment })).data;
+    expect(page.shares).toEqual([
+      { id: asked.id, token_hash: asked.token_hash, made_at: expect.any(String), expires_at: expect.any(String) },
+    ]);
+    const [{ days } = { days: "" }] = await query<{ days: string }>(
+      "select (expires_at - made_at)::text as days from private.shares where id = $1",
+      [asked.id],
+    );
+    expect(days).toBe("30 days");
+  });
+
+  test("is made by nobody else, nor without a session that is good for the account", async () => {
+    for (const handle of [stranger.handle, clerk.handle]) expect(await make(form(), handle)).toBe(unknown);
+    expect(await make(form(newToken(), { shipment_id: randomUUID() }))).toBe(unknown);
+    expect(await make(form(), world.anonymous())).toMatch(/^401 /);
+    expect(await make(form(), world.company)).toMatch(/^40[13] /);
+    expect(await make(form(), clerk.aal1)).toBe(logIn);
+    expect(await make(form(), await endedSession(world, owner.email))).toBe(logIn);
+    await withFactor(world, owner.id, async () => expect(await make()).toBe(logIn));
+    expect(await shares()).toEqual([]);
+  });
+
+  test("is one for a form that is sent again, ten times at once too", async () => {
+    const asked = form();
+    const calls = Array.from({ length: 10 }, () => ({ name: "make_share", args: asked, token: owner.accessToken }));
+    expect((await atOnce(world, calls)).map(({ refused }) => refused)).toEqual(calls.map(() => undefined));
+    const before = await shares();
+    expect(before).toHaveLength(1);
+    expect(await make(asked)).toBeNull();
+    // The id of one link makes no other, of no shipment.
+    const other = await newShipment(stranger);
+    expect(await make({ ...asked, token_hash: hashOf("another") })).toMatch(/^409 /);
+    expect(await make({ ...asked, shipment_id: other }, stranger.handle)).toMatch(/^409 /);
+    expect(await make(form(newToken(), { token_hash: asked.token_hash }))).toMatch(/^409 /);
+    expect(await shares()).toEqual(before);
+    expect(await query("select from private.shares where shipment_id = $1", [other])).toEqual([]);
+  });
+
+  test("has a hash for its token, and an id", async () => {
+    for (const token_hash of ["", "x", "0".repeat(63), "0".repeat(65), "G".repeat(64), `${"0".repeat(64)}\n`, null]) {
+      expect(await make(form(newToken(), { token_hash }))).toMatch(/^400 /);
+    }
+    expect(await make(form(newToken(), { id: null }))).toMatch(/^400 /);
+    expect(await shares()).toEqual([]);
+  });
+
+  test("is one of five at most; those that have ended do not count", async () => {
+    const made = Array.from({ length: 5 }, () => form());
+    for (const asked of made) expect(await make(asked)).toBeNull();
+    expect(await make()).toBe(full);
+    expect(await make(made[0])).toBeNull();
+    await end(made[0]?.id ?? "");
+    expect(await make()).toBeNull();
+    expect(await make()).toBe(full);
+    await expire(made[1]?.id ?? "");
+    const { shipment: page } = (await raw(owner.handle).rpc("portal_page", { opened: shipment })).data;
+    expect(page.shares).toHaveLength(4);
+    expect(page.shares).not.toContainEqual(expect.objectContaining({ id: made[1]?.id }));
+    expect(await make()).toBeNull();
+    expect(await make()).toBe(full);
+    expect(await shares()).toHaveLength(5);
+    // Another shipment has five of its own.
+    const before = shipment;
+    shipment = await newShipment();
+    expect(await make()).toBeNull();
+    shipment = before;
+  });
+
+  test("is made five times when ten are made at once", async () => {
+    const calls = Array.from({ length: 10 }, () => ({ name: "make_share", args: form(), token: owner.accessToken }));
+    const refused = (await atOnce(world, calls)).flatMap((one) => one.refused ?? []);
+    expect(refused).toEqual(Array(5).fill(full.slice(4)));
+    expect(await shares()).toHaveLength(5);
+  });
+
+  test("is ended by the owner alone, once and again, and opens nothing from then on", async () => {
+    const token = newToken();
+    const { id, ...more } = form(token);
+    await make({ id, ...more });
+    const before = await shares();
+    for (const handle of [stranger.handle, clerk.handle]) expect(await end(id, handle)).toBeNull();
+    expect(await end(id, world.anonymous())).toMatch(/^401 /);
+    expect(await end(id, await endedSession(world, owner.email))).toBe(logIn);
+    await withFactor(world, owner.id, async () => expect(await end(id)).toBe(logIn));
+    expect(await end(randomUUID())).toBeNull();
+    expect(await shares()).toEqual(before);
+    expect(await open(token)).not.toBeNull();
+    for (const _twice of [1, 2]) expect(await end(id)).toBeNull();
+    expect(await shares()).toEqual([]);
+    expect(await open(token)).toBeNull();
+  });
+
+  test("opens nothing when it is wrong, when its 30 days are over, and while the account is closed", async () => {
+    const token = newToken();
+    const asked = form(token);
+    await make(asked);
+    for (const wrong of [newToken(), "", asked.token_hash, asked.id, `${token} `, token.slice(1), "%", null]) {
+      expect(await open(wrong)).toBeNull();
+    }
+    const closed = { account: owner.id, reason: "They asked" };
+    expect(await answer("close_account", closed, clerk.handle)).toBeNull();
+    try {
+      expect(await open(token)).toBeNull();
+    } finally {
+      await answer("open_account", closed, clerk.handle);
+      // Closing has ended the session.
+      await owner.handle.auth.signInWithPassword({ email: owner.email, password: "a good password" });
+      const { data } = await owner.handle.auth.getSession();
+      owner = { ...owner, accessToken: data.session?.access_token ?? "" };
+    }
+    expect(await open(token)).not.toBeNull();
+    await expire(asked.id);
+    expect(await open(token)).toBeNull();
+  });
+
+  test("shows name, stage, last change and moves, and no document, charge, note, number or person", async () => {
+    const act = async (name: string, args: object) => {
+      const said = await answer(name, { shipment_id: shipment, ...args }, clerk.handle);
+      expect(String(said), name).not.toMatch(/^4/);
+    };
+    await act("send_note", { note: "Secret before anything moved" });
+    await act("save_awb", { awb: "MEDUX4471203" });
+    await act("move_shipment", { despite_missing: true, location: "Mombasa", note: "Secret beside a move" });
+    await act("send_note", { note: "Secret note" });
+    await act("send_note", { note: "Secret note again" });
+    await act("correct_stage", { stage: 6, reason: "Secret reason" });
+    await act("move_shipment", { despite_missing: true, note: "Secret beside another move" });
+    await act("send_note", { note: "Secret last note" });
+    await act("set_charge", { item: "duties", amount: 1234.5, currency: "KES", note: "Secret charge" });
+    await act("save_arrival", { place: "naivasha", day: "2026-03-01", size: 40, free_until: "2026-03-05" });
+    const token = newToken();
+    await make(form(token));
+    const shown = await open(token);
+    expect(shown).toEqual({
+      ...{ name: "Tea", stage: 7, status: "Inspection & Release", changed_at: expect.any(String) },
+      events: [
+        { status: "Inspection & Release", location: null, created_at: expect.any(String) },
+        { status: "Corrected: Cargo Tracking", location: null, created_at: expect.any(String) },
+        { status: "Document Verification", location: "Mombasa", created_at: expect.any(String) },
+      ],
+    });
+    const said = JSON.stringify(shown);
+    for (const hidden of ["Secret", "Note", "MEDUX", "duties", "1234", "Packing", "naivasha", "2026-03", shipment]) {
+      expect(said).not.toContain(hidden);
+    }
+    for (const { id, email } of [owner, clerk]) {
+      for (const hidden of [id, email, email.split("@")[0] ?? ""]) expect(said).not.toContain(hidden);
+    }
+  });
+
+  test("shows the 30 newest moves", async () => {
+    await query(
+      `insert into public.tracking_events (shipment_id, status, location, note, created_at)
+       select $1, case when number % 3 = 0 then 'Note' else 'Cargo Tracking' end, 'Place ' || number,
+         case when number % 3 = 0 then 'A note' end, now() - number * interval '1 hour'
+       from generate_series(1, 60) as number`,
+      [shipment],
+    );
+    const token = newToken();
+    await make(form(token));
+    const { events } = (await open(token)) as unknown as { events: { location: string }[] };
+    const kept = Array.from({ length: 60 }, (_, index) => index + 1).filter((number) => number % 3 !== 0);
+    expect(events.map(({ location }) => location)).toEqual(kept.slice(0, 30).map((number) => `Place ${number}`));
+  });
+
+  test("is opened by the site alone, and listed by nobody", async () => {
+    const token = newToken();
+    await make(form(token));
+    for (const handle of [owner.handle, stranger.handle, clerk.handle, world.anonymous()]) {
+      expect((await raw(handle).rpc("shared_shipment", { token })).error?.code).toBe("42501");
+    }
+    for (const handle of [owner.handle, clerk.handle, world.anonymous(), world.company]) {
+      expect((await raw(handle).from("shares").select("*")).data).toBeNull();
+      expect((await raw(handle).schema("private").from("shares").select("*")).data).toBeNull();
+      expect((await raw(handle).rpc("shares_of", { shipment_id: shipment })).data).toBeNull();
+    }
+    const [row] = await query<{ may: boolean }>(
+      `select bool_or(has_table_privilege(role, 'private.shares', 'select, insert, update, delete, truncate')
+         or has_any_column_privilege(role, 'private.shares', 'select, insert, update')) as may
+       from unnest(array['anon', 'authenticated', 'service_role']) as role`,
+    );
+    expect(row?.may).toBe(false);
+    // What the page of a shipment shows of them is the owner's alone.
+    for (const handle of [stranger.handle, clerk.handle]) {
+      const { data } = await raw(handle).rpc("portal_page", { opened: shipment });
+      expect(JSON.stringify(data)).not.toContain(hashOf(token));
+    }
+    const listed = [];
+    for (const { accessToken } of [owner, stranger, clerk]) listed.push(await listedBy(accessToken));
+    expect(listed).toEqual([[expect.objectContaining({ token_hash: hashOf(token) })], [], []]);
+    await withFactor(world, owner.id, async () => expect(await listedBy(owner.accessToken)).toEqual([]));
+  });
+
+  /** What the function behind the page of a shipment answers to the holder of a token. */
+  const listedBy = (token: string) =>
+    inSession(world, async (session) => {
+      const claims = Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8");
+      await session`
+        select set_config('request.jwt.claims', ${claims}, true),
+          set_config('request.jwt.claim.sub', ${JSON.parse(claims).sub}, true),
+          set_config('role', 'authenticated', true)`;
+      const [row] = await session`select private.shares_of(${shipment}) as shares`;
+      return row?.shares;
+    });
+
+  test("goes with its shipment", async () => {
+    const token = newToken();
+    await make(form(token));
+    await query("delete from public.shipments where id = $1", [shipment]);
+    expect(await shares()).toEqual([]);
+    expect(await open(token)).toBeNull();
+  });
+});
+
+describe("a client who changes a shipment", () => {
+  let shipment: string;
+  beforeEach(async () => {
+    shipment = await newShipment();
+  });
+  const changed = "409 This shipment has changed since you opened the form. Look at it again.";
+  const movedOn = "409 This shipment has moved on: call us to change its name or its AWB/BL.";
+  const change = (more: object = {}, handle: Handle = owner.handle) =>
+    answer("change_shipment", { shipment_id: shipment, name: "Coffee", awb: "706-51093844", seen: 0, ...more }, handle);
+  const now = async () => (await query<Row>("select * from public.shipments where id = $1", [shipment]))[0] ?? {};
+
+  test("changes its name and its AWB/BL at stage 1, and nothing else", async () => {
+    await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
+    const before = await now();
+    expect(await change({ awb: " 706-51093844 " })).toBeNull();
+    const { changed_at, ...after } = await now();
+    expect(after).toEqual({ ...withoutChange(before), name: "Coffee", awb: "706-51093844", version: 1 });
+    expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
+    const { data } = await raw(owner.handle).rpc("portal_page", { opened: shipment });
+    expect(data.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
+  });
+
+  test("changes the version that was seen, be it of a name or of a number; what was done is not refused again", async () => {
+    expect(await change({ name: "Coffee", awb: "" })).toBeNull();
+    expect(await now()).toMatchObject({ name: "Coffee", awb: null, version: 1 });
+    expect(await change({ name: "Sugar", awb: "" })).toBe(changed);
+    for (const seen of [null, -1, 2]) expect(await change({ name: "Sugar", seen })).toBe(changed);
+    // The same form again, after a lost answer.
+    expect(await change({ name: "Coffee", awb: "" })).toBeNull();
+    expect(await now()).toMatchObject({ name: "Coffee", awb: null, version: 1 });
+    expect(await change({ name: "Coffee", awb: "1", seen: 1 })).toBeNull();
+    expect(await change({ name: "Coffee", awb: "2", seen: 1 })).toBe(changed);
+    expect(await now()).toMatchObject({ name: "Coffee", awb: "1", version: 2 });
+  });
+
+  test("makes a form old that a colleague has open", async () => {
+    expect(await change({ name: "Coffee", awb: "" })).toBeNull();
+    const move = { shipment_id: shipment, despite_missing: true, seen: 0 };
+    expect(await answer("move_shipment", move, clerk.handle)).toBe(
+      "409 This shipment has changed since you opened it.",
+    );
+  });
+
+  test("changes it once when four forms come at once, and the others are told", async () => {
+    const calls = ["Coffee", "Sugar", "Salt", "Soap"].map((name) => ({
+      ...{ name: "change_shipment", token: owner.accessToken },
+      args: { shipment_id: shipment, name, awb: "", seen: 0 },
+    }));
+    const refused = (await atOnce(world, calls)).flatMap((one) => one.refused ?? []);
+    expect(refused).toEqual(Array(3).fill(changed.slice(4)));
+    expect(await now()).toMatchObject({ version: 1 });
+  });
+
+  test("changes their own, with a session that is good for the account, and nobody else's", async () => {
+    const before = await now();
+    for (const handle of [stranger.handle, clerk.handle]) expect(await change({}, handle)).toBe(unknown);
+    expect(await change({ shipment_id: randomUUID() })).toBe(unknown);
+    expect(await change({}, world.anonymous())).toMatch(/^401 /);
+    expect(await change({}, clerk.aal1)).toBe(logIn);
+    expect(await change({}, await endedSession(world, owner.email))).toBe(logIn);
+    await withFactor(world, owner.id, async () => expect(await change()).toBe(logIn));
+    expect(await now()).toEqual(before);
+  });
+
+  test("changes none that has moved on, and one that was taken back to stage 1", async () => {
+    for (const stage of [2, 10]) {
+      await query("update public.shipments set stage = $2 where id = $1", [shipment, stage]);
+      const before = await now();
+      for (const seen of [0, 1, 2]) expect(await change({ seen })).toBe(movedOn);
+      expect(await now()).toEqual(before);
+    }
+    await query("update public.shipments set stage = 1 where id = $1", [shipment]);
+    expect(await change({ seen: (await now()).version })).toBeNull();
+  });
+
+  test.each(["", " ", " Gold", "Gold ", "x".repeat(121), "Gold\nGold", "Gold\u202eGold", "Gold\u009bGold", null])(
+    "cannot name it %j",
+    async (name) => {
+      const before = await now();
+      expect(await change({ name })).toMatch(/^400 /);
+      expect(await now()).toEqual(before);
+    },
+  );
+
+  test.each(["x".repeat(65), "706\n510", "706\t510", "706\u202e510", "706\u2028510"])(
+    "cannot give it the AWB/BL %j",
+    async (awb) => {
+      const before = await now();
+      expect(await change({ awb })).toMatch(/^400 /);
+      expect(await now()).toEqual(before);
+    },
+  );
+
+  test.each(["", "   ", null])("takes the AWB/BL off with %j", async (awb) => {
+    expect(await change({ awb: "x".repeat(64), name: "x".repeat(120) })).toBeNull();
+    expect(await now()).toMatchObject({ awb: "x".repeat(64), name: "x".repeat(120) });
+    expect(await change({ awb, seen: 1 })).toBeNull();
+    expect(await now()).toMatchObject({ name: "Coffee", awb: null, version: 2 });
+  });
+});
+
+const withoutChange = ({ changed_at: _, ...row }: Row) => row;
+
+/** Who asks and the shipments of a list. Throws when it is refused. */
+async function ask(name: string, args: object, handle: Handle): Promise<{ caller: Row | null; shipments: Listed[] }> {
+  const { data, error } = await raw(handle).rpc(name, args);
+  if (error) throw new Error(error.message);
+  return data;
+}
+
+/** What a function answers, or the status and the words with which it refuses. */
+async function answer(name: string, args: object, handle: Handle): Promise<unknown> {
+  const { data, error, status } = await raw(handle).rpc(name, args);
+  return error ? `${status} ${error.message}` : data;
+}
+
+async function newShipment(client = owner): Promise<string> {
+  const made = await query<{ id: string }>(
+    "insert into public.shipments (user_id, name) values ($1, 'Tea') returning id",
+    [client.id],
+  );
+  return made[0]?.id ?? "";
+}
+
+async function query<T = Row>(text: string, values: unknown[] = []): Promise<T[]> {
+  return (await world.backend.db.query<T>(text, values)).rows;
+}

@@ -1,0 +1,611 @@
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { eraseAccount } from "../../app/models/retention.server.ts";
+import { atOnce, newColleague } from "../support/colleague.ts";
+import { type Handle, memoryBackend, raw } from "../support/memory-backend.ts";
+import { endedSession, withFactor } from "../support/sessions.ts";
+
+type Client = Awaited<ReturnType<typeof world.newClient>>;
+type Row = Record<string, unknown>;
+
+let world: Awaited<ReturnType<typeof memoryBackend>>;
+let owner: Client;
+let stranger: Client;
+let clerk: Awaited<ReturnType<typeof newColleague>>;
+
+const logIn = "403 Log in again to do this.";
+const hashOf = (token: string) => createHash("sha256").update(token).digest("hex");
+
+beforeAll(async () => {
+  world = await memoryBackend();
+  owner = await world.newClient("owner@client.example");
+  stranger = await world.newClient("stranger@client.example");
+  clerk = await newColleague(world, "clerk", "clerk@company.example");
+});
+afterAll(() => world.close());
+
+describe("a change of address", () => {
+  beforeEach(() => query("delete from private.email_changes"));
+  const begin = (email: string | null, account = owner.id, handle: Handle = world.company) =>
+    answer("begin_email_change", { account, email }, handle);
+  const begun = async (email = "new@client.example", account = owner.id) => String(await begin(email, account));
+  const look = (token: string | null, handle: Handle = world.company) => answer("email_change", { token }, handle);
+  const spend = (token: string | null, handle: Handle = world.company) =>
+    answer("spend_email_change", { token }, handle);
+  /** As if what was begun had been begun so long ago. */
+  const later = (time: string) =>
+    query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
+  const soon = "429 A message is on its way already. Wait a minute and try again.";
+
+  test("is opened by the token of its link as often as it is looked at, and spent once", async () => {
+    const token = await begun("New@Client.Example");
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    const change = { account: owner.id, email: "new@client.example", old_email: owner.email };
+    for (const _twice of [1, 2]) expect(await look(token)).toEqual(change);
+    const kept = await query<{ kept: string }>("select to_jsonb(one)::text as kept from private.email_changes as one");
+    expect(kept).toHaveLength(1);
+    expect(kept[0]?.kept).not.toContain(token);
+    expect(await spend(token)).toBe(true);
+    expect(await spend(token)).toBe(false);
+    expect(await look(token)).toBeNull();
+    // The address changes by auth alone.
+    expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
+  });
+
+  test("is spent once by ten at once", async () => {
+    const token = await begun();
+    const calls = Array.from({ length: 10 }, () => ({ name: "spend_email_change", args: { token } }));
+    const answers = await atOnce(world, calls);
+    expect(answers.filter(({ answer }) => answer === true)).toHaveLength(1);
+    expect(answers.filter(({ answer }) => answer === false)).toHaveLength(9);
+  });
+
+  test("is not opened or spent by another token, nor a day later", async () => {
+    const token = await begun();
+    const wrong = [
+      token.toUpperCase(),
+      token.slice(1),
+      `${token} `,
+      hashOf(token),
+      "0".repeat(64),
+      "",
+      "%",
+      owner.id,
+      null,
+    ];
+    for (const one of wrong) {
+      if (one === token) continue;
+      expect(await look(one)).toBeNull();
+      expect(await spend(one)).toBe(false);
+    }
+    await later("23 hours 59 minutes");
+    expect(await look(token)).toMatchObject({ account: owner.id });
+    await later("2 minutes");
+    expect(await look(token)).toBeNull();
+    expect(await spend(token)).toBe(false);
+  });
+
+  test("is not opened or spent while its account is closed", async () => {
+    const leaving = await world.newClient("leaving@client.example");
+    const token = await begun("left@client.example", leaving.id);
+    expect(await answer("close_account", { account: leaving.id, reason: "They asked" }, clerk.handle)).toBeNull();
+    expect(await look(token)).toBeNull();
+    expect(await spend(token)).toBe(false);
+    expect(await answer("open_account", { account: leaving.id, reason: "They called" }, clerk.handle)).toBeNull();
+    expect(await look(token)).toMatchObject({ account: leaving.id });
+    expect(await spend(token)).toBe(true);
+  });
+
+  test("is begun again after a minute and not before, and the newest link alone opens something", async () => {
+    const first = await begun("first@client.example");
+    for (const email of ["first@client.example", "second@client.example"]) expect(await begin(email)).toBe(soon);
+    await later("50 seconds");
+    expect(await begin("second@client.example")).toBe(soon);
+    expect(await look(first)).toMatchObject({ email: "first@client.example" });
+    // Another account waits for nobody's minute.
+    const theirs = await begun("theirs@client.example", stranger.id);
+    await later("11 seconds");
+    const second = await begun("second@client.example");
+    expect(await look(first)).toBeNull();
+    expect(await spend(first)).toBe(false);
+    expect(await look(second)).toMatchObject({ email: "second@client.example" });
+    expect(await look(theirs)).toMatchObject({ account: stranger.id, email: "theirs@client.example" });
+    expect(await spend(second)).toBe(true);
+    expect(await begin("third@client.example")).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("is begun once by four forms at once", async () => {
+    const calls = Array.from({ length: 4 }, () => ({
+      ...{ name: "begin_email_change", args: { account: owner.id, email: "new@client.example" } },
+    }));
+    const answers = await atOnce(world, calls);
+    expect(answers.filter(({ answer }) => typeof answer === "string")).toHaveLength(1);
+    expect(answers.flatMap(({ refused }) => refused ?? [])).toEqual(Array(3).fill(soon.slice(4)));
+  });
+
+  test("to an address that has an account has no link, and looks the same otherwise", async () => {
+    const free = await begun("free@client.example");
+    const { account: withFree } = await portalAccount();
+    await later("61 seconds");
+    for (const taken of [stranger.email, stranger.email.toUpperCase(), clerk.email, owner.email]) {
+      expect(await begin(taken)).toBeNull();
+      expect(await begin(taken)).toBe(soon);
+      expect(await begin("free@client.example")).toBe(soon);
+      // What the account's page says of it is what it says of any.
+      const { account } = await portalAccount();
+      expect(account).toEqual({ ...withFree, new_email: taken.toLowerCase() });
+      await later("61 seconds");
+    }
+    expect(await look(free)).toBeNull();
+    expect(await spend(free)).toBe(false);
+  });
+
+  test("is to one address of at most 254 characters, of an account that there is", async () => {
+    const long = `${"x".repeat(254 - 15)}@client.example`;
+    expect(await begin(`x${long}`)).toMatch(/^400 /);
+    expect(await begin(null)).toMatch(/^400 /);
+    expect(await begin("new@client.example", randomUUID())).toMatch(/^409 /);
+    expect(await query("select from private.email_changes")).toEqual([]);
+    expect(await begin(long)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("is the site's alone to begin, look at and spend", async () => {
+    const token = await begun();
+    for (const handle of [owner.handle, clerk.handle, world.anonymous()]) {
+      expect(await begin("other@client.example", owner.id, handle)).toMatch(/^40[13] permission denied/);
+      expect(await look(token, handle)).toMatch(/^40[13] permission denied/);
+      expect(await spend(token, handle)).toMatch(/^40[13] permission denied/);
+    }
+    expect(await look(token)).toMatchObject({ email: "new@client.example" });
+    const [row] = await query<{ may: boolean }>(
+      `select bool_or(has_table_privilege(role, relation, 'select, insert, update, delete, truncate')) as may
+       from unnest(array['anon', 'authenticated', 'service_role']) as role,
+         unnest(array['private.email_changes', 'private.erasure_requests']) as relation`,
+    );
+    expect(row?.may).toBe(false);
+  });
+});
+
+describe("a client who asks to be erased", () => {
+  beforeEach(() => query("delete from private.erasure_requests"));
+  const ask = (wanted: boolean | null, handle: Handle = owner.handle) => answer("ask_erasure", { wanted }, handle);
+  const refuse = (handle: Handle, more: object = {}) =>
+    answer("refuse_erasure", { account: owner.id, reason: " Until 2033 the law asks for them ", ...more }, handle);
+  const asking = () => query<Row>("select account, asked_at from private.erasure_requests order by asked_at");
+  const nobody = "409 This client does not ask to be erased, or somebody has answered.";
+
+  test("asks once, however often, and takes it back", async () => {
+    expect(await ask(true)).toBeNull();
+    const [first] = await asking();
+    expect(first).toMatchObject({ account: owner.id });
+    expect(await ask(true)).toBeNull();
+    const calls = Array.from({ length: 10 }, () => ({
+      name: "ask_erasure",
+      args: { wanted: true },
+      token: owner.accessToken,
+    }));
+    expect((await atOnce(world, calls)).map(({ refused }) => refused)).toEqual(calls.map(() => undefined));
+    expect(await asking()).toEqual([first]);
+    await ask(true, stranger.handle);
+    expect((await portalAccount()).account).toMatchObject({ erasure_asked_at: expect.any(String) });
+    for (const _twice of [1, 2]) expect(await ask(false)).toBeNull();
+    expect((await asking()).map(({ account }) => account)).toEqual([stranger.id]);
+    expect((await portalAccount()).account).toMatchObject({ erasure_asked_at: null });
+  });
+
+  test("asks for themselves, with a session that is good for the account; no colleague does", async () => {
+    expect(await ask(true, world.anonymous())).toMatch(/^401 /);
+    for (const handle of [clerk.handle, clerk.aal1, await endedSession(world, owner.email), world.company]) {
+      for (const wanted of [true, false]) expect(await ask(wanted, handle)).toMatch(/^40[13] /);
+    }
+    expect(await ask(true, clerk.handle)).toBe(logIn);
+    expect(await asking()).toEqual([]);
+    await ask(true);
+    await withFactor(world, owner.id, async () => {
+      for (const wanted of [true, false]) expect(await ask(wanted)).toBe(logIn);
+    });
+    expect(await asking()).toHaveLength(1);
+  });
+
+  test("stands at the desk, among who asked first, until somebody answers", async () => {
+    const today = async (handle: Handle = clerk.handle) =>
+      (await raw(handle).rpc("desk_today", {}, { get: true })).data;
+    const opened = async (id: string) =>
+      (await raw(clerk.handle).rpc("desk_clients", { opened: id }, { get: true })).data.opened;
+    expect((await today()).erasures).toEqual({ count: 0, rows: [] });
+    expect(await opened(owner.id)).toMatchObject({ erasure_asked_at: null });
+    await ask(true, stranger.handle);
+    await ask(true);
+    await query("update private.erasure_requests set asked_at = now() - interval '1 day' where account = $1", [
+      owner.id,
+    ]);
+    await query("update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = $1", [
+      stranger.id,
+    ]);
+    try {
+      expect((await today()).erasures).toEqual({
+        count: 2,
+        rows: [
+          { account: owner.id, name: `Client ${owner.email}`, at: expect.any(String) },
+          { account: stranger.id, name: stranger.email, at: expect.any(String) },
+        ],
+      });
+    } finally {
+      await query("update auth.users set raw_user_meta_data = raw_user_meta_data || $2::jsonb where id = $1", [
+        stranger.id,
+        JSON.stringify({ full_name: `Client ${stranger.email}` }),
+      ]);
+    }
+    expect((await opened(owner.id)).erasure_asked_at).toBe((await today()).erasures.rows[0].at);
+    for (const handle of [owner.handle, clerk.aal1]) expect(Object.keys(await today(handle))).toEqual(["caller"]);
+    expect(await refuse(clerk.handle)).toBe(owner.email);
+    expect((await today()).erasures).toMatchObject({ count: 1, rows: [{ account: stranger.id }] });
+    expect(await opened(owner.id)).toMatchObject({ erasure_asked_at: null });
+  });
+
+  test("is answered once by a colleague with a reason, which is in the log", async () => {
+    await ask(true);
+    const before = await logOf(owner.id);
+    for (const reason of ["", "  ", "x".repeat(2001), "Why\u202e", null]) {
+      expect(await refuse(clerk.handle, { reason })).toMatch(/^400 /);
+    }
+    for (const account of [stranger.id, clerk.id, randomUUID()]) {
+      expect(await refuse(clerk.handle, { account })).toBe(nobody);
+    }
+    expect(await logOf(owner.id)).toEqual(before);
+    expect(await asking()).toHaveLength(1);
+    const args = { account: owner.id, reason: " Until 2033 the law asks for them " };
+    const calls = Array.from({ length: 5 }, () => ({ name: "refuse_erasure", args, token: clerk.accessToken }));
+    const answers = await atOnce(world, calls);
+    expect(answers.filter(({ answer }) => answer === owner.email)).toHaveLength(1);
+    expect(answers.flatMap(({ refused }) => refused ?? [])).toEqual(Array(4).fill(nobody.slice(4)));
+    const reason = "Until 2033 the law asks for them";
+    expect((await logOf(owner.id)).slice(before.length)).toEqual([
+      { act: "account keep", by_name: clerk.name, colleague: clerk.id, reason },
+    ]);
+    expect(await refuse(clerk.handle)).toBe(nobody);
+    // Asked again, it is answered again, by a command too.
+    await ask(true);
+    expect(await refuse(world.company, { by_name: "Wanjiru" })).toBe(owner.email);
+    expect((await logOf(owner.id)).at(-1)).toEqual({
+      ...{ act: "account keep", by_name: "Wanjiru", colleague: null, reason },
+    });
+  });
+
+  test("is answered by no client and no session without its code", async () => {
+    await ask(true);
+    const before = await logOf(owner.id);
+    const refused = "403 Only a colleague of the company can do this.";
+    for (const handle of [owner.handle, stranger.handle, clerk.aal1]) expect(await refuse(handle)).toBe(refused);
+    expect(await refuse(await endedSession(world, owner.email))).toBe(refused);
+    expect(await refuse(world.anonymous())).toMatch(/^401 /);
+    expect(await asking()).toHaveLength(1);
+    expect(await logOf(owner.id)).toEqual(before);
+  });
+
+  test("and is erased asks no more", async () => {
+    const leaving = await world.newClient("erased@client.example");
+    expect(await ask(true, leaving.handle)).toBeNull();
+    await answer("begin_email_change", { account: leaving.id, email: "erased-too@client.example" }, world.company);
+    expect(await eraseAccount(world.company, world.company, leaving.id, "They asked")).toBeNull();
+    expect(await asking()).toEqual([]);
+    expect(await query("select from private.email_changes where account = $1", [leaving.id])).toEqual([]);
+  });
+});
+
+describe("what a client is shown of the account", () => {
+  let mine: Belongings;
+  let theirs: Belongings;
+  beforeAll(async () => {
+    mine = await belongingsOf(await world.newClient("achieng@client.example"), "Maize");
+    theirs = await belongingsOf(await world.newClient("barasa@client.example"), "Sorghum");
+  });
+  const ownData = async (handle: Handle, after: object = {}) =>
+    (await raw(handle).rpc("own_data", after, { get: true })).data;
+
+  test("on its page is what there is, and nothing else", async () => {
+    // Beside the session that the confirmation opened.
+    const second = await world
+      .anonymous()
+      .auth.signInWithPassword({ email: mine.client.email, password: "a good password" });
+    expect(second.error).toBeNull();
+    const { caller, account } = await portalAccount(mine.client.handle);
+    expect(caller).toEqual({
+      ...{ email: mine.client.email, full_name: `Client ${mine.client.email}`, factors: [], colleague: null },
+    });
+    const [kept] = await query<{ day: string }>(
+      "select max(retain_until)::text as day from public.shipments where user_id = $1",
+      [mine.client.id],
+    );
+    expect(account).toEqual({
+      ...{ created_at: expect.any(String), client_id: mine.clientId, wants_notices: true, new_email: mine.newEmail },
+      ...{ erasure_asked_at: expect.any(String), kept_until: kept?.day, other_sessions: 2 },
+    });
+    await query("insert into private.notice_refusals (account) values ($1)", [mine.client.id]);
+    await query("update private.email_changes set expires_at = now() - interval '1 second' where account = $1", [
+      mine.client.id,
+    ]);
+    const { account: now } = await portalAccount(mine.client.handle);
+    expect(now).toMatchObject({ wants_notices: false, new_email: null });
+    await query("delete from private.notice_refusals");
+    await query("update private.email_changes set expires_at = now() + interval '1 hour' where account = $1", [
+      mine.client.id,
+    ]);
+  });
+
+  test("and all that they can take away is theirs: nothing of anybody else is in it", async () => {
+    for (const [one, other] of [
+      [mine, theirs],
+      [theirs, mine],
+    ] as const) {
+      const page = JSON.stringify(await portalAccount(one.client.handle));
+      const data = JSON.stringify(await ownData(one.client.handle));
+      for (const own of one.marks) expect(data).toContain(own);
+      for (const said of [page, data]) {
+        for (const foreign of [...other.marks, ...other.hidden, owner.email, owner.id])
+          expect(said).not.toContain(foreign);
+        for (const colleague of [clerk.id, clerk.email, clerk.name]) expect(said).not.toContain(colleague);
+        // What nobody needs to know of it: the hashes of the links, and where the mails wait.
+        for (const secret of one.hidden) expect(said).not.toContain(secret);
+      }
+    }
+  });
+
+  test("to take away is the account, its mails, its log, and each shipment with all that belongs to it", async () => {
+    const { account, shipments } = await ownData(mine.client.handle);
+    expect(account).toMatchObject({
+      ...{ id: mine.client.id, email: mine.client.email, full_name: `Client ${mine.client.email}` },
+      ...{ client_id: mine.clientId, client_id_issued_for: null, client_id_sent_to: null, new_email: mine.newEmail },
+      ...{ second_factors: [], wants_mails: true, erasure_asked_at: expect.any(String) },
+      mails_not_delivered: [{ kind: "address change", sent_to: mine.newEmail, at: expect.any(String) }],
+      log: [{ act: "account open", reason: "Maize: they called" }].map((one) => expect.objectContaining(one)),
+    });
+    expect(account.sessions.length).toBeGreaterThan(0);
+    const told = account.mails_about_shipments.map(({ kind, what, reason }: Row) => ({ kind, what, reason }));
+    expect(told).toEqual([
+      { kind: "sent back", what: "Bill of Lading", reason: "Maize is blurred" },
+      { kind: "charge", what: "duties", reason: null },
+      { kind: "stage", what: "Document Verification", reason: null },
+      { kind: "note", what: "note", reason: null },
+    ]);
+    expect(shipments).toHaveLength(1);
+    const [shipment] = shipments;
+    expect(shipment).toMatchObject({
+      ...{
+        id: mine.shipment,
+        name: "Maize",
+        awb: "AWB-Maize",
+        stage: 2,
+        arrival_place: "naivasha",
+        container_size: 40,
+      },
+      charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
+      history: [
+        { status: "Document Verification", location: "Port of Maize", note: null },
+        { status: "Note", location: null, note: "Note on Maize" },
+      ],
+      links: [{ made_at: expect.any(String), expires_at: expect.any(String) }],
+    });
+    expect(shipment.documents.map(({ name, uploaded }: Row) => [name, uploaded])).toEqual([
+      ["Bill of Lading", false],
+      ["Commercial Invoice", false],
+      ["Insurance Certificate", false],
+      ["Packing List", true],
+    ]);
+    expect(shipment.documents[0]).toMatchObject({ sent_back_reason: "Maize is blurred" });
+    expect(shipment.documents[3]).toMatchObject({ file_name: "Maize.pdf", storage_path: mine.path });
+    expect(shipment.log.map(({ act }: Row) => act)).toEqual([
+      ...["document send-back", "charge set", "shipment advance", "shipment note", "shipment set-awb"],
+      "shipment arrived",
+    ]);
+  });
+
+  test("is nothing before the code of a second factor is given, and nobody's once the session has ended", async () => {
+    const { client } = mine;
+    const someday = { before: new Date().toISOString(), before_id: randomUUID() };
+    await withFactor(world, client.id, async () => {
+      const caller = { email: client.email, factors: [{ name: "Phone" }] };
+      expect(await portalAccount(client.handle)).toMatchObject({ caller, account: null });
+      for (const after of [{}, someday]) {
+        expect(await ownData(client.handle, after)).toMatchObject({ caller, account: null, shipments: null });
+      }
+    });
+    const left = await endedSession(world, client.email);
+    expect(await portalAccount(left)).toEqual({ caller: null, account: null });
+    for (const after of [{}, someday]) {
+      expect(await ownData(left, after)).toEqual({ caller: null, account: null, shipments: null });
+    }
+    for (const name of ["portal_account", "own_data"]) {
+      expect((await raw(world.anonymous()).rpc(name)).error?.code).toBe("42501");
+    }
+  });
+
+  test("is a colleague's own for a colleague, and no client's", async () => {
+    const said = JSON.stringify([await portalAccount(clerk.handle), await ownData(clerk.handle)]);
+    expect(said).toContain(clerk.email);
+    for (const foreign of [...mine.marks, ...theirs.marks, ...mine.hidden]) expect(said).not.toContain(foreign);
+  });
+
+  test("comes 50 shipments at a time, newest first, each once, though some were opened in the same moment", async () => {
+    const many = await world.newClient("many@client.example");
+    await query(
+      `insert into public.shipments (user_id, name, created_at)
+       select $1, 'Crate ' || number, now() - (number / 7) * interval '1 minute' from generate_series(1, 120) as number`,
+      [many.id],
+    );
+    const ids = await query<{ id: string }>(
+      "select id from public.shipments where user_id = $1 order by created_at desc, id desc",
+      [many.id],
+    );
+    const seen: string[] = [];
+    let after = {};
+    for (const length of [50, 50, 20, 0]) {
+      const { account, shipments } = await ownData(many.handle, after);
+      expect(account === null).toBe(seen.length > 0);
+      expect(shipments).toHaveLength(length);
+      seen.push(...shipments.map(({ id }: { id: string }) => id));
+      const last = shipments.at(-1);
+      if (last) after = { before: last.created_at, before_id: last.id };
+      // One that is opened meanwhile is newer than all that follow.
+      expect((await many.handle.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
+    }
+    expect(seen).toEqual(ids.map(({ id }) => id));
+  });
+});
+
+test("what is past is forgotten: links, addresses and passwords that ended, notices of a month ago, and nothing else", async () => {
+  const client = await world.newClient("past@client.example");
+  const [other, third] = [
+    await world.newClient("past-too@client.example"),
+    await world.newClient("live@client.example"),
+  ];
+  const shipment = await newShipment(client, "Rice");
+  for (const table of ["private.shares", "private.email_changes", "private.password_links", "public.notices"]) {
+    await query(`delete from ${table}`);
+  }
+  const share =
+    "insert into private.shares (id, shipment_id, token_hash, expires_at) values ($1, $2, $3, now() + $4::interval)";
+  const address =
+    "insert into private.email_changes (account, token_hash, email, expires_at) values ($1, $2, 'x@y.example', now() + $3::interval)";
+  const password =
+    "insert into private.password_links (account, token_hash, expires_at, spent_at) values ($1, $2, now() + $3::interval, $4)";
+  const notice =
+    "insert into public.notices (account, shipment_id, kind, what, made_at) values ($1, $2, 'note', $3, now() - $4::interval)";
+  const minute = "1 minute";
+  for (const time of [minute, "29 days", `-${minute}`])
+    await query(share, [randomUUID(), shipment, hashOf(time), time]);
+  await query(address, [client.id, hashOf("a"), minute]);
+  await query(address, [other.id, hashOf("b"), `-${minute}`]);
+  await query(password, [client.id, hashOf("a"), minute, null]);
+  await query(password, [third.id, hashOf("b"), minute, new Date().toISOString()]);
+  await query(password, [other.id, hashOf("c"), `-${minute}`, null]);
+  await query(notice, [client.id, shipment, "kept", "29 days 23 hours"]);
+  await query(notice, [client.id, shipment, "gone", "30 days 1 hour"]);
+  const others = () =>
+    query(
+      `select (select count(*) from public.shipments) as shipments, (select count(*) from auth.users) as users,
+         (select count(*) from public.acts) as acts, (select count(*) from auth.sessions) as sessions,
+         (select count(*) from private.erasure_requests) as wishes, (select count(*) from public.tracking_events) as events`,
+    );
+  const before = await others();
+  for (const handle of [client.handle, clerk.handle, world.anonymous()]) {
+    expect(await answer("forget_past_links", {}, handle)).toMatch(/^40[13] permission denied/);
+  }
+  expect(await answer("forget_past_links", {}, world.company)).toBe(4);
+  const left = await query(
+    `select (select array_agg(token_hash order by token_hash) from private.shares) as shares,
+       (select array_agg(account) from private.email_changes) as addresses,
+       (select array_agg(token_hash order by token_hash) from private.password_links) as passwords,
+       (select array_agg(what) from public.notices) as notices`,
+  );
+  expect(left).toEqual([
+    {
+      shares: [hashOf(minute), hashOf("29 days")].sort(),
+      addresses: [client.id],
+      passwords: [hashOf("a"), hashOf("b")].sort(),
+      notices: ["kept"],
+    },
+  ]);
+  expect(await others()).toEqual(before);
+  expect(await answer("forget_past_links", {}, world.company)).toBe(0);
+});
+
+type Belongings = {
+  client: Client;
+  shipment: string;
+  path: string;
+  clientId: string;
+  newEmail: string;
+  /** What stands in everything that its client takes away, and in nobody else's. */
+  marks: string[];
+  /** What is about them and stands in nothing that anybody takes away. */
+  hidden: string[];
+};
+
+/** A client with something of every kind that is kept about one; `word` is in all of it. */
+async function belongingsOf(client: Client, word: string): Promise<Belongings> {
+  const act = async (name: string, args: object, handle: Handle = clerk.handle) => {
+    const said = await answer(name, args, handle);
+    expect(String(said), name).not.toMatch(/^[45]\d\d /);
+    return said;
+  };
+  const shipment = await newShipment(client, word);
+  const of = { shipment_id: shipment };
+  const { path } = await upload(client, shipment, "Packing List", word);
+  const lading = await upload(client, shipment, "Bill of Lading", `${word}-lading`);
+  await act("send_back_document", { document_id: lading.id, reason: `${word} is blurred` });
+  await act("set_charge", { ...of, item: "duties", amount: 1234.5, currency: "KES", note: `Duties of ${word}` });
+  await act("move_shipment", { ...of, despite_missing: true, location: `Port of ${word}` });
+  await act("send_note", { ...of, note: `Note on ${word}` });
+  await act("save_awb", { ...of, awb: `AWB-${word}` });
+  await act("save_arrival", { ...of, place: "naivasha", day: "2026-03-01", size: 40, free_until: "2026-03-05" });
+  const [share, token_hash] = [randomUUID(), hashOf(`link to ${word}`)];
+  await act("make_share", { id: share, ...of, token_hash }, client.handle);
+  const newEmail = `${word.toLowerCase()}@new.example`;
+  const token = String(await act("begin_email_change", { account: client.id, email: newEmail }, world.company));
+  await act("note_undelivered", { kind: "address change", sent_to: newEmail, account: client.id }, world.company);
+  await act("ask_erasure", { wanted: true }, client.handle);
+  await act("issue_password_link", { account: client.id, hours: 1 }, world.company);
+  await query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [client.id]);
+  await act("open_account", { account: client.id, reason: `${word}: they called` });
+  const [known] = await query<{ client_id: string }>("select client_id from public.client_ids where claimed_by = $1", [
+    client.id,
+  ]);
+  const clientId = known?.client_id ?? "";
+  const documents = await query<{ id: string }>("select id from public.documents where shipment_id = $1", [shipment]);
+  const marks = [client.id, client.email, word, `${word}.pdf`, shipment, path, clientId, newEmail, `AWB-${word}`];
+  const hidden = [share, token_hash, token, hashOf(token), `${word}-lading.pdf`];
+  return { client, shipment, path, clientId, newEmail, marks: [...marks, ...documents.map(({ id }) => id)], hidden };
+}
+
+/** A document that counts a file, as the server leaves it. */
+async function upload(
+  client: Client,
+  shipment: string,
+  name: string,
+  word: string,
+): Promise<{ id: string; path: string }> {
+  const slug = name.toLowerCase().replaceAll(" ", "-");
+  const path = `${client.id}/${shipment}/${slug}-${randomUUID().slice(-12)}-list.pdf`;
+  const object = "insert into storage.objects (bucket_id, name, version) values ('documents', $1, $2)";
+  await query(object, [path, randomUUID()]);
+  const file = { sha256: hashOf(word), file_name: `${word}.pdf`, file_size: 8, media_type: "application/pdf" };
+  const { data, error } = await world.company
+    .from("documents")
+    .update({ uploaded: true, storage_path: path, ...file })
+    .eq("shipment_id", shipment)
+    .eq("name", name)
+    .select("id")
+    .single();
+  if (error) throw error;
+  return { id: data.id, path };
+}
+
+async function newShipment(client: Client, name: string): Promise<string> {
+  const made = await query<{ id: string }>(
+    "insert into public.shipments (user_id, name) values ($1, $2) returning id",
+    [client.id, name],
+  );
+  return made[0]?.id ?? "";
+}
+
+async function portalAccount(handle: Handle = owner.handle): Promise<{ caller: Row | null; account: Row | null }> {
+  const { data, error } = await raw(handle).rpc("portal_account", {}, { get: true });
+  if (error) throw new Error(error.message);
+  return data;
+}
+
+/** The log of an account, oldest first. */
+function logOf(account: string): Promise<Row[]> {
+  return query("select act, by_name, colleague, reason from public.acts where account = $1 order by at", [account]);
+}
+
+/** What a function answers, or the status and the words with which it refuses. */
+async function answer(name: string, args: object, handle: Handle): Promise<unknown> {
+  const { data, error, status } = await raw(handle).rpc(name, args);
+  return error ? `${status} ${error.message}` : data;
+}
+
+async function query<T = Row>(text: string, values: unknown[] = []): Promise<T[]> {
+  return (await world.backend.db.query<T>(text, values)).rows;
+}
