@@ -12,7 +12,8 @@ import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
-import { ChangeShipment, changeShipment, getShipment, isUuid } from "~/models/shipment.server";
+import { ChangeShipment, changeShipment } from "~/models/new-shipment.server";
+import { getShipment, isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
 
 export { afterConflict as shouldRevalidate } from "~/lib/revalidate";

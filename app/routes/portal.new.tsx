@@ -13,7 +13,7 @@ import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { clientOrRefusal } from "~/lib/session.server";
-import { CreateShipment, createShipment } from "~/models/shipment.server";
+import { CreateShipment, createShipment } from "~/models/new-shipment.server";
 import type { Route } from "./+types/portal.new";
 import type { Overview } from "./portal";
 

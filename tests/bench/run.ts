@@ -27,7 +27,7 @@ const measured = [...publicPages.slice(0, -1), ...doors];
 
 type Paint = PageCost & { page: string; line: string; mode: Mode };
 type Rate = Load & { what: string; server: string };
-type Growth = { shipments: number; list: Cost; detail: Cost };
+type Growth = { shipments: number; list: Cost; search: Cost; account: Cost; detail: Cost };
 type Calls = { backend: string; calls: string; perSecond: number; time: number };
 type Cost = { time: number; bytes: number };
 
@@ -172,6 +172,9 @@ async function growth(site: Site & { backendPort: number }, origin: string): Pro
     rows.push({
       shipments,
       list: await portalCost(origin, "/portal", cookie),
+      // Nothing is called so: every shipment of the client has to be looked at.
+      search: await portalCost(origin, "/portal?q=zanzibar", cookie),
+      account: await portalCost(origin, "/portal/account", cookie),
       detail: await portalCost(origin, `/portal/${newest.data?.[0]?.id}`, cookie),
     });
   }
@@ -225,10 +228,13 @@ function print(result: {
   }
   if (result.portal.length > 0) {
     console.table(
-      result.portal.map(({ shipments, list, detail }) => ({
+      result.portal.map(({ shipments, list, search, account, detail }) => ({
         shipments,
         "list ms": list.time,
         "list bytes": list.bytes,
+        "search ms": search.time,
+        "account ms": account.time,
+        "account bytes": account.bytes,
         "detail ms": detail.time,
         "detail bytes": detail.bytes,
       })),

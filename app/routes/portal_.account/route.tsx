@@ -1,10 +1,7 @@
 import { Form, Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, type RefusedAct, showing, useAct } from "~/components/act-form";
-import { CodeField } from "~/components/code-field";
-import { Field, SelectField } from "~/components/field";
+import { ActForm, ActProblems, type RefusedAct, useAct } from "~/components/act-form";
 import { SubmitButton } from "~/components/form";
-import { PasswordField } from "~/components/password-field";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { Title } from "~/components/title";
@@ -18,7 +15,8 @@ import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
 import { clientPassword } from "~/models/account";
 import { accountForms } from "~/models/account-forms.server";
-import type { Route } from "./+types/portal_.account";
+import type { Route } from "./+types/route";
+import { Email, Name, Password } from "./person";
 
 const portal = portalCall(
   z.object({
@@ -68,8 +66,8 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
   return keepTyped(serverAction);
 }
 
-type Account = Route.ComponentProps["loaderData"];
-type Part = { account: Account; answer: RefusedAct | undefined };
+export type Account = Route.ComponentProps["loaderData"];
+export type Part = { account: Account; answer: RefusedAct | undefined };
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
   useSessionWatch(account.person);
@@ -108,80 +106,6 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
           <Data {...part} />
         </div>
       </div>
-    </>
-  );
-}
-
-function Name({ account, answer }: Part) {
-  const { id, act, fields, refused } = useAct("name", answer, ["fullName"]);
-  return (
-    <Card title="Name">
-      <ActForm id={id} act={act} className="px-4 py-3">
-        <Field field={showing(fields.fullName, refused, account.name)} label="Full name" autoComplete="name" />
-        <SubmitButton look="plain" pending="Saving…">
-          Save name
-        </SubmitButton>
-      </ActForm>
-    </Card>
-  );
-}
-
-function Password({ account, answer }: Part) {
-  const { id, act, fields } = useAct("password", answer, ["present", "password", "factor", "code"]);
-  return (
-    <Card title="Password">
-      <ActForm id={id} act={act} className="px-4 py-3">
-        <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
-        <PasswordField field={fields.present} label="Present password" autoComplete="current-password" />
-        <PasswordField
-          field={fields.password}
-          label="New password"
-          hint={`At least ${account.least} characters`}
-          autoComplete="new-password"
-        />
-        <CodeFields account={account} fields={fields} />
-        <SubmitButton look="plain" pending="Changing…">
-          Change password
-        </SubmitButton>
-      </ActForm>
-    </Card>
-  );
-}
-
-function Email({ account, answer }: Part) {
-  const { id, act, fields } = useAct("email", answer, ["email", "present", "factor", "code"]);
-  return (
-    <Card title="E-mail address">
-      <ActForm id={id} act={act} className="px-4 py-3">
-        {account.new_email && (
-          <p className="mb-3 text-sm text-needs-you wrap-anywhere">
-            We wrote to {account.new_email}. Your address changes when you open the link in that mail.
-          </p>
-        )}
-        <Field field={fields.email} label="New e-mail address" type="email" autoComplete="email" />
-        <PasswordField field={fields.present} label="Present password" autoComplete="current-password" />
-        <CodeFields account={account} fields={fields} />
-        <SubmitButton look="plain" pending="Sending…">
-          Change email
-        </SubmitButton>
-      </ActForm>
-    </Card>
-  );
-}
-
-/** Which authenticator, where there are several, and its code. */
-function CodeFields(props: {
-  account: Account;
-  fields: Record<"factor" | "code", Parameters<typeof CodeField>[0]["field"]>;
-}) {
-  const { account, fields } = props;
-  if (account.factors.length === 0) return null;
-  return (
-    <>
-      {account.factors.length > 1 && (
-        <SelectField field={fields.factor} label="Authenticator" options={account.factors} />
-      )}
-      <CodeField field={fields.code} />
     </>
   );
 }
