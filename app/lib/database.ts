@@ -548,6 +548,7 @@ export type Database = {
         Args: Record<PropertyKey, never>
         Returns: number
       }
+      forget_links: { Args: { account: string }; Returns: undefined }
       forget_past_links: { Args: Record<PropertyKey, never>; Returns: number }
       invite_colleague: {
         Args: {
@@ -800,6 +801,7 @@ export type Database = {
         Args: { document_id: string; seen: number }
         Returns: string
       }
+      unspend_email_change: { Args: { token: string }; Returns: undefined }
       unspend_password_link: { Args: { token: string }; Returns: undefined }
       unverify_document: {
         Args: {

@@ -18,6 +18,9 @@ const hour = 60 * minute;
 /** How long used codes are remembered, in seconds: they are valid for 90 (three steps of 30). */
 const codeLife = 2 * minute;
 
+/** Mails to new addresses that one account asks for in a day. */
+const addressMailsPerDay = 5;
+
 /** Copies of all data of one account in an hour. */
 const archivesPerHour = 5;
 
@@ -107,6 +110,13 @@ export class Limits {
   archive(userId: string): Promise<Attempt | Refusal> {
     return this.#take("Your data was downloaded several times just now.", [
       { of: ["archive", userId], most: archivesPerHour, seconds: hour },
+    ]);
+  }
+
+  /** A mail to an address that a signed-in client names as their new one. */
+  addressMails(userId: string): Promise<Attempt | Refusal> {
+    return this.#take("Too many new addresses in one day.", [
+      { of: ["address mails", userId], most: addressMailsPerDay, seconds: 24 * hour },
     ]);
   }
 

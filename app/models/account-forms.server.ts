@@ -16,7 +16,7 @@ export function accountForms(client: Client, limits: Limits): Readonly<Record<st
   const proof = {
     present: Login.shape.password,
     factor: z.string().optional(),
-    code: client.factors.length > 0 ? Code : z.undefined().or(z.string()).optional(),
+    code: client.factors.length > 0 ? Code : z.string().optional(),
   };
   const proven = ({ present, factor, code }: { present: string; factor?: string; code?: string }) => {
     const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];

@@ -82,7 +82,7 @@ export function fileAnswer(file: {
 }) {
   const name = file.file_name ?? file.name;
   const ascii = name.replace(/[^ -~]|["\\]/g, "_");
-  return new Response(new Uint8Array(file.content), {
+  return new Response(file.content as Uint8Array<ArrayBuffer>, {
     headers: {
       "Content-Type": file.media_type ?? "application/octet-stream",
       "Content-Length": String(file.content.length),

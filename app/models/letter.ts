@@ -99,7 +99,7 @@ export function addressChanged(head: Letterhead): Letter {
   return {
     subject: "Your e-mail address was changed",
     text: letter(head, [
-      "Your account has another e-mail address since a moment ago. Log in with that one from now on; this address gets no more mail about it.",
+      "The e-mail address of your account was changed a moment ago. Log in with the new one from now on; this address gets no more mail about it.",
       "It was not you? Call us at once.",
     ]),
   };
@@ -113,6 +113,16 @@ export function erasureRefused(head: Letterhead, reason: string): Letter {
       "You asked us to erase your account. We cannot do that yet:",
       reason,
       `You can ask again at any time: ${head.origin}/portal/account`,
+    ]),
+  };
+}
+
+/** To a client who asked for it: the account is gone. */
+export function accountErased(head: Letterhead): Letter {
+  return {
+    subject: "Your account is erased",
+    text: letter(head, [
+      "As you asked, we have deleted your account, your shipments and their files. This is our last mail to you.",
     ]),
   };
 }

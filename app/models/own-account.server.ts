@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
+import { sendMail } from "../lib/mail.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.server.ts";
@@ -13,6 +14,7 @@ import {
   type Letterhead,
   newAddressLetter,
   passwordChanged,
+  senderOf,
 } from "./letter.ts";
 import { giveCode } from "./second-factor.server.ts";
 
@@ -39,13 +41,17 @@ export async function signOutElsewhere(client: Client): Promise<Refusal | null> 
  * Signs in anew with the present password, and the code of a second factor: the handle of that session, or why not. Wrong
  * passwords and codes count as at the login. The caller ends the session, or makes it the browser's.
  */
-async function provenBy(client: Client, limits: Limits, { present, code, factorId }: Proof): Promise<Backend | Failed> {
+async function provenBy(
+  client: Pick<Client, "id" | "email">,
+  limits: Limits,
+  { present, code, factorId }: Proof,
+): Promise<Backend | Failed> {
   const attempt = await limits.login(client.email);
   if ("reason" in attempt) return attempt;
   const person = anonymousBackend();
   const { error } = await person.auth.signInWithPassword({ email: client.email, password: present });
   if (error?.code === "invalid_credentials") {
-    const reason = "This is not your present password.";
+    const reason = "This is not the password of the account.";
     log("warn", "proof failed", { account: pseudonym(client.email) });
     return { reason, status: 400, fieldErrors: { present: [reason] } };
   }
@@ -72,8 +78,14 @@ export async function changePassword(
   const person = await provenBy(client, limits, proof);
   if ("reason" in person) return person;
   const { error } = await person.auth.updateUser({ password });
+  const to = { email: client.email, account: client.id, kind: "password change" } as const;
   if (error) {
     await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+    // Without an answer it may be changed all the same: the owner is told.
+    if (refusalOf(error).status >= 500) {
+      await tell(companyBackend(), head, to, passwordChanged(head));
+      return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
+    }
     const same = error.code === "same_password" && "This is the password you have. Choose another one.";
     return same ? { reason: same, status: 400, fieldErrors: { password: [same] } } : refusalOf(error);
   }
@@ -82,8 +94,10 @@ export async function changePassword(
   await person.auth.signOut({ scope: "others" }).catch(() => undefined);
   const { data } = await person.auth.getSession();
   if (data.session) await client.backend.auth.setSession(data.session);
-  const to = { email: client.email, account: client.id, kind: "password change" } as const;
-  await tell(companyBackend(), head, to, passwordChanged(head));
+  const company = companyBackend();
+  // What waits in a mailbox was perhaps asked for by whoever knew the old password.
+  await company.rpc("forget_links", { account: client.id }).then(undefined, () => undefined);
+  await tell(company, head, to, passwordChanged(head));
   return null;
 }
 
@@ -98,25 +112,44 @@ export async function askEmailChange(
   proof: Proof,
   email: string,
 ): Promise<Failed | null> {
-  const person = await provenBy(client, limits, proof);
-  if ("reason" in person) return person;
-  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  // Before the code is spent.
   if (email.toLowerCase() === client.email.toLowerCase()) {
     const reason = "This is your address already.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
   }
+  const mails = await limits.addressMails(client.id);
+  if ("reason" in mails) return mails;
+  const person = await provenBy(client, limits, proof);
+  if ("reason" in person) {
+    await mails.release();
+    return person;
+  }
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = companyBackend();
   const { data: token, error, status } = await company.rpc("begin_email_change", { account: client.id, email });
   if (error) return refusalOf({ ...error, status });
   const about = { account: client.id, kind: "address change" } as const;
   // A mail in any case: the time of the answer tells nothing either.
-  await tell(company, head, { email, ...about }, token ? newAddressLetter(head, token) : addressTaken(head));
+  const letter = token ? newAddressLetter(head, token) : addressTaken(head);
+  const left = await sendMail({ to: email, ...letter }, senderOf(head)).then(
+    () => true,
+    () => false,
+  );
+  if (!left) {
+    await company.rpc("forget_links", { account: client.id });
+    return { reason: "The mail could not be sent. Nothing was changed. Try again in a minute.", status: 503 };
+  }
   await tell(company, head, { email: client.email, ...about }, addressChangeAsked(head));
   log("info", "address change asked", { account: pseudonym(client.email) });
   return null;
 }
 
-const Change = z.object({ account: z.string(), email: z.string(), old_email: z.string() });
+const Change = z.object({
+  account: z.string(),
+  email: z.string(),
+  old_email: z.string(),
+  factors: z.array(z.object({ id: z.string(), name: z.string() })),
+});
 type Change = z.infer<typeof Change>;
 
 /** What the link to a new address opens; null when it is wrong, used or too old. Looking spends nothing. */
@@ -129,37 +162,35 @@ export async function openEmailChange(token: string): Promise<Change | Refusal |
 }
 
 /**
- * Changes the address of the account behind a link, by its password: whoever reads the new mailbox gets no account with it.
- * Null when it is changed. The old address is told.
+ * Changes the address of the account behind a link, by its password, and the code of a second factor where it has one: who
+ * reads the new mailbox gets no account with it. Null when it is changed. The old address is told. Whatever is refused
+ * leaves the link good.
  */
 export async function confirmEmailChange(
   limits: Limits,
   head: Letterhead,
   token: string,
   { account, email, old_email }: Change,
-  password: string,
-): Promise<Refusal | null> {
-  const attempt = await limits.login(old_email);
-  if ("reason" in attempt) return attempt;
-  const person = anonymousBackend();
-  const login = await person.auth.signInWithPassword({ email: old_email, password });
-  if (login.error) {
-    const refusal = refusalOf(login.error);
-    if (refusal.status >= 500) await attempt.release();
-    const wrong = { reason: "This is not the password of the account.", status: 400 };
-    return login.error.code === "invalid_credentials" ? wrong : refusal;
+  given: { password: string; code?: string; factorId?: string },
+): Promise<Failed | null> {
+  const { password: present, ...code } = given;
+  const person = await provenBy({ id: account, email: old_email }, limits, { present, ...code });
+  if ("reason" in person) {
+    const { present: wrong, ...others } = person.fieldErrors ?? {};
+    return { ...person, fieldErrors: person.fieldErrors && { ...others, ...(wrong && { password: wrong }) } };
   }
-  await attempt.release();
   await person.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = companyBackend();
   const spent = await company.rpc("spend_email_change", { token });
   if (spent.error) return refusalOf({ ...spent.error, status: spent.status });
   if (!spent.data) return { reason: "This link has been used or is too old.", status: 409 };
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
-  if (error?.code === "email_exists") {
-    return { reason: "This address cannot be used. Choose another one on your account's page.", status: 409 };
+  // Without an answer it may be changed all the same.
+  const now = error && (await company.auth.admin.getUserById(account).catch(() => null));
+  if (error && now?.data.user?.email !== email) {
+    await company.rpc("unspend_email_change", { token });
+    return refusalOf(error);
   }
-  if (error) return refusalOf(error);
   log("info", "address changed", { account: pseudonym(email) });
   await tell(company, head, { email: old_email, account, kind: "address change" }, addressChanged(head));
   return null;

@@ -115,7 +115,10 @@ const tables: { name: string; head: string[]; rows: (shipment: Shipment) => unkn
 
 /** Where the file of a document lies in the archive: its shipment's number, its own, and its name. */
 function pathOf(shipment: Shipment, document: Document): string {
-  const name = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
+  const clean = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
+  // File systems take names of 255 bytes.
+  let name = clean;
+  while (Buffer.byteLength(name) > 180) name = [...name].slice(1).join("");
   return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
 }
 
@@ -123,7 +126,7 @@ function pathOf(shipment: Shipment, document: Document): string {
 async function* pages(person: Backend): AsyncGenerator<z.infer<typeof Data>> {
   let after = {};
   for (;;) {
-    const { data, error, status } = await person.rpc("own_data", after, { get: true });
+    const { data, error, status } = await person.rpc("own_data", after, { get: true }).retry(false);
     if (error) throw thrown(refusalOf({ ...error, status }));
     const page = Data.parse(data);
     // The session ended meanwhile: what is cut off must not look whole.
@@ -148,27 +151,32 @@ export async function dataArchive(person: Backend, company: Backend): Promise<Re
 
 async function* entries(person: Backend, company: Backend, account: z.infer<typeof Data>["account"]) {
   yield { name: "account.json", input: JSON.stringify(account, null, 2) };
-  yield { name: "shipments.json", input: shipmentsJson(person) };
+  // Which files there are is noted with the first table: the session may end while they are sent on a slow line.
+  const files: (Pick<Document, "storage_path" | "storage_version" | "sha256"> & { name: string; at: string })[] = [];
+  const note = (shipment: Shipment) => {
+    for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
+      const { storage_path, storage_version, sha256, uploaded_at } = document;
+      const at = uploaded_at ?? shipment.created_at;
+      files.push({ storage_path, storage_version, sha256, name: pathOf(shipment, document), at });
+    }
+  };
+  yield { name: "shipments.json", input: shipmentsJson(person, note) };
   for (const table of tables) yield { name: table.name, input: tableOf(person, table) };
   const leftOut: string[] = [];
-  for await (const { shipments } of pages(person)) {
-    for (const shipment of shipments ?? []) {
-      for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
-        const name = pathOf(shipment, document);
-        const file = await openFile(company, document);
-        if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
-        else yield { name, input: file.content, lastModified: new Date(document.uploaded_at ?? shipment.created_at) };
-      }
-    }
+  for (const { name, at, ...counted } of files) {
+    const file = await openFile(company, counted);
+    if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
+    else yield { name, input: file.content, lastModified: new Date(at) };
   }
   if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
 }
 
 /** All shipments as one JSON array, without where files are stored: that tells a person nothing. */
-async function* shipmentsJson(person: Backend) {
+async function* shipmentsJson(person: Backend, note: (shipment: Shipment) => void) {
   let before = "[\n";
   for await (const { shipments } of pages(person)) {
     for (const shipment of shipments ?? []) {
+      note(shipment);
       const documents = shipment.documents.map(({ storage_path: _, storage_version: __, ...document }) => document);
       yield `${before}${JSON.stringify({ ...shipment, documents }, null, 2)}`;
       before = ",\n";

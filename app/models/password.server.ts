@@ -86,6 +86,7 @@ export async function setPassword(
     // Without a new password only the session that the link opened: another one may be setting it, or be the owner's.
     await person.auth.signOut({ scope: isSet ? "global" : "local" }).catch(() => undefined);
   }
+  await company.rpc("forget_links", { account: link.account }).then(undefined, () => undefined);
   log("info", "password set", { account: pseudonym(link.email) });
   // The first password of a colleague changes nothing that they know.
   if (link.is_invitation) return null;

@@ -1,10 +1,11 @@
 /** Staff: what the privacy policy promises to delete, through the company's handle. The rules are in the database. */
 import { z } from "zod";
+import { sendMail } from "../lib/mail.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { type Told, tell } from "./colleague.server.ts";
 import { act } from "./desk-act.server.ts";
-import { erasureRefused, type Letterhead } from "./letter.ts";
+import { accountErased, erasureRefused, type Letterhead, senderOf } from "./letter.ts";
 
 /** What public.past_retention answers; days such as 2033-11-21, `last_seen` in ISO 8601. */
 const PastRetention = z.object({
@@ -46,7 +47,8 @@ export async function deletePastRetention(company: Backend, tell: Tell): Promise
 }
 
 /**
- * Deletes an account whose owner asks for it, with the shipments that need not be kept any more; null when it is gone.
+ * Deletes an account whose owner asks for it, with the shipments that need not be kept any more; null when it is gone,
+ * which its owner is told by mail with a `head`.
  * Refused when a shipment has to be kept: the reason says until when. `backend` is who asks, `company` deletes: row-level
  * security and the store let nobody else.
  */
@@ -56,6 +58,7 @@ export async function eraseAccount(
   account: string,
   reason: string,
   by_name?: string,
+  head?: Letterhead,
 ): Promise<Refusal | null> {
   const begun = await act(backend, "begin_erasure", { account, reason, by_name });
   if ("reason" in begun) return begun;
@@ -69,6 +72,8 @@ export async function eraseAccount(
   } catch (error) {
     return { reason: `${(error as Error).message} The account is closed: erase it again.`, status: 503 };
   }
+  // One that does not leave is listed nowhere: nothing of the person is kept.
+  if (head) await sendMail({ to: begun.answer, ...accountErased(head) }, senderOf(head)).catch(() => undefined);
   return null;
 }
 

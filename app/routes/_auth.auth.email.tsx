@@ -1,6 +1,8 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
 import { z } from "zod";
+import { CodeField } from "~/components/code-field";
+import { SelectField } from "~/components/field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
@@ -10,9 +12,10 @@ import { theLetterhead } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { limitsOf } from "~/lib/limits.server";
-import { refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { type Refusal, refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Login } from "~/models/account";
 import { confirmEmailChange, openEmailChange } from "~/models/own-account.server";
+import { Code } from "~/models/second-factor.server";
 import type { Route } from "./+types/_auth.auth.email";
 
 const linkToken = z.string().regex(/^[0-9a-f]{64}$/);
@@ -29,25 +32,39 @@ async function theChange(token: unknown) {
 /** Opening the link does not use the token, as mail scanners open links too; the button does. */
 export async function loader({ url }: Route.LoaderArgs) {
   const change = await theChange(url.searchParams.get("token"));
-  return change && { token: change.token, email: change.email };
+  return change && { token: change.token, email: change.email, factors: change.factors.map(({ name }) => name) };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const change = await theChange(form.get("token"));
-  const submission = parseWithZod(form, { schema: Login.pick({ password: true }) });
-  const hidden = { hideFields: ["password"] };
+  const schema = z.object({
+    password: Login.shape.password,
+    factor: z.string().optional(),
+    ...(change && change.factors.length > 0 && { code: Code }),
+  });
+  const submission = parseWithZod(form, { schema });
+  const hidden = { hideFields: ["password", "code"] };
   if (!change) return refuse(submission.reply(hidden), failure("Address not changed", gone), 400);
   if (submission.status !== "success") {
     const result = submission.reply(hidden);
     return refuse(result, failure("Address not changed", firstError(result)));
   }
-  const { password } = submission.value;
-  const { token } = change;
-  const refused = await confirmEmailChange(limitsOf(context), theLetterhead(), token, change, password).catch(
-    refusalOfThrown,
-  );
-  if (refused) return refuse(submission.reply(hidden), failure("Address not changed", refused.reason), refused.status);
+  const { password, factor } = submission.value;
+  const { code } = submission.value as { code?: string };
+  const chosen = change.factors.find(({ name }) => name === factor) ?? change.factors[0];
+  const given = { password, code, factorId: chosen?.id };
+  const refused: (Refusal & { fieldErrors?: Record<string, string[]> }) | null = await confirmEmailChange(
+    limitsOf(context),
+    theLetterhead(),
+    change.token,
+    change,
+    given,
+  ).catch(refusalOfThrown);
+  if (refused) {
+    const result = submission.reply({ ...hidden, fieldErrors: refused.fieldErrors });
+    return refuse(result, failure("Address not changed", refused.reason), refused.status);
+  }
   return redirectWithFlash(context, "/login", {
     title: "E-mail address changed",
     description: "Log in with the new one from now on.",
@@ -62,7 +79,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
 export default function NewAddressPage({ loaderData, actionData }: Route.ComponentProps) {
-  const [form, fields] = useActionForm("new-address", actionData, ["password"]);
+  const [form, fields] = useActionForm("new-address", actionData, ["password", "code", "factor"]);
   return (
     <>
       <Title refused={actionData !== undefined}>Confirm your new e-mail address</Title>
@@ -76,6 +93,10 @@ export default function NewAddressPage({ loaderData, actionData }: Route.Compone
           </p>
           <input type="hidden" name="token" value={loaderData.token} />
           <PasswordField field={fields.password} label="Password of your account" autoComplete="current-password" />
+          {loaderData.factors.length > 1 && (
+            <SelectField field={fields.factor} label="Authenticator" options={loaderData.factors} />
+          )}
+          {loaderData.factors.length > 0 && <CodeField field={fields.code} />}
           <SubmitButton pending="Confirming…" className="w-full">
             Confirm this address
           </SubmitButton>

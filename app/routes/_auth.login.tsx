@@ -104,8 +104,11 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
         </Button>
       </Form>
       <p className="mb-3 text-sm text-quiet">
-        Locked out? Call <OfficePhone /> or write to {loaderData.mail}. When we know that it is you, we mail you a link
-        to a new password.
+        Locked out? Call <OfficePhone /> or write to{" "}
+        <a className="inline-flex min-h-11 items-center underline" href={`mailto:${loaderData.mail}`}>
+          {loaderData.mail}
+        </a>
+        . When we know that it is you, we mail you a link to a new password.
       </p>
       <p>
         Invited, and no account yet?{" "}

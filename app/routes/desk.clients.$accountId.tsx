@@ -53,7 +53,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
       toastOf(await openAccount(backend, id, reason), () => "The account is open again"),
     ),
     erase: formOf(WithReason, async ({ backend }, { reason }) => {
-      const refused = await eraseAccount(backend, companyBackend(), id, reason);
+      const refused = await eraseAccount(backend, companyBackend(), id, reason, undefined, theLetterhead());
       return refused ?? { toast: "The account is gone", to: "/desk/clients" };
     }),
     keep: formOf(WithReason, async ({ backend }, { reason }) => {

@@ -57,7 +57,7 @@ export default function SharePage({ loaderData, actionData }: Route.ComponentPro
         30 days, or when you end it.
       </p>
       <ul className="mb-4 ruled rounded-label border border-line empty:hidden">
-        {links.map((link) => (
+        {links.map((link, index) => (
           <li key={link.id} className="px-4 py-3">
             {link.address ? (
               <input
@@ -68,22 +68,22 @@ export default function SharePage({ loaderData, actionData }: Route.ComponentPro
                 className={`${inputLook} font-mono text-sm`}
               />
             ) : (
-              <p className="text-sm">A link of before, which cannot be shown again.</p>
+              <p className="text-sm">An older link that we cannot show again. End it and make a new one.</p>
             )}
             <div className="mt-2 flex flex-wrap items-center gap-2">
               {link.address && (
                 <a href={link.chat} target="_blank" rel="noreferrer" className={buttonLook("action")}>
-                  Send by WhatsApp
+                  Send by WhatsApp{nth(index)}
                 </a>
-              )}
+              )}{" "}
               {link.address && (
                 <a href={link.address} target="_blank" rel="noreferrer" className={buttonLook()}>
-                  Look
+                  Look{nth(index)}
                 </a>
-              )}
+              )}{" "}
               <ActForm id={`end-${link.id}`} act="end">
                 <input type="hidden" name="link" value={link.id} />
-                <Button look="quiet">End this link</Button>
+                <Button look="quiet">End this link{nth(index)}</Button>
               </ActForm>
               <span className="text-sm text-quiet">Until {link.until}</span>
             </div>
@@ -107,3 +107,6 @@ export default function SharePage({ loaderData, actionData }: Route.ComponentPro
     </Dialog>
   );
 }
+
+/** Tells the controls of several links apart to who cannot see them. */
+const nth = (index: number) => <span className="sr-only">, link {index + 1}</span>;

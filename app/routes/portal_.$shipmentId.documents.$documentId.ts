@@ -11,6 +11,7 @@ import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
 import { companyBackend } from "~/lib/supabase.server";
+import { takePlace } from "~/lib/uploads.server";
 import { takeBackFile } from "~/models/document.server";
 import { fileAnswer, OpenableFile, openFile } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
@@ -33,7 +34,10 @@ const portal = portalCall(
 const file = fileRoute(async (args) => {
   const { file: counted } = await portal.page(args);
   if (!counted) throw data("Not found", { status: 404 });
-  const opened = await openFile(companyBackend(), counted);
+  const { id } = requireClient(args.context);
+  const place = takePlace(args.request, args.context, id);
+  if ("reason" in place) throw thrown(place);
+  const opened = await openFile(companyBackend(), counted).finally(place.release);
   if ("reason" in opened) throw thrown(opened);
   return fileAnswer({ ...counted, content: opened.content });
 });
@@ -48,6 +52,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   const refused = isUuid(params.documentId)
     ? await takeBackFile(client, params.documentId, seen ?? -1).catch(refusalOfThrown)
     : notFound;
+  if (refused?.status === 404) throw data("Not found", { status: 404 });
   const toast = refused
     ? failure("Not taken back", refused.reason)
     : { title: "Taken back", description: "Send us another file for it.", variant: "default" as const };

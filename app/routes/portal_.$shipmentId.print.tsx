@@ -47,19 +47,24 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       const charge = charges.find(({ item }) => item === payment.id);
       return charge ? [{ name: payment.name, words: chargeWords(charge) }] : [];
     }),
-    events: tracking_events.map(({ id, status, location, note, created_at }) => ({
+    events: tracking_events.slice(0, mostEvents).map(({ id, status, location, note, created_at }) => ({
       id,
-      words: [status, location, note].filter(Boolean).join(", "),
+      words: [status, location, note && shortened(note)].filter(Boolean).join(", "),
       at: eastAfricaTime(created_at),
     })),
+    hasMore: tracking_events.length > mostEvents,
     printed: eastAfricaTime(new Date().toISOString()),
   };
 }
 
+/** What fits on one sheet of A4. */
+const mostEvents = 12;
+const shortened = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}…` : note);
+
 export const action = noForm;
 
 export default function PrintForm({ loaderData }: Route.ComponentProps) {
-  const { company, facts, name, short, documents, charges, events, printed } = loaderData;
+  const { company, facts, name, short, documents, charges, events, hasMore, printed } = loaderData;
   return (
     <div className="text-sm">
       <Title>{`${name} (${short})`}</Title>
@@ -79,7 +84,9 @@ export default function PrintForm({ loaderData }: Route.ComponentProps) {
       />
       {charges.length > 0 && <Section title="Payments" rows={charges.map((one) => [one.name, one.words])} />}
       {events.length > 0 && <Section title="Tracking History" rows={events.map((one) => [one.at, one.words])} />}
-      <p className="mt-4 border-t border-line pt-2 text-quiet">As it stood on {printed}.</p>
+      <p className="mt-4 border-t border-line pt-2 text-quiet">
+        As it stood on {printed}.{hasMore && " Earlier events are in the portal."}
+      </p>
     </div>
   );
 }

@@ -12,7 +12,11 @@ const archive = fileRoute(async ({ context }) => {
   const client = requireClient(context);
   const attempt = await limitsOf(context).archive(client.id);
   if ("reason" in attempt) throw thrown(attempt);
-  const body = await dataArchive(await forLongReads(client.backend), companyBackend());
+  const person = await forLongReads(client.backend);
+  const body = await dataArchive(person, companyBackend()).catch(async (error: unknown) => {
+    await attempt.release();
+    throw error;
+  });
   log("info", "data taken away", { account: pseudonym(client.email) });
   return new Response(body, {
     headers: {

@@ -1,6 +1,7 @@
 import { data } from "react-router";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
+import { theCompany } from "~/lib/content.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noForm } from "~/lib/file-route.server";
 import { noStoreMiddleware } from "~/lib/headers.server";
@@ -26,7 +27,7 @@ export async function loader({ params }: Route.LoaderArgs) {
   if (!shared) return data(null, { status: 404 });
   if ("reason" in shared) throw thrown(shared);
   const events = shared.events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
-  return data({ ...shared, changed: eastAfricaTime(shared.changed_at), events });
+  return data({ ...shared, company: theCompany.name, changed: eastAfricaTime(shared.changed_at), events });
 }
 
 export const action = noForm;
@@ -43,16 +44,17 @@ export default function SharedShipment({ loaderData: shipment }: Route.Component
       </>
     );
   }
-  const { name, stage, status, changed, events } = shipment;
+  const { company, name, stage, status, changed, events } = shipment;
   return (
     <>
       <Title>{name}</Title>
+      <p className="mb-2 text-sm text-quiet">{company}</p>
       <h1 className="text-xl wrap-anywhere">{name}</h1>
       <p className="mt-2 text-lg font-semibold">{status}</p>
       <p className="text-sm text-quiet">
         Stage {stage} of {STAGES.length}. Last change: {changed}
       </p>
-      <progress className="mt-3 w-full" max={STAGES.length} value={stage} aria-label="Stages reached" />
+      <progress className="mt-3 w-full accent-action" max={STAGES.length} value={stage} aria-label="Stages reached" />
       <h2 className="mt-6 mb-2 text-base font-semibold">History</h2>
       {events.length === 0 && <p className="text-quiet">No tracking history yet.</p>}
       <ol className="ruled">

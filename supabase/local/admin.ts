@@ -31,6 +31,7 @@ async function adminEndpoint(rules: Rules, request: Request, pathname: string): 
   if (pathname === "/auth/v1/admin/users") return createUser(rules.db, request);
   const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
   if (account && request.method === "DELETE") return deleteUser(rules.db, account);
+  if (account && request.method === "GET") return Response.json(await shownUser(rules.db, account));
   if (account && request.method === "PUT") return changeAddress(rules.db, account, request);
   const [, userId = "", factorId = ""] =
     /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];

@@ -132,10 +132,13 @@ begin
     select from private.shares
     where shares.id = make_share.id and shares.shipment_id = make_share.shipment_id and shares.token_hash = make_share.token_hash
   ) then
+    -- One that was ended stays so, however often its form is sent again.
+    if exists (select from private.shares where shares.id = make_share.id and expires_at <= now()) then
+      raise sqlstate 'PT409' using message = 'This link was ended. Open this page again to make another.';
+    end if;
     return;
   end if;
-  delete from private.shares where shares.shipment_id = make_share.shipment_id and expires_at < now();
-  if (select count(*) from private.shares where shares.shipment_id = make_share.shipment_id) >= 5 then
+  if (select count(*) from private.shares where shares.shipment_id = make_share.shipment_id and expires_at > now()) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment has five links, as many as there can be. End one first.';
   end if;
   insert into private.shares (id, shipment_id, token_hash)
@@ -154,15 +157,17 @@ begin
   if not private.assurance_suffices() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  delete from private.shares using public.shipments as shipment
-  where shares.id = end_share.id and shipment.id = shares.shipment_id and shipment.user_id = (select auth.uid());
+  update private.shares set expires_at = now()
+  from public.shipments as shipment
+  where shares.id = end_share.id and shares.expires_at > now()
+    and shipment.id = shares.shipment_id and shipment.user_id = (select auth.uid());
 end
 $$;
 revoke all on function public.end_share(uuid) from public, anon;
 grant execute on function public.end_share(uuid) to authenticated;
 
 -- What a link shows to whoever has it: {"name", "stage", "status", "changed_at", "events": [{"status", "location",
--- "created_at"}], newest first}. Null for a wrong and for an ended one, and when the account of the shipment is closed.
+-- "created_at"}], the newest 15 first}. Null for a wrong and for an ended one, and when the account of the shipment is closed.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -177,7 +182,7 @@ as $$
         select * from public.tracking_events
         -- Not what is only a note to the client.
         where tracking_events.shipment_id = shipment.id and tracking_events.status <> 'Note'
-        order by created_at desc, id desc limit 30
+        order by created_at desc, id desc limit 15
       ) as event
     )
   )

@@ -5,7 +5,9 @@ create table private.email_changes (
   account uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
-  expires_at timestamptz not null default now() + interval '1 day'
+  expires_at timestamptz not null default now() + interval '1 day',
+  -- Spent by who confirms it, and given back when the address was not changed after all.
+  spent_at timestamptz
 );
 create index email_changes_past on private.email_changes (expires_at);
 alter table private.email_changes enable row level security;
@@ -24,7 +26,7 @@ begin
   insert into private.email_changes as change (account, token_hash, email)
   values (begin_email_change.account, encode(sha256(convert_to(token, 'UTF8')), 'hex'), lower(begin_email_change.email))
   on conflict on constraint email_changes_pkey do update
-  set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at
+  set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, spent_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute';
   if not found then
     raise sqlstate 'PT429' using message = 'A message is on its way already. Wait a minute and try again.';
@@ -36,30 +38,70 @@ begin
 end
 $$;
 
--- What a link opens: {"account", "email", "old_email"}; null when it is wrong, used or old, or its account is closed.
+-- What a link opens: {"account", "email", "old_email", "factors": [{"id", "name"}]}; null when it is wrong, used or old, its
+-- account is closed, or has become a colleague's.
 create function public.email_change(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
-  select jsonb_build_object('account', account.id, 'email', change.email, 'old_email', account.email)
+  select jsonb_build_object(
+    'account', account.id, 'email', change.email, 'old_email', account.email,
+    'factors', (
+      select coalesce(jsonb_agg(jsonb_build_object('id', factor.id, 'name', coalesce(factor.friendly_name, ''))
+        order by factor.created_at, factor.id), '[]'::jsonb)
+      from auth.mfa_factors as factor
+      where factor.user_id = account.id and factor.status = 'verified'
+    )
+  )
   from private.email_changes as change
   join auth.users as account on account.id = change.account
   where change.token_hash = encode(sha256(convert_to(email_change.token, 'UTF8')), 'hex')
-    and change.expires_at > now() and coalesce(account.banned_until < now(), true)
+    and change.spent_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
+    and not exists (select from public.colleagues where colleagues.account = account.id)
 $$;
 
--- Spends a link: true for one of any number at once, false where email_change shows nothing.
+-- Spends a link: true for one of any number at once, false where email_change shows nothing. PT409 when the address has an
+-- account by now. Links to a new password that went to the old address open nothing more.
 create function public.spend_email_change(token text) returns boolean
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  shown jsonb := public.email_change(token);
+begin
+  if shown is null then
+    return false;
+  end if;
+  if exists (select from auth.users where users.email = shown ->> 'email') then
+    raise sqlstate 'PT409' using message = 'This address cannot be used. Choose another one on the page of your account.';
+  end if;
+  update private.email_changes as change set spent_at = now()
+  where change.token_hash = encode(sha256(convert_to(spend_email_change.token, 'UTF8')), 'hex') and change.spent_at is null;
+  if not found then
+    return false;
+  end if;
+  delete from private.password_links where password_links.account = (shown ->> 'account')::uuid;
+  return true;
+end
+$$;
+
+-- Gives a link back that was spent a moment ago, by who spent it.
+create function public.unspend_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  with spent as (
-    delete from private.email_changes as change using auth.users as account
-    where change.token_hash = encode(sha256(convert_to(spend_email_change.token, 'UTF8')), 'hex')
-      and change.expires_at > now() and account.id = change.account and coalesce(account.banned_until < now(), true)
-    returning true
-  )
-  select exists (select from spent)
+  update private.email_changes set spent_at = null
+  where token_hash = encode(sha256(convert_to(unspend_email_change.token, 'UTF8')), 'hex')
+    and spent_at > now() - interval '2 minutes'
+$$;
+
+-- Ends the links of an account that wait in mailboxes: to a new address, and to a new password.
+create function public.forget_links(account uuid) returns void
+language sql volatile security definer
+set search_path = ''
+as $$
+  with address as (delete from private.email_changes where email_changes.account = forget_links.account)
+  delete from private.password_links where password_links.account = forget_links.account
 $$;
 
 -- Who asked to be erased. A wish goes with the account, when the company answers it, or when its owner takes it back.
@@ -127,7 +169,7 @@ as $$
         'wants_notices', not exists (select from private.notice_refusals as refusal where refusal.account = users.id),
         'new_email', (
           select change.email from private.email_changes as change
-          where change.account = users.id and change.expires_at > now()
+          where change.account = users.id and change.expires_at > now() and change.spent_at is null
         ),
         'erasure_asked_at', (
           select request.asked_at from private.erasure_requests as request where request.account = users.id
@@ -161,7 +203,7 @@ as $$
         'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
         'new_email', (
           select change.email from private.email_changes as change
-          where change.account = users.id and change.expires_at > now()
+          where change.account = users.id and change.expires_at > now() and change.spent_at is null
         ),
         'client_id', (select client_id from public.client_ids where claimed_by = users.id),
         'client_id_issued_for', (select issued_for from public.client_ids where claimed_by = users.id),
@@ -445,7 +487,8 @@ create function public.forget_past_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  with share as (delete from private.shares where expires_at < now() returning 1),
+  -- A link that was ended is known for a month more, so that its form does not make it again.
+  with share as (delete from private.shares where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
     notice as (delete from public.notices where made_at < now() - interval '30 days' returning 1)
@@ -459,7 +502,8 @@ declare
   one text;
 begin
   foreach one in array array[
-    'begin_email_change(uuid, text)', 'email_change(text)', 'spend_email_change(text)', 'forget_past_links()'
+    'begin_email_change(uuid, text)', 'email_change(text)', 'spend_email_change(text)', 'unspend_email_change(text)',
+    'forget_links(uuid)', 'forget_past_links()'
   ] loop
     execute format('revoke all on function public.%s from public, anon, authenticated', one);
     execute format('grant execute on function public.%s to service_role', one);

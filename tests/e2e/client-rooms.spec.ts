@@ -101,7 +101,7 @@ test("a client keeps the account: name, password, address, mails, data, and the 
       await page.getByRole("button", { name: "Change password" }).click();
     };
     await fill("not this one");
-    await expect(part("Password").getByText("This is not your present password.")).toBeVisible();
+    await expect(part("Password").getByText("This is not the password of the account.")).toBeVisible();
     await fill(newcomer.password);
     await expect(toast(page, /Password changed/)).toBeVisible();
     newcomer.password = password;

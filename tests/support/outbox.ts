@@ -1,13 +1,18 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import PostalMime, { type Email } from "postal-mime";
 
-/** The mails to an address in the outbox of a data directory, or in MAILS_DIR (tests/hosted), oldest first. */
+/**
+ * The mails to an address: in MAILS_DIR those of a hosted auth (tests/hosted), then those in the outbox of a data directory;
+ * in each, oldest first.
+ */
 export async function mailsTo(dataDir: string, address: string): Promise<Email[]> {
-  const folder = process.env.MAILS_DIR || path.join(dataDir, "outbox");
-  const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
-  const texts = files.sort().map((name) => readFileSync(path.join(folder, name)));
+  const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((each) => existsSync(each));
+  const texts = folders.flatMap((folder) => {
+    const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
+    return files.sort().map((name) => readFileSync(path.join(folder, name)));
+  });
   const wanted = address.toLowerCase();
   // Most of a long run's mails are to others, and need not be parsed.
   const near = texts.filter((text) => text.toString("latin1").toLowerCase().includes(wanted));

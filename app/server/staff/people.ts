@@ -141,7 +141,14 @@ export function addPeopleCommands(staff: Command, by: By): void {
     "erase",
     "delete the account of a client who asks for it, unless shipments of theirs have to be kept",
     async (found, email, reason) => {
-      const refused = await eraseAccount(company(), company(), found, reason || "The client asked for it", by());
+      const refused = await eraseAccount(
+        company(),
+        company(),
+        found,
+        reason || "The client asked for it",
+        by(),
+        letterhead(),
+      );
       if (refused) throw new Error(`${email}: ${refused.reason}`);
       return `${email} has no account any more`;
     },

@@ -32,7 +32,9 @@ export async function finishPage(
     policy = policy.replace(`'nonce-${nonce}'`, [...new Set(hashes)].join(" "));
   }
   html = html.replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"');
-  if (hasStyles) return { html: withFiles(html, files), policy };
+  // A page that stands alone leads to no other: the stylesheet would be bytes for nothing.
+  const isAlone = /<html[^>]* data-alone/.test(html);
+  if (hasStyles && !isAlone) return { html: withFiles(html, files), policy };
 
   const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
     ([tag]) => tag,
@@ -41,7 +43,8 @@ export async function finishPage(
   const [first] = sheets;
   if (!first || !css) return { html: withFiles(html, files), policy };
   html = html.replace(first, () => `<style>${css}</style>${first}`);
-  for (const tag of sheets) html = html.replace(tag, () => tag.replace("<link", '<link media="print"'));
+  for (const tag of sheets)
+    html = html.replace(tag, () => (isAlone ? "" : tag.replace("<link", '<link media="print"')));
   return {
     html: withFiles(html, files),
     policy: policy.replace("style-src 'self'", `style-src 'self' ${hashSource(css)}`),

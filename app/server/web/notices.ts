@@ -2,18 +2,20 @@
 import { log } from "../../lib/log.server.ts";
 import { companyBackend } from "../../lib/supabase.server.ts";
 import { sendDueNotices } from "../../models/notice.server.ts";
+import { forgetPastLinks } from "../../models/retention.server.ts";
 import { letterhead } from "../staff/content.ts";
 
 /** Between two looks for what is due, in milliseconds. Mails wait ten minutes anyway. */
 const pause = 30_000;
 
-/** Looks for due notices now and again, until the function that it returns is called and has waited for the mail under way. */
+/** Looks for due notices now and again, and for links past their time, until the function that it returns is called and has waited for the mail under way. */
 export function sendNotices(): () => Promise<void> {
   let isStopped = false;
   let underWay = Promise.resolve();
   const look = async () => {
     try {
       await sendDueNotices(companyBackend(), letterhead(), () => isStopped);
+      await forgetPastLinks(companyBackend());
     } catch (error) {
       log("warn", "notices wait", { message: (error as Error).message });
     }
