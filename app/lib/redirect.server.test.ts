@@ -70,6 +70,7 @@ test.each([
   "/portal/5a000000-0000-4000-8000-000000000001/documents/bill-of-lading",
   "/portal?page=2",
   "/portal/5a000000-0000-4000-8000-000000000001?page=123456",
+  "/portal/5a000000-0000-4000-8000-000000000001?q=tea&turn=client&page=2",
 ])("%s is a page of the portal and of the site", (path) => {
   expect(portalPath(path)).toBe(path);
   expect(sitePath(path)).toBe(path);
@@ -83,6 +84,8 @@ test.each([
   "/portal/",
   `/portal/${"x".repeat(65)}`,
   "/portal?page=1234567",
+  "/portal?q=tea&page=2&q=tea&page=2&q=tea",
+  "/portal?turn=//evil.example",
   "/portal?page=-1",
   "/portal?page=2&next=//evil.example",
   "/portal?next=//evil.example",

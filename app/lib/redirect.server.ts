@@ -1,6 +1,8 @@
 /** Safe redirect targets: paths of this site, matched by pattern. */
 
-const inPortal = /^\/portal(\/[0-9A-Za-z-]{1,64}){0,3}(\?page=\d{1,6})?$/;
+/** One part of the list's filter, as models/desk.ts writes it. */
+const filter = /(?:q=[\w%+.*-]{1,1000}|stage=\d{1,2}|turn=[a-z]{1,8}|page=\d{1,6})/.source;
+const inPortal = new RegExp(`^/portal(/[0-9A-Za-z-]{1,64}){0,3}(\\?${filter}(&${filter}){0,3})?$`);
 const atDesk = /^\/desk(\/(?!\.{1,2}(\/|\?|$))[0-9A-Za-z.-]{1,64}){0,4}(\?[\w=&%+.*~!'()-]{0,1500})?$/;
 
 /** A path under /portal or /desk as our own links write them, or `/portal`. */

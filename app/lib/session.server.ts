@@ -126,7 +126,8 @@ export function needsCode(client: Client): boolean {
 
 /** A path with the page of the portal or the desk that was asked for, to come back to it. */
 export function withNext(path: string, wanted: URL): string {
-  const next = portalPath(wanted.pathname + wanted.search);
+  // Of a file the page that it is on: a login cannot lead to a download.
+  const next = portalPath(wanted.pathname.replace(/\/documents\/[^/]*$/, "") + wanted.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 

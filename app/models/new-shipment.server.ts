@@ -4,7 +4,8 @@ import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import { oneLine } from "./text.ts";
 
-const shipmentName = oneLine("").max(120, "Use at most 120 characters for the name.");
+const nameOr = (missing: string) => oneLine(missing).max(120, "Use at most 120 characters for the name.");
+const noName = "Enter a name for the shipment.";
 /** The number of the air waybill or the bill of lading, where it is known; "" is none. */
 const awb = oneLine("")
   .max(64, "Use at most 64 characters for the AWB/BL.")
@@ -12,11 +13,13 @@ const awb = oneLine("")
   .transform((text) => text ?? "");
 
 /** The form that changes a shipment at stage 1. */
-export const ChangeShipment = z.object({ name: shipmentName.min(1, "Enter a name for the shipment."), awb });
+export const ChangeShipment = z.object({ name: nameOr(noName).min(1, noName), awb });
 
 /** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
 export const CreateShipment = z.object({
-  name: shipmentName.optional().transform((name) => name ?? ""),
+  name: nameOr("")
+    .optional()
+    .transform((name) => name ?? ""),
   awb,
   requestId: z.uuid("Open this form again and send it once more."),
 });

@@ -82,7 +82,7 @@ export async function changePassword(
   if (error) {
     await person.auth.signOut({ scope: "local" }).catch(() => undefined);
     // Without an answer it may be changed all the same: the owner is told.
-    if (refusalOf(error).status >= 500) {
+    if (refusalOf(error).status === 503) {
       await tell(companyBackend(), head, to, passwordChanged(head));
       return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
     }

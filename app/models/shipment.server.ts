@@ -176,11 +176,9 @@ const Rows = z.object({ caller: Caller, shipments: z.array(Listed) });
 /** The client's shipments of a filter, 500 of them after `last`, newest first; none at the end. Throws a refusal. */
 export async function shipmentsAfter(backend: Backend, filter: Filter, last: ShipmentInList | null) {
   const after = last ? { before: last.created_at, before_id: last.id } : {};
-  const { data, error, status } = await backend.rpc(
-    "portal_shipments_after",
-    { ...searchArgs(filter), ...after },
-    { get: true },
-  );
+  const { data, error, status } = await backend
+    .rpc("portal_shipments_after", { ...searchArgs(filter), ...after }, { get: true })
+    .retry(false);
   if (error) throw thrown(refusalOf({ ...error, status }));
   return Rows.parse(data).shipments;
 }

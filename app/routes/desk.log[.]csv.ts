@@ -17,7 +17,9 @@ const table = fileRoute(async ({ context, url }) => {
     ["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"],
     async (last: LogRow | null) => {
       const after = last ? { before: last.at, before_id: last.id } : {};
-      const { data, error, status } = await backend.rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true });
+      const { data, error, status } = await backend
+        .rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true })
+        .retry(false);
       if (error) throw thrown(refusalOf({ ...error, status }));
       return LogRows.parse(data).acts;
     },

@@ -17,7 +17,9 @@ const table = fileRoute(async ({ context, url }) => {
     ["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move", "Opened", "Last change"],
     async (last: { created_at: string; id: string } | null) => {
       const after = last ? { before: last.created_at, before_id: last.id } : {};
-      const { data, error, status } = await backend.rpc("desk_shipments_after", { ...filter, ...after }, { get: true });
+      const { data, error, status } = await backend
+        .rpc("desk_shipments_after", { ...filter, ...after }, { get: true })
+        .retry(false);
       if (error) throw thrown(refusalOf({ ...error, status }));
       return ShipmentRows.parse(data).shipments;
     },

@@ -109,4 +109,4 @@ export default function SharePage({ loaderData, actionData }: Route.ComponentPro
 }
 
 /** Tells the controls of several links apart to who cannot see them. */
-const nth = (index: number) => <span className="sr-only">, link {index + 1}</span>;
+const nth = (index: number) => index > 0 && <span className="sr-only">, link {index + 1}</span>;

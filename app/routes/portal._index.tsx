@@ -61,7 +61,7 @@ function Find({ q, stage, turn, all }: Overview["pages"]) {
     <Form role="search" action="/portal" className="mt-6 grid max-w-xl grid-cols-2 gap-2 print:hidden">
       <label htmlFor="find" className="col-span-2 -mb-1 text-sm font-semibold">
         Find a shipment
-      </label>
+      </label>{" "}
       <input
         id="find"
         type="search"
@@ -85,7 +85,7 @@ function Find({ q, stage, turn, all }: Overview["pages"]) {
           </option>
         ))}
       </select>
-      <Button>Find</Button>
+      <Button>Find</Button>{" "}
       <a href={`/portal/shipments.csv${all}`} className={buttonLook("quiet")}>
         Download as CSV
       </a>

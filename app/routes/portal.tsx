@@ -138,7 +138,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
         <p className="-mt-2 mb-2 flex gap-x-5 text-sm *:py-3 *:underline">
           <Link to="/portal/2fa" {...opensOver}>
             Manage 2FA
-          </Link>
+          </Link>{" "}
           <Link to="/portal/account">Account</Link>
         </p>
         {shipments.length > 0 && (

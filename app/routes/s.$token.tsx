@@ -16,7 +16,6 @@ export const handle = { bare: true };
 export const middleware: Route.MiddlewareFunction[] = [
   async (args, next) => {
     const response = (await noStoreMiddleware(args, next)) as Response;
-    response.headers.set("X-Robots-Tag", "noindex, nofollow");
     response.headers.set("Referrer-Policy", "no-referrer");
     return response;
   },

@@ -6,6 +6,7 @@ import type { JWK } from "jose";
 import { parse } from "smol-toml";
 import type { Deliver } from "../../app/lib/mail.server.ts";
 import { withAdmin } from "./admin.ts";
+import { textArguments } from "./arguments.ts";
 import { withGoTrueRules } from "./auth.ts";
 import { withApiVersion } from "./auth-errors.ts";
 import { projectRoot } from "./data-dir.ts";
@@ -142,6 +143,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     }
   }
   await connection.clearSchemaCache();
+  const asText = await textArguments(db);
 
   const rules = withGoTrueRules({
     next: withPostgrestErrors({ next: (request) => app.fetch(request, { peerAddress: null }), connection }),
@@ -178,7 +180,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
           return Response.json({ message: "Invalid API key" }, { status: 401 });
         }
         return whileThere(database, async () => {
-          const response = await answer(await tokens.inward(await withLength(request)));
+          const response = await answer(asText(await tokens.inward(await withLength(request))));
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);

@@ -130,15 +130,17 @@ begin
   end if;
   if exists (
     select from private.shares
-    where shares.id = make_share.id and shares.shipment_id = make_share.shipment_id and shares.token_hash = make_share.token_hash
+    where shares.id = make_share.id and shares.shipment_id = make_share.shipment_id
+      and shares.token_hash = make_share.token_hash and expires_at > now()
   ) then
-    -- One that was ended stays so, however often its form is sent again.
-    if exists (select from private.shares where shares.id = make_share.id and expires_at <= now()) then
-      raise sqlstate 'PT409' using message = 'This link was ended. Open this page again to make another.';
-    end if;
     return;
   end if;
-  if (select count(*) from private.shares where shares.shipment_id = make_share.shipment_id and expires_at > now()) >= 5 then
+  if exists (select from private.shares where shares.id = make_share.id) then
+    raise sqlstate 'PT409' using message = 'The link of this form has ended. Open this page again to make another one.';
+  end if;
+  if (
+    select count(*) from private.shares where shares.shipment_id = make_share.shipment_id and expires_at > now()
+  ) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment has five links, as many as there can be. End one first.';
   end if;
   insert into private.shares (id, shipment_id, token_hash)
@@ -148,7 +150,8 @@ $$;
 revoke all on function public.make_share(uuid, uuid, text) from public, anon;
 grant execute on function public.make_share(uuid, uuid, text) to authenticated;
 
--- Ends a link of the caller's; one that has ended already stays so.
+-- Ends a link of the caller's; one that has ended already stays so. Its row stays for a while: the form that made it makes
+-- it no second time.
 create function public.end_share(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -159,8 +162,8 @@ begin
   end if;
   update private.shares set expires_at = now()
   from public.shipments as shipment
-  where shares.id = end_share.id and shares.expires_at > now()
-    and shipment.id = shares.shipment_id and shipment.user_id = (select auth.uid());
+  where shares.id = end_share.id and shipment.id = shares.shipment_id and shipment.user_id = (select auth.uid())
+    and expires_at > now();
 end
 $$;
 revoke all on function public.end_share(uuid) from public, anon;

@@ -27,7 +27,7 @@ begin
   values (begin_email_change.account, encode(sha256(convert_to(token, 'UTF8')), 'hex'), lower(begin_email_change.email))
   on conflict on constraint email_changes_pkey do update
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, spent_at = null
-  where change.expires_at < now() + interval '1 day' - interval '1 minute';
+  where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.spent_at is not null;
   if not found then
     raise sqlstate 'PT429' using message = 'A message is on its way already. Wait a minute and try again.';
   end if;

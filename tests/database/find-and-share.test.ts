@@ -290,6 +290,8 @@ describe("a link to a shipment", () => {
     expect(await make()).toBe(full);
     expect(await make(made[0])).toBeNull();
     await end(made[0]?.id ?? "");
+    // Its form, sent again, does not make it anew.
+    expect(await make(made[0])).toMatch(/^409 The link of this form has ended\./);
     expect(await make()).toBeNull();
     expect(await make()).toBe(full);
     await expire(made[1]?.id ?? "");
@@ -298,7 +300,8 @@ describe("a link to a shipment", () => {
     expect(page.shares).not.toContainEqual(expect.objectContaining({ id: made[1]?.id }));
     expect(await make()).toBeNull();
     expect(await make()).toBe(full);
-    expect(await shares()).toHaveLength(5);
+    const { shipment: then } = (await raw(owner.handle).rpc("portal_page", { opened: shipment })).data;
+    expect(then.shares).toHaveLength(5);
     // Another shipment has five of its own.
     const before = shipment;
     shipment = await newShipment();
@@ -326,7 +329,8 @@ describe("a link to a shipment", () => {
     expect(await shares()).toEqual(before);
     expect(await open(token)).not.toBeNull();
     for (const _twice of [1, 2]) expect(await end(id)).toBeNull();
-    expect(await shares()).toEqual([]);
+    const { shipment: page } = (await raw(owner.handle).rpc("portal_page", { opened: shipment })).data;
+    expect(page.shares).toEqual([]);
     expect(await open(token)).toBeNull();
   });
 
@@ -388,7 +392,7 @@ describe("a link to a shipment", () => {
     }
   });
 
-  test("shows the 30 newest moves", async () => {
+  test("shows the 15 newest moves", async () => {
     await query(
       `insert into public.tracking_events (shipment_id, status, location, note, created_at)
        select $1, case when number % 3 = 0 then 'Note' else 'Cargo Tracking' end, 'Place ' || number,
@@ -400,7 +404,7 @@ describe("a link to a shipment", () => {
     await make(form(token));
     const { events } = (await open(token)) as unknown as { events: { location: string }[] };
     const kept = Array.from({ length: 60 }, (_, index) => index + 1).filter((number) => number % 3 !== 0);
-    expect(events.map(({ location }) => location)).toEqual(kept.slice(0, 30).map((number) => `Place ${number}`));
+    expect(events.map(({ location }) => location)).toEqual(kept.slice(0, 15).map((number) => `Place ${number}`));
   });
 
   test("is opened by the site alone, and listed by nobody", async () => {

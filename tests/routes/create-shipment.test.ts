@@ -159,7 +159,7 @@ describe("a form without its id", () => {
   );
 });
 
-test("a client cannot choose stage, status, owner or number", async () => {
+test("a client chooses name and AWB/BL, and not stage, status, owner or id", async () => {
   const { fields } = (await client.open("/portal/new")).form("Create Shipment");
   const stranger = await handleOf(await app.browser().signUpAndIn("Stranger"));
   const answer = await client.post("/portal/new", {
@@ -173,7 +173,7 @@ test("a client cannot choose stage, status, owner or number", async () => {
   });
   const page = await client.follow(answer);
   expect(page.text).toContain("Stage 1/10");
-  expect(page.text).toContain("AWB/BL N/A");
+  expect(page.text).toContain("AWB/BL 176-1");
   expect(answer.headers.get("Location")).not.toContain("0b51e3a8");
   expect((await stranger.backend.from("shipments").select("id")).data).toEqual([]);
 });

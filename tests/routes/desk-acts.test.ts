@@ -768,7 +768,7 @@ describe("the client sees what the company did:", () => {
       reason: "Page 2 is <unreadable>",
     });
     const page = await client.browser.open(shipment.portal);
-    expect(page.text).toMatch(/Packing List Sent back .* EAT: Page 2 is <unreadable>/);
+    expect(page.text).toMatch(/Packing List Sent back \d{1,2} [A-Z][a-z]{2,3}: Page 2 is <unreadable>/);
     const answer = await client.browser.press(page, button, { file: pdf("Packing list, again.pdf") });
     const after = await client.browser.follow(answer);
     expect(after.toasts[0]?.title).toBe("Packing List uploaded");

@@ -355,5 +355,10 @@ test("the form shows what the specification asks for", async () => {
   const { fields } = page.form("Log in");
   expect(fields).toMatchObject({ email: "", password: "" });
   expect(page.all("main [name=password]").map((input) => input.getAttribute("type"))).toEqual(["password"]);
-  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual(["/signup"]);
+  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual([
+    "tel:+254700000001",
+    "mailto:nairobi@mizigo.example",
+    "/signup",
+    "/additional-info#really-us",
+  ]);
 });

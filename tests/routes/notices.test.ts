@@ -236,12 +236,12 @@ describe("a notice, as a mail program reads it,", () => {
     expect([mail.html, mail.attachments]).toEqual([undefined, []]);
     expect(text).toContain("It moved to Customs Declaration.");
     expect(text).toContain("at stage 4 of 10 now: Customs Declaration. It is your move");
-    expect(text).toContain("never send our bank details");
+    expect(text).toContain("never send bank details by mail");
     expect(text).toContain(letterhead.phone);
-    expect(text).toContain(`${origin}/contact`);
+    expect(text).toContain(`Is this really us? ${origin}/additional-info#really-us`);
     expect(text.match(/\S*\/portal\S*/g)).toEqual([`${origin}/portal/${id}`]);
     expect(text.match(/https?:\S+/g)?.sort()).toEqual(
-      [`${origin}/contact`, stopLink(client.id), `${origin}/portal/${id}`].sort(),
+      [`${origin}/additional-info#really-us`, stopLink(client.id), `${origin}/portal/${id}`].sort(),
     );
     expect((await client.browser.open(`/portal/${id}`)).text).toContain("Pumps for Juba");
   });

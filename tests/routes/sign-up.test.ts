@@ -349,7 +349,11 @@ test("the form shows what the specification asks for and keeps nothing of an ear
   expect(labels).toEqual(["Client ID", "Full Name", "Email", "Password"]);
   expect(page.saidOf("clientId")).toEqual(["Provided by the company"]);
   expect(page.saidOf("password")).toEqual(["At least 6 characters"]);
-  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual(["/login", "tel:+254700000001"]);
+  expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual([
+    "/login",
+    "tel:+254700000001",
+    "/additional-info#really-us",
+  ]);
   expect(page.all("main input").map((input) => input.getAttribute("aria-required"))).toEqual(Array(4).fill("true"));
   expect(page.all("main input").map((input) => input.getAttribute("value") ?? "")).toEqual(["", "", "", ""]);
   expect(page.problems).toEqual([]);

@@ -1,17 +1,32 @@
 import { createHash } from "node:crypto";
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { orThrow, sendBackDocument } from "../../app/models/desk-act.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { verify } from "../support/company.ts";
-import { type Browser, handleOf, keptByNobody, pdf, read, theApp, words } from "../support/routes.ts";
+import { copyOf, exchangeFile } from "../support/desk.ts";
+import {
+  type Browser,
+  handleOf,
+  keptByNobody,
+  type Page,
+  pdf,
+  read,
+  theApp,
+  theSite,
+  words,
+} from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let client: Browser;
-let owner: Awaited<ReturnType<typeof handleOf>>;
+let owner: Awaited<ReturnType<typeof handleOf>> & { email: string };
 let path: string;
 beforeAll(async () => {
   app = await theApp();
   client = app.browser();
-  owner = await handleOf(await client.signUpAndIn("Uploader"));
+  const email = await client.signUpAndIn("Uploader");
+  owner = { ...(await handleOf(email)), email };
 });
 beforeEach(async () => {
   path = await client.createShipment("Documents");
@@ -31,6 +46,11 @@ async function invoice(of = path) {
     .single();
   if (error) throw error;
   return data;
+}
+
+/** The invoice's file as its owner opens it. */
+async function openInvoice(): Promise<Response> {
+  return client.get(`${path}/documents/${(await invoice()).id}`);
 }
 
 /** The name of a stored file without the random part of its upload attempt. */
@@ -70,9 +90,9 @@ test("a file is stored under its owner, shipment and document, and the owner get
   expect(storage_path).toMatch(
     new RegExp(`^${path.replace("/portal", owner.id)}/commercial-invoice-[0-9a-f]{12}-invoice-march\\.pdf$`),
   );
-  const { data } = await owner.backend.storage.from("documents").download(storage_path ?? "");
-  expect(data?.type).toBe("application/pdf");
-  expect(await data?.text()).toBe(await file.text());
+  const opened = await openInvoice();
+  expect([opened.status, opened.headers.get("Content-Type")]).toEqual([200, "application/pdf"]);
+  expect(await opened.text()).toBe(await file.text());
   expect(recorded).toMatchObject({
     sha256: createHash("sha256")
       .update(await file.text())
@@ -96,8 +116,9 @@ test.each([
 ])("%s is taken, with the type of its kind whatever the browser calls it", async (_what, name, content, type) => {
   const answer = await send(new File([content], name, { type: "text/html" }));
   expect(answer.status).toBe(303);
-  const { data } = await owner.backend.storage.from("documents").download((await invoice()).storage_path ?? "");
-  expect(data?.type.split(";")[0]).toBe(type);
+  const opened = await openInvoice();
+  expect([opened.status, opened.headers.get("Content-Type")?.split(";")[0]]).toEqual([200, type]);
+  expect(Buffer.from(await opened.arrayBuffer())).toEqual(Buffer.from(content));
 });
 
 test("a file of exactly 10 MiB is taken", async () => {
@@ -234,8 +255,7 @@ describe("a document", () => {
     }
     expect(await invoice()).toEqual(before);
     expect(await files()).toEqual(["commercial-invoice-first.pdf"]);
-    const { data } = await owner.backend.storage.from("documents").download(before.storage_path ?? "");
-    expect(data?.size).toBe(2000);
+    expect((await openInvoice()).headers.get("Content-Length")).toBe("2000");
   });
 
   test("of a closed shipment takes none: nothing asks for one, and who sends one all the same is told", async () => {
@@ -289,8 +309,7 @@ describe("a document", () => {
     expect(uploaded).toBe(true);
     expect(await files()).toEqual([nameOf(storage_path)]);
     const winner = answers.findIndex(({ status }) => status === 303) + 1;
-    const { data } = await owner.backend.storage.from("documents").download(storage_path ?? "");
-    expect(data?.size).toBe(1000 + winner);
+    expect((await openInvoice()).headers.get("Content-Length")).toBe(String(1000 + winner));
   });
 
   test("of another shipment, a stranger's, or none at all is refused, and nothing is written", async () => {
@@ -450,5 +469,248 @@ describe("an upload that a script watches", () => {
     const answer = await client.post(`${path}/documents`, new FormData(), json).finally(() => app.proxy.fail("none"));
     expect(answer.status).toBe(503);
     expect(await answer.json()).toEqual({ toast: refused(expect.stringMatching("Our records do not answer")) });
+  });
+});
+
+/** The row of the invoice on the page of its shipment: its state and its file in words. */
+function invoiceOn(page: Page): string[] {
+  const row = page.all("main li").find((item) => words(item.querySelector("p")) === "Commercial Invoice");
+  return row?.querySelectorAll("p").slice(1, 3).map(words) ?? [];
+}
+
+describe("a stored file", () => {
+  let sql: postgres.Sql;
+  let stranger: Browser;
+  beforeAll(async () => {
+    sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+    stranger = app.browser();
+    await stranger.signUpAndIn("Stranger");
+  });
+  afterAll(() => sql.end());
+
+  /** Changes a time that the rules of the database keep. */
+  const asIfAt = (...statement: [TemplateStringsArray, string]) =>
+    sql.begin(async (own) => {
+      await own`set local session_replication_role = replica`;
+      await own(...statement);
+    });
+  const takeBack = "Take it back: the Commercial Invoice";
+  const idOf = (shipment: string) => shipment.replace("/portal/", "");
+  /** Where the invoice of the shipment is opened, as its page says. */
+  const addressOn = (page: Page) =>
+    page
+      .all("main li a")
+      .find((link) => words(link) === "Open the Commercial Invoice")
+      ?.getAttribute("href") ?? "";
+
+  test("says its own name, its size and when it came in East Africa Time, and why it was sent back", async () => {
+    await client.follow(await send(pdf("invoice-2291.pdf", 212 * 1024 - 5)));
+    const { id } = await invoice();
+    const [row] = await sql`select uploaded_at from documents where id = ${id}`;
+    const nairobi = new Date(row?.uploaded_at.valueOf() + 3 * 3_600_000).toISOString();
+    expect(invoiceOn(await client.open(path))).toEqual([
+      "Uploaded, we check it next",
+      `invoice-2291.pdf, 212 KB, ${nairobi.slice(11, 16)} EAT`,
+    ]);
+    await asIfAt`update documents set uploaded_at = '2020-05-12T11:05:00Z' where id = ${id}`;
+    expect(invoiceOn(await client.open(path))[1]).toBe("invoice-2291.pdf, 212 KB, 12 May 2020, 14:05 EAT");
+
+    orThrow(await sendBackDocument(app.company, id, "page 2 is unreadable", {}));
+    const page = await client.open(path);
+    expect(invoiceOn(page)[0]).toMatch(/^Sent back \d{1,2} [A-Z][a-z]{2,3}: page 2 is unreadable$/);
+    expect([addressOn(page), page.text.includes("invoice-2291.pdf")]).toEqual(["", false]);
+    await asIfAt`update documents set sent_back_at = '2020-05-12T22:30:00Z' where id = ${id}`;
+    expect(invoiceOn(await client.open(path))[0]).toBe("Sent back 13 May 2020: page 2 is unreadable");
+    expect((await openInvoice()).status).toBe(404);
+  });
+
+  test.each([
+    ["invoice 2291.pdf", `filename="invoice 2291.pdf"; filename*=UTF-8''invoice%202291.pdf`],
+    ["a'b(1)*.pdf", `filename="a'b(1)*.pdf"; filename*=UTF-8''a%27b%281%29%2A.pdf`],
+    ["50% off; x=y.pdf", `filename="50% off; x=y.pdf"; filename*=UTF-8''50%25%20off%3B%20x%3Dy.pdf`],
+    ["فاتورة.pdf", `filename="______.pdf"; filename*=UTF-8''${encodeURIComponent("فاتورة")}.pdf`],
+  ])("named %s is a download under that name, kept by nobody and sandboxed", async (name, told) => {
+    const file = pdf(name);
+    await client.follow(await send(file));
+    const address = addressOn(await client.open(path));
+    expect(address).toBe(`${path}/documents/${(await invoice()).id}`);
+    const opened = await client.get(address);
+    expect(opened.status).toBe(200);
+    expect(opened.headers.get("Content-Disposition")).toBe(`attachment; ${told}`);
+    expect(opened.headers.get("Cache-Control")).toBe("private, no-store");
+    expect(opened.headers.get("Content-Security-Policy")).toBe("sandbox; default-src 'none'");
+    expect([opened.headers.get("Content-Type"), await opened.text()]).toEqual(["application/pdf", await file.text()]);
+  });
+
+  test("is sent by the site with what keeps browsers from guessing what it is, and never as a page", async () => {
+    await client.follow(await send(new File(["<script>alert(1)</script>"], "page.txt")));
+    const site = await theSite();
+    try {
+      const browser = site.browser();
+      for (const [name, value] of client.cookies) browser.cookies.set(name, value);
+      const opened = await browser.get(`${path}/documents/${(await invoice()).id}`);
+      const told = (name: string) => opened.headers.get(name);
+      expect([opened.status, told("X-Content-Type-Options"), told("Content-Security-Policy")]).toEqual([
+        200,
+        "nosniff",
+        "sandbox; default-src 'none'",
+      ]);
+      expect([told("Content-Type"), told("Cache-Control")]).toEqual([
+        expect.stringMatching(/^text\/plain/),
+        "private, no-store",
+      ]);
+      expect(told("Content-Disposition")).toMatch(/^attachment; /);
+      expect(told("ETag")).toBeNull();
+    } finally {
+      await site.close();
+    }
+  });
+
+  test("is the same 404 for a stranger, another shipment, none, and what is no id", async () => {
+    await client.follow(await send(pdf()));
+    const { id } = await invoice();
+    const another = await client.createShipment("Another");
+    const none = "0b51e3a8-0000-4000-8000-000000000000";
+    const asked: [Browser, string][] = [
+      [stranger, `${path}/documents/${id}`],
+      [client, `${another}/documents/${id}`],
+      [client, `${another}/documents/${(await invoice(another)).id}`],
+      [client, `${path}/documents/${none}`],
+      [client, `/portal/${none}/documents/${id}`],
+      [client, `/portal/x/documents/${id}`],
+      [client, `${path}/documents/x`],
+      [client, `${path}/documents/%00`],
+      [client, `${path}/documents/${id}'%20or%201=1`],
+      [client, `${path}/documents/..%2f..%2fetc%2fpasswd`],
+    ];
+    const pages = await Promise.all(asked.map(([browser, address]) => browser.open(address)));
+    for (const [index, page] of pages.entries()) {
+      const look = { status: page.status, title: page.title, text: page.text };
+      expect([asked[index]?.[1], look]).toEqual([
+        asked[index]?.[1],
+        { status: 404, title: pages[0]?.title, text: pages[0]?.text },
+      ]);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    }
+    expect(pages[0]?.html).not.toContain("%PDF");
+  });
+
+  test("asks who is signed out to log in, and whose session was ended elsewhere", async () => {
+    await client.follow(await send(pdf()));
+    const address = `${path}/documents/${(await invoice()).id}`;
+    const left = app.browser();
+    await left.logIn(owner.email);
+    const kept = copyOf(app, left);
+    expect((await kept.get(address)).status).toBe(200);
+    await left.post("/portal/sign-out", {});
+    for (const browser of [app.browser(), kept]) {
+      const answer = await browser.get(address);
+      expect([answer.status, answer.headers.get("Location"), await answer.text()]).toEqual([
+        303,
+        // The page that the file is on: a login cannot lead to a download.
+        `/login?next=${encodeURIComponent(path)}`,
+        "",
+      ]);
+    }
+  });
+
+  test("is not given out when another one lies in its place", async () => {
+    await client.follow(await send(pdf()));
+    const { storage_path } = await invoice();
+    await exchangeFile(app.company, storage_path ?? "");
+    const page = await read(await openInvoice());
+    expect(page.status).toBe(409);
+    expect(page.html).not.toContain("%PDF");
+    expect(page.text).toContain("The stored file is not the one that was uploaded.");
+    await app.company.storage.from("documents").remove([storage_path ?? ""]);
+    expect((await openInvoice()).status).toBe(409);
+  });
+
+  test("is an answer of words when the store does not answer, and is given out again later", async () => {
+    await client.follow(await send(pdf()));
+    const { id } = await invoice();
+    app.proxy.fail(503, /^GET [^?]*\/storage\/v1\//);
+    const answer = await client.get(`${path}/documents/${id}`).finally(() => app.proxy.fail("none"));
+    const page = await read(answer);
+    expect([page.status, page.html.includes("%PDF")]).toEqual([503, false]);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect((await openInvoice()).status).toBe(200);
+  });
+
+  test("can be taken back until it is verified: the row asks for one again, and the stored one is gone", async () => {
+    await client.follow(await send(pdf("wrong.pdf")));
+    const page = await client.open(path);
+    const answer = await client.press(page, takeBack);
+    expect(answer.headers.get("Location")).toBe(path);
+    const after = await client.follow(answer);
+    expect(after.toasts).toEqual([
+      { title: "Taken back", description: "Send us another file for it.", variant: "default" },
+    ]);
+    expect(invoiceOn(after)[0]).toBe("Not uploaded");
+    expect(after.text).not.toContain("wrong.pdf");
+    expect(await invoice()).toMatchObject({ ...notUploaded, sha256: null, file_name: null, file_size: null });
+    expect(await files()).toEqual([]);
+    expect((await openInvoice()).status).toBe(404);
+
+    const again = await client.follow(await client.press(page, takeBack));
+    expect(again.toasts[0]).toMatchObject({ title: "Not taken back", variant: "destructive" });
+    expect(again.toasts[0]?.description).toBe(
+      "The Commercial Invoice has changed since you opened this page. Look at it again.",
+    );
+    expect((await send(pdf("right.pdf"))).status).toBe(303);
+    // The page of the file before speaks of that one.
+    const late = await client.follow(await client.press(page, takeBack));
+    expect(late.toasts[0]?.description).toContain("has changed since you opened this page");
+    expect([(await invoice()).uploaded, await files()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
+  });
+
+  test("stays when it is verified, when its shipment is closed, and when a stranger asks", async () => {
+    await client.follow(await send(pdf()));
+    const page = await client.open(path);
+    const { action, fields } = page.form(takeBack);
+    const refused = async (browser = client, sent = fields as Record<string, string>) =>
+      (await browser.follow(await browser.post(action, sent))).toasts[0]?.description;
+    expect((await stranger.post(action, fields as Record<string, string>)).status).toBe(404);
+    expect((await invoice()).uploaded).toBe(true);
+    for (const seen of ["", "x", "-1", "99999999999"]) expect(await refused(client, { seen })).toContain("has changed");
+    expect(await refused(client, {})).toContain("has changed");
+    expect((await client.post(`${path}/documents/x`, { seen: "1" })).status).toBe(404);
+
+    expect((await app.company.from("shipments").update({ stage: 10 }).eq("id", idOf(path))).error).toBeNull();
+    const closed = await client.open(path);
+    expect(() => closed.form(takeBack)).toThrow("No button");
+    expect((await client.get(addressOn(closed))).status).toBe(200);
+    expect(await refused()).toBe("This shipment is closed: its documents stay as they are.");
+
+    expect((await app.company.from("shipments").update({ stage: 2 }).eq("id", idOf(path))).error).toBeNull();
+    await verify(app.company, idOf(path), "Commercial Invoice");
+    const verified = await client.open(path);
+    expect(() => verified.form(takeBack)).toThrow("No button");
+    expect(await refused()).toBe("The Commercial Invoice is verified by now: call us if it is not the right one.");
+    expect([(await invoice()).verified, (await openInvoice()).status]).toEqual([true, 200]);
+  });
+
+  test("that a colleague verifies at the moment it is taken back is verified and there, or neither", async () => {
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 6; round += 1) {
+      path = await client.createShipment(`Round ${round}`);
+      await client.follow(await send(pdf()));
+      const page = await client.open(path);
+      const [answer] = await Promise.all([
+        client.press(page, takeBack),
+        verify(app.company, idOf(path), "Commercial Invoice").catch((error: Error) => error),
+      ]);
+      const toast = (await client.follow(answer)).toasts[0]?.title ?? "";
+      const { uploaded, verified } = await invoice();
+      const kept = (await files()).length;
+      const opened = (await openInvoice()).status;
+      outcomes.add(JSON.stringify([toast, uploaded, verified, kept, opened]));
+    }
+    for (const outcome of outcomes) {
+      expect([
+        JSON.stringify(["Taken back", false, false, 0, 404]),
+        JSON.stringify(["Not taken back", true, true, 1, 200]),
+      ]).toContain(outcome);
+    }
   });
 });

@@ -68,8 +68,7 @@ export function RouteLine(props: {
       </svg>
       {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
       <p aria-hidden className="mb-3 flex justify-between gap-3 text-xs text-quiet lg:hidden">
-        <span>{STAGES[stage - 2]}</span>
-        <b className="text-ink">{status}</b>
+        <span>{STAGES[stage - 2]}</span> <b className="text-ink">{status}</b>{" "}
         <span className="text-right">{STAGES[stage]}</span>
       </p>
       <ol className="mb-3 hidden grid-cols-10 text-center text-[0.625rem] leading-tight wrap-normal lg:grid xl:text-[0.6875rem]">
@@ -79,7 +78,7 @@ export function RouteLine(props: {
         <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
           <span>
             <Actor who={step.who} />. {step.text}
-          </span>
+          </span>{" "}
           {press && (
             <a href={press.at} className={buttonLook("action", "print:hidden")}>
               {press.words}

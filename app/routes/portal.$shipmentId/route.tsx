@@ -95,10 +95,10 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
           <Link to="change" {...opensOver}>
             Change
           </Link>
-        )}
+        )}{" "}
         <Link to="share" {...opensOver}>
           Share
-        </Link>
+        </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
       </p>
       <RouteLine stage={stage} status={shipment.status} step={step} press={press} />
