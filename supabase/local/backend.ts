@@ -131,7 +131,6 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     deliver: options.deliver,
   });
   app._mailer = mailer;
-
   const tokens = await tokensOf(options.signingKey, options.jwtSecret);
   await makeRoles(db);
   await app.ensureSystemSchema();
@@ -144,7 +143,6 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
   }
   await connection.clearSchemaCache();
   const asText = await textArguments(db);
-
   const rules = withGoTrueRules({
     next: withPostgrestErrors({ next: (request) => app.fetch(request, { peerAddress: null }), connection }),
     db,

@@ -163,7 +163,6 @@ export function addPeopleCommands(staff: Command, by: By): void {
       return `${email} has the answer`;
     },
   );
-
   addColleagueCommands(staff, by);
   const mail = staff.command("mail").description("mails that could not be handed over");
   mail
