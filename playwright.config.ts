@@ -40,11 +40,6 @@ export default defineConfig<SiteOptions>({
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,
-    // The 50 animated streaks take half a processor without a graphics card: only the tests of motion run with them.
-    storageState: {
-      cookies: [],
-      origins: [{ origin: `http://127.0.0.1:${port}`, localStorage: [{ name: "motion", value: "paused" }] }],
-    },
     // A trace of every test takes a quarter of the time: ask for one with --trace on.
     screenshot: "only-on-failure",
     launchOptions: {

@@ -49,19 +49,32 @@ async function expectAlive(page: Page, path: string, words: string[]): Promise<v
   expect(bytes, path).toBeLessThanOrEqual(135_000);
 }
 
+type Violation = { id: string; nodes: { html: string }[] };
+
+declare global {
+  interface Window {
+    /** What AxeBuilder leaves on the page it has analysed. */
+    axe: { run: (options: object) => Promise<{ violations: Violation[] }> };
+  }
+}
+
 /** The rules of WCAG 2.2 AA that the page breaks, in both themes. */
 async function brokenRules(page: Page): Promise<string[]> {
   // Legacy mode opens no second page, as there are no frames; only violations are reported in detail.
-  const axe = () => new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
-  const all = axe().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]);
-  const { violations: inDark } = await all.analyze();
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+  const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
   // The other theme has other colours and nothing else.
   await page.evaluate(async () => {
     document.documentElement.className = "light";
     const turning = document.getAnimations().filter((each) => each instanceof CSSTransition);
     await Promise.allSettled(turning.map(({ finished }) => finished));
   });
-  const { violations: inLight } = await axe().withRules(["color-contrast"]).analyze();
+  // AxeBuilder would send its half megabyte of script to the page again.
+  const inLight = await page.evaluate(async () => {
+    const options = { resultTypes: ["violations"], runOnly: { type: "rule", values: ["color-contrast"] } };
+    const { violations } = await window.axe.run(options);
+    return violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) }));
+  });
   await page.evaluate(() => {
     document.documentElement.className = "dark";
   });

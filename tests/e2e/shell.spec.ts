@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/fixtures.ts";
+import { moving } from "../support/motion.ts";
 
 const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
 const header = (page: Page) => page.locator("header").first();
@@ -100,7 +101,7 @@ test("the Resources list opens under the mouse and closes after it, unless a cli
 });
 
 test.describe("the streaks", () => {
-  test.use({ storageState: { cookies: [], origins: [] } });
+  test.use(moving);
 
   test("are fifty, come once the page has loaded, lie behind it and are not printed", async ({ page }) => {
     const order: string[] = [];

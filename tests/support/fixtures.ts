@@ -13,6 +13,8 @@ export type SiteOptions = {
   lineBreaks: boolean;
   /** Errors that a test brings about on purpose, such as a lost connection. */
   expectedErrors: RegExp | null;
+  /** Whether pages move from the start, as for a visitor who has not paused them. */
+  mayMove: boolean;
 };
 
 export type Client = { email: string; fullName: string; password: string };
@@ -30,6 +32,21 @@ export const test = base.extend<SiteOptions & InTest, { client: Client; lead: Co
   dataDir: ["", { option: true }],
   lineBreaks: [false, { option: true }],
   expectedErrors: [null, { option: true }],
+  mayMove: [false, { option: true }],
+
+  // The 50 animated streaks take half a processor without a graphics card: only the tests of motion run with them. What
+  // a page keeps counts from then on. A `storageState` would open and close a page for this before every test.
+  context: async ({ context, mayMove, javaScriptEnabled }, use) => {
+    if (javaScriptEnabled && !mayMove) {
+      await context.addInitScript(() => {
+        // A page of no site, as a tab has at first, keeps nothing.
+        if (location.protocol === "http:" && localStorage.getItem("motion") === null) {
+          localStorage.setItem("motion", "paused");
+        }
+      });
+    }
+    await use(context);
+  },
 
   // Errors on the console, uncaught ones, and refused content fail the test they happen in.
   page: async ({ page, lineBreaks, expectedErrors }, use) => {

@@ -1,8 +1,8 @@
 /** Helpers for journeys on pages with animations. */
 import { expect, type Page } from "@playwright/test";
 
-/** For `test.use`: turns animations on, which playwright.config.ts pauses. */
-export const moving = { storageState: { cookies: [], origins: [] } };
+/** For `test.use`: lets pages move, which the fixtures pause. */
+export const moving = { mayMove: true };
 
 export const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
 
