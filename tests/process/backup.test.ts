@@ -43,6 +43,14 @@ async function anEmptyPlace(on: string): Promise<Place> {
   return place;
 }
 
+/** A place whose site can start at once: PGlite's database is there already, with the demo. */
+async function aPlaceToFill(on: string): Promise<Place> {
+  if (on === "PostgreSQL") return anEmptyPlace(on);
+  const place = { ...(await aPlace()), databaseUrl: null };
+  places.add(place);
+  return place;
+}
+
 /** The sizes of the files of a shipment's uploaded documents. */
 async function filesOf(place: Place, address: string): Promise<number[]> {
   const { data } = await companyOf(place.dataDir)
@@ -66,7 +74,7 @@ describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
   const email = "backed.up@client.example";
   beforeAll(async () => {
     file = path.join(folder, `${on}.tar.gz`);
-    place = await anEmptyPlace(on);
+    place = await aPlaceToFill(on);
     const site = place.start();
     await site.answers();
     browser = await newClient(place, email);
