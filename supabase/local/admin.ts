@@ -22,7 +22,7 @@ export function withAdmin(rules: Rules): Handler {
 }
 
 /**
- * The company's endpoints: make an account, change its address, remove it; list and remove the factors of one; a link to
+ * The company's endpoints: make an account, show it, change its address, remove it; list and remove the factors of one; a link to
  * recover one.
  */
 async function adminEndpoint(rules: Rules, request: Request, pathname: string): Promise<Response> {
@@ -31,7 +31,7 @@ async function adminEndpoint(rules: Rules, request: Request, pathname: string): 
   if (pathname === "/auth/v1/admin/users") return createUser(rules.db, request);
   const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
   if (account && request.method === "DELETE") return deleteUser(rules.db, account);
-  if (account && request.method === "GET") return Response.json(await shownUser(rules.db, account));
+  if (account && request.method === "GET") return showUser(rules.db, account);
   if (account && request.method === "PUT") return changeAddress(rules.db, account, request);
   const [, userId = "", factorId = ""] =
     /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
@@ -103,6 +103,11 @@ async function insertUser(
   // GoTrue shows a new account without this older name of `email_confirmed_at`.
   const { confirmed_at: _, ...shown } = await shownUser(db, id);
   return shown;
+}
+
+async function showUser(db: Database, id: string): Promise<Response> {
+  const user = await shownUser(db, id);
+  return user.id ? Response.json(user) : failure(404, "user_not_found", "User not found");
 }
 
 /** Gives an account another address, confirmed or not. The sessions of the account stay. */

@@ -423,11 +423,26 @@ describe("a new password", () => {
   });
 });
 
-test("accounts are not listed, shown or changed by the company's key", async () => {
+test("the company's key shows an account and gives it another address; its identity goes with it, its sessions stay", async () => {
+  const { id } = await newColleague();
+  const { admin } = world.company.auth;
+  const email = newAddress();
+  const changed = await admin.updateUserById(id, { email: email.toUpperCase(), email_confirm: true });
+  expect([changed.error, changed.data.user?.email]).toEqual([null, email]);
+  const { data } = await admin.getUserById(id);
+  expect([data.user?.email, data.user?.identities?.[0]?.identity_data?.email]).toEqual([email, email]);
+  const other = await newColleague();
+  expect((await admin.updateUserById(other.id, { email })).error?.code).toBe("email_exists");
+  expect((await admin.updateUserById(other.id, { email: "no address" })).error?.code).toBe("validation_failed");
+  const nobody = "00000000-0000-4000-8000-00000000dead";
+  expect((await admin.getUserById(nobody)).error?.code).toBe("user_not_found");
+  expect((await admin.updateUserById(nobody, { email: newAddress() })).error?.code).toBe("user_not_found");
+});
+
+test("accounts are not listed by the company's key, nor changed but for their address", async () => {
   const { id } = await newColleague();
   const { admin } = world.company.auth;
   expect((await admin.listUsers()).error).not.toBeNull();
-  expect((await admin.getUserById(id)).error).not.toBeNull();
   expect((await admin.updateUserById(id, { password: otherPassword })).error).not.toBeNull();
   expect((await admin.inviteUserByEmail(newAddress())).error).not.toBeNull();
 });
