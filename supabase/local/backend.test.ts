@@ -59,7 +59,7 @@ test("a closed and reopened database has its rows, files and sessions, and does 
   expect(shipments.data).toHaveLength(4);
   expect(shipments.data).toContainEqual({ id: made.data?.id, name: "Tea" });
   expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: gone }));
-  const file = await again.handle.storage.from("documents").download(filePath);
+  const file = await client(second, backendKeys.secretKey).storage.from("documents").download(filePath);
   expect(await file.data?.text()).toBe("%PDF-1.7");
   expect(file.data?.type).toBe("application/pdf");
   const renewed = await client(second).auth.refreshSession({ refresh_token: session.refresh_token });
