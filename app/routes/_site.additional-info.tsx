@@ -77,12 +77,10 @@ function ReallyUs(props: { company: Company; origin: string; licence: string }) 
       <ul className="mt-1 list-disc pl-6">
         {company.offices.map(({ name, phone, email }) => (
           <li key={name}>
-            {name}: <span className="whitespace-nowrap">{phone}</span>, <span className="wrap-anywhere">{email}</span>
+            {name}: {phone}, <span className="wrap-anywhere">{email}</span>
           </li>
         ))}
-        <li>
-          WhatsApp: <span className="whitespace-nowrap">+{company.chat_phone}</span>
-        </li>
+        <li>WhatsApp: +{company.chat_phone}</li>
       </ul>
       <p className="mt-2">Somebody calls you? Say that you call back, and dial one of these.</p>
       <h3 className="mt-6 font-semibold">Our licence</h3>
