@@ -22,7 +22,7 @@ export type FormOfPage<Who = AtDesk> = {
 };
 
 /** A refusal, perhaps of one field. */
-type Failed = Refusal & { fieldErrors?: Record<string, string[]> };
+export type Failed = Refusal & { fieldErrors?: Record<string, string[]> };
 
 /** Declares a form; the value that `run` gets is what the schema makes of the fields. */
 export function formOf<Value, Who = AtDesk>(

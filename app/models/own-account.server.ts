@@ -1,5 +1,7 @@
 /** A client's own account: name, password, e-mail address, sessions. */
 import { z } from "zod";
+import type { Failed } from "../lib/act-form.server.ts";
+import { codeErrors } from "../lib/answer.server.ts";
 import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
 import { sendMail } from "../lib/mail.server.ts";
@@ -17,9 +19,6 @@ import {
   senderOf,
 } from "./letter.ts";
 import { giveCode } from "./second-factor.server.ts";
-
-/** A refusal of one field. */
-type Failed = Refusal & { fieldErrors?: Record<string, string[]> };
 
 /** What somebody gives who changes how their account is opened; the code where it has a second factor. */
 export type Proof = { present: string; code?: string; factorId?: string };
@@ -61,7 +60,7 @@ async function provenBy(
   const failed = await giveCode({ ...client, backend: person }, limits, factorId, code ?? "");
   if (!failed) return person;
   await person.auth.signOut({ scope: "local" }).catch(() => undefined);
-  return failed.status === 400 ? { ...failed, fieldErrors: { code: [failed.reason] } } : failed;
+  return { ...failed, fieldErrors: codeErrors(failed) };
 }
 
 /**

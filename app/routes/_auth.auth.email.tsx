@@ -6,13 +6,14 @@ import { SelectField } from "~/components/field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Title } from "~/components/title";
+import type { Failed } from "~/lib/act-form.server";
 import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { theLetterhead } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { limitsOf } from "~/lib/limits.server";
-import { type Refusal, refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Login } from "~/models/account";
 import { confirmEmailChange, openEmailChange } from "~/models/own-account.server";
 import { Code } from "~/models/second-factor.server";
@@ -54,7 +55,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   const { code } = submission.value as { code?: string };
   const chosen = change.factors.find(({ name }) => name === factor) ?? change.factors[0];
   const given = { password, code, factorId: chosen?.id };
-  const refused: (Refusal & { fieldErrors?: Record<string, string[]> }) | null = await confirmEmailChange(
+  const refused: Failed | null = await confirmEmailChange(
     limitsOf(context),
     theLetterhead(),
     change.token,
