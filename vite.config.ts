@@ -15,11 +15,13 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/act-form|\/portal\/two-factor|\/site\/(structured-data|fold))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/act-form|\/(mail-link-page|code-field|password-field)|\/portal\/two-factor|\/site\/(structured-data|fold))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
     // Pages with several forms: the desk's, and a client's account.
     { name: "acts", test: /\/app\/components\/act-form/, minShareCount: 2 },
+    // How an account is opened: no page of a shipment asks for it.
+    { name: "secrets", test: /\/app\/components\/(mail-link-page|code-field|password-field)/, minShareCount: 2 },
     // Nothing of the desk is in the script of visitors and clients.
     { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
     // What search engines read, and what folds: public pages alone.

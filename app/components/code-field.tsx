@@ -1,4 +1,4 @@
-import { Field } from "./field";
+import { Field, SelectField } from "./field";
 import type { FormField } from "./form";
 
 /** The field for a six-digit code of an authenticator. */
@@ -13,5 +13,16 @@ export function CodeField({ field }: { field: FormField }) {
       autoComplete="one-time-code"
       spellCheck={false}
     />
+  );
+}
+
+/** The code of one of an account's authenticators, named by `factors`, and which one where there are several; nothing without. */
+export function CodeFields(props: { factors: readonly string[]; fields: Record<"factor" | "code", FormField> }) {
+  const { factors, fields } = props;
+  return (
+    <>
+      {factors.length > 1 && <SelectField field={fields.factor} label="Authenticator" options={factors} />}
+      {factors.length > 0 && <CodeField field={fields.code} />}
+    </>
   );
 }

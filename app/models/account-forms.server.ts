@@ -48,7 +48,7 @@ export function accountForms(client: Client, limits: Limits): Readonly<Record<st
     }),
     erase: formOf(z.object({ keep: z.literal("yes").optional() }), async (who: Client, { keep }) => {
       const refused = await askErasure(who, keep !== "yes");
-      return refused ?? { toast: keep ? "Your account stays" : "We have your wish, and answer by mail" };
+      return refused ?? { toast: keep ? "Your account stays" : "We have your request, and answer by mail" };
     }),
   };
 }

@@ -32,7 +32,7 @@ export function newPasswordLetter(head: Letterhead, token: string): Letter {
     text: letter(head, [
       "You asked us for a new password. Choose it on this page, within one hour:",
       passwordLink(head, token),
-      "You did not ask? Then leave the link unopened: your password stays as it is. Call us if it happens again.",
+      "If you did not ask, leave the link unopened: your password stays as it is. Call us if it happens again.",
     ]),
   };
 }
@@ -44,7 +44,7 @@ export function factorsRemoved(head: Letterhead): Letter {
     text: letter(head, [
       "We took the authenticator off your account a moment ago, and every device is signed out of it.",
       "The account opens with its password alone now. Log in and set up another authenticator under 2FA.",
-      "You did not ask for this? Call us at once.",
+      "If you did not ask for this, call us at once.",
     ]),
   };
 }
@@ -55,7 +55,7 @@ export function passwordChanged(head: Letterhead): Letter {
     subject: "Your password was changed",
     text: letter(head, [
       "The password of your account was changed a moment ago, and every device is signed out of it.",
-      "It was not you? Call us at once.",
+      "If that was not you, call us at once.",
     ]),
   };
 }
@@ -67,7 +67,7 @@ export function newAddressLetter(head: Letterhead, token: string): Letter {
     text: letter(head, [
       "Somebody with an account at our portal wants to use this address from now on. Confirm it on this page, within a day; it asks for the account's password:",
       `${head.origin}/auth/email?token=${token}`,
-      "It was not you? Then do nothing: nothing changes.",
+      "If that was not you, do nothing: nothing changes.",
     ]),
   };
 }
@@ -78,7 +78,7 @@ export function addressTaken(head: Letterhead): Letter {
     subject: "Your e-mail address at our portal",
     text: letter(head, [
       "Somebody asked to use this address for another account at our portal. It has an account already, so nothing was changed.",
-      "It was you? Log in with this address.",
+      "If that was you, log in with this address.",
     ]),
   };
 }
@@ -89,7 +89,7 @@ export function addressChangeAsked(head: Letterhead): Letter {
     subject: "Somebody asked to change your e-mail address",
     text: letter(head, [
       "Somebody who is logged in to your account asked to use another e-mail address for it. We have written to that address; until it is confirmed nothing changes.",
-      "It was not you? Change your password at once, which signs every other device out, and call us.",
+      "If that was not you, change your password at once, which signs every other device out, and call us.",
     ]),
   };
 }
@@ -100,7 +100,7 @@ export function addressChanged(head: Letterhead): Letter {
     subject: "Your e-mail address was changed",
     text: letter(head, [
       "The e-mail address of your account was changed a moment ago. Log in with the new one from now on; this address gets no more mail about it.",
-      "It was not you? Call us at once.",
+      "If that was not you, call us at once.",
     ]),
   };
 }
@@ -108,7 +108,7 @@ export function addressChanged(head: Letterhead): Letter {
 /** To a client whose account is not erased yet, though they asked for it. */
 export function erasureRefused(head: Letterhead, reason: string): Letter {
   return {
-    subject: "Your wish to have your account erased",
+    subject: "Your request to erase your account",
     text: letter(head, [
       "You asked us to erase your account. We cannot do that yet:",
       reason,

@@ -18,6 +18,7 @@ import {
   passwordChanged,
   senderOf,
 } from "./letter.ts";
+import type { Given } from "./mail-link.server.ts";
 import { giveCode } from "./second-factor.server.ts";
 
 /** What somebody gives who changes how their account is opened; the code where it has a second factor. */
@@ -170,7 +171,7 @@ export async function confirmEmailChange(
   head: Letterhead,
   token: string,
   { account, email, old_email }: Change,
-  given: { password: string; code?: string; factorId?: string },
+  given: Given,
 ): Promise<Failed | null> {
   const { password: present, ...code } = given;
   const person = await provenBy({ id: account, email: old_email }, limits, { present, ...code });

@@ -1,5 +1,7 @@
 /** New passwords by a link from a mail: for colleagues who are invited, and for whoever is locked out. */
 import { z } from "zod";
+import type { Failed } from "../lib/act-form.server.ts";
+import { codeErrors } from "../lib/answer.server.ts";
 import type { Limits } from "../lib/limits.server.ts";
 import { log, pseudonym } from "../lib/log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
@@ -7,6 +9,7 @@ import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.
 import { sendLink, type Told, tell } from "./colleague.server.ts";
 import { act } from "./desk-act.server.ts";
 import { type Letterhead, newPasswordLetter, passwordChanged } from "./letter.ts";
+import type { Given } from "./mail-link.server.ts";
 import { giveCode } from "./second-factor.server.ts";
 
 /** Hours for which the link to a new password is good. */
@@ -56,8 +59,8 @@ export async function setPassword(
   head: Letterhead,
   token: string,
   link: Link,
-  given: { password: string; code?: string; factorId?: string },
-): Promise<Refusal | null> {
+  given: Given,
+): Promise<Failed | null> {
   const company = companyBackend();
   const recovery = await company.auth.admin.generateLink({ type: "recovery", email: link.email });
   if (recovery.error) return refusalOf(recovery.error);
@@ -71,7 +74,7 @@ export async function setPassword(
     if (given.factorId) {
       const who = { id: link.account, email: link.email, backend: person };
       const failed = await giveCode(who, limits, given.factorId, given.code ?? "");
-      if (failed) return failed;
+      if (failed) return { ...failed, fieldErrors: codeErrors(failed) };
     }
     const spent = await company.rpc("spend_password_link", { token });
     if (spent.error) return refusalOf({ ...spent.error, status: spent.status });

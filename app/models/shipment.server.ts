@@ -1,15 +1,26 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
+import { portalPath } from "../lib/redirect.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown, thrown } from "../lib/refusal.server.ts";
 import { answerOf, Caller, type Client } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
-import { type Filter, filterOf } from "./desk.ts";
+import { type Filter, filterOf, searchOf } from "./desk.ts";
 import { inOrder } from "./document.ts";
 import { pageSize, type Who } from "./shipment.ts";
 
 /** Who acts next, by the `turn` of the database. */
 const who = z.enum(["client", "company", "closed"]).transform((turn): Who => WHO[turn]);
 const WHO = { client: "you", company: "us", closed: "done" } as const;
+
+/** The filter of the client's list in an address, as the search of another one. */
+export function listSearch(url: URL): string {
+  return searchOf({ ...filterOf(url), check: false });
+}
+
+/** The page of a shipment, beside the list as the address `url` filters it. */
+export function shipmentPath(id: string, url: URL): string {
+  return portalPath(`/portal/${id}${listSearch(url)}`);
+}
 
 const Listed = z.object({
   id: z.string(),

@@ -1,5 +1,6 @@
 /** Free storage of containers, and what a day costs after it: an estimate by the tariff of content/data/storage.yaml. */
 import { z } from "zod";
+import { shortDay } from "../lib/dates.ts";
 
 /** The tariff: `date` is the day of the tariff (YYYY-MM-DD), days of storage count from the one after arrival, USD a day. */
 export const StorageTariff = z.object({
@@ -12,13 +13,12 @@ export const StorageTariff = z.object({
 });
 export type StorageTariff = z.infer<typeof StorageTariff>;
 
-const shortDay = new Intl.DateTimeFormat("en-GB", {
+const weekday = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   day: "numeric",
   month: "short",
   timeZone: "UTC",
 });
-const dayAndMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 const dayLength = 86_400_000;
 const at = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
@@ -36,9 +36,9 @@ export function storageWords(
   tariff: StorageTariff,
   today: string,
 ): string {
-  const until = shortDay.format(at(freeUntil)).replace(",", "");
+  const until = weekday.format(at(freeUntil)).replace(",", "");
   const left = Math.round((at(freeUntil) - at(today)) / dayLength);
-  const next = dayAndMonth.format(at(freeUntil) + dayLength);
+  const next = shortDay(new Date(at(freeUntil) + dayLength).toISOString(), new Date(at(today)));
   if (left >= 0) {
     const words = left === 0 ? "the last day" : left === 1 ? "1 day left" : `${left} days left`;
     return `Free at the port until ${until}, ${words}. From ${next} about USD ${rateOn(tariff.free_days + 1, size, tariff)} a day (estimate).`;

@@ -1,8 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
 import { z } from "zod";
-import { CodeField } from "~/components/code-field";
-import { SelectField } from "~/components/field";
+import { CodeFields } from "~/components/code-field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
@@ -72,10 +71,7 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
       <p className="mb-6 text-quiet">Your account asks for a code besides the password. Nothing of it opens before.</p>
       <Form method="post" id={form.id} noValidate>
         <input type="hidden" name="next" value={loaderData.next} />
-        {loaderData.factors.length > 1 && (
-          <SelectField field={fields.factor} label="Authenticator" options={loaderData.factors} />
-        )}
-        <CodeField field={fields.code} />
+        <CodeFields factors={loaderData.factors} fields={fields} />
         <SubmitButton pending="Checking…" className="w-full">
           Verify
         </SubmitButton>

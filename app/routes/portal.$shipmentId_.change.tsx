@@ -1,8 +1,9 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
+import { showing } from "~/components/act-form";
 import { CloseLink, Dialog } from "~/components/dialog";
 import { Field } from "~/components/field";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
+import { type FormField, FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
 import { Title } from "~/components/title";
 import { buttonLook } from "~/components/ui/button";
 import { sentWith } from "~/lib/act-form.server";
@@ -13,7 +14,7 @@ import { readForm } from "~/lib/form.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { ChangeShipment, changeShipment } from "~/models/new-shipment.server";
-import { getShipment, isUuid } from "~/models/shipment.server";
+import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
 
 export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
@@ -23,10 +24,10 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   if (!shipment) throw data("Not found", { status: 404 });
   if ("reason" in shipment) throw thrown(shipment);
   const { id, name, awb, stage, version } = shipment;
-  return { id, name, awb, isOpen: stage === 1, version };
+  return { page: shipmentPath(id, url), name, awb: awb ?? "", isOpen: stage === 1, version };
 }
 
-export async function action({ request, context, params }: Route.ActionArgs) {
+export async function action({ request, context, params, url }: Route.ActionArgs) {
   const id = params.shipmentId;
   if (!isUuid(id)) throw data("Not found", { status: 404 });
   const client = requireClient(context);
@@ -39,7 +40,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   const { seen = -1 } = sentWith(form);
   const refused = await changeShipment(client, id, submission.value, seen).catch(refusalOfThrown);
   if (refused) return refuse(submission.reply(), failure("Not changed", refused.reason), refused.status);
-  return redirectWithFlash(context, `/portal/${id}`, { title: "Shipment changed", variant: "default" });
+  return redirectWithFlash(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
@@ -47,10 +48,8 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function ChangeShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id, name, awb, isOpen, version } = loaderData;
+  const { page, name, awb, isOpen, version } = loaderData;
   const [form, fields] = useActionForm("change-shipment", actionData, ["name", "awb"]);
-  const page = `/portal/${id}`;
-  const shown = actionData?.result ? fields : withStored(fields, { name, awb: awb ?? "" });
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
       <Title refused={actionData !== undefined}>Change shipment</Title>
@@ -59,8 +58,20 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
       {isOpen ? (
         <Form method="post" replace id={form.id} noValidate>
           <input type="hidden" name="seen" value={version} />
-          <Field field={shown.name} label="Name of the shipment" autoComplete="off" />
-          <Field field={shown.awb} label="AWB/BL" hint={awbHint} optional autoComplete="off" spellCheck={false} />
+          <Field
+            field={showing(fields.name, actionData, name)}
+            label="Name of the shipment"
+            hint={changed(fields.name, actionData, name)}
+            autoComplete="off"
+          />
+          <Field
+            field={showing(fields.awb, actionData, awb)}
+            label="AWB/BL"
+            hint={changed(fields.awb, actionData, awb) ?? "The number of the air waybill or the bill of lading"}
+            optional
+            autoComplete="off"
+            spellCheck={false}
+          />
           <div className="flex flex-wrap gap-3">
             <SubmitButton pending="Saving…">Save</SubmitButton>{" "}
             <CloseLink to={page} className={buttonLook()}>
@@ -80,11 +91,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   );
 }
 
-const awbHint = "The number of the air waybill or the bill of lading";
-
-type Fields = ReturnType<typeof useActionForm<"name" | "awb">>[1];
-
-/** The fields with what is stored. */
-function withStored({ name, awb }: Fields, stored: { name: string; awb: string }): Fields {
-  return { name: { ...name, value: stored.name }, awb: { ...awb, value: stored.awb } };
+/** What is stored, beside a refused form that says something else. */
+function changed(field: FormField, refused: Refused | undefined, stored: string): string | undefined {
+  return refused && field.value !== stored ? `Stored: ${stored || "none"}` : undefined;
 }

@@ -12,7 +12,7 @@ import { keepTyped } from "~/lib/connection";
 import { thrown } from "~/lib/refusal.server";
 import { type Client, requireClient } from "~/lib/session.server";
 import { endShare, makeShare, shownShares } from "~/models/share.server";
-import { getShipment, isUuid } from "~/models/shipment.server";
+import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.share";
 
 export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
@@ -21,13 +21,14 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await getShipment(requireClient(context), params.shipmentId, url);
   if (!shipment) throw data("Not found", { status: 404 });
   if ("reason" in shipment) throw thrown(shipment);
-  return { id: shipment.id, name: shipment.name, links: shownShares(shipment), request: randomUUID() };
+  const page = shipmentPath(shipment.id, url);
+  return { page, name: shipment.name, links: shownShares(shipment), request: randomUUID() };
 }
 
-export async function action({ request, context, params }: Route.ActionArgs) {
+export async function action({ request, context, params, url }: Route.ActionArgs) {
   const id = params.shipmentId;
   if (!isUuid(id)) throw data("Not found", { status: 404 });
-  return answerFormOf(requireClient(context), request, context, `/portal/${id}/share`, {
+  return answerFormOf(requireClient(context), request, context, `/portal/${id}/share${url.search}`, {
     make: formOf(z.object({}), async (client: Client, _, { request = randomUUID() }) => {
       const refused = await makeShare(client, id, request);
       return refused ?? { toast: "The link is made" };
@@ -44,9 +45,8 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function SharePage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id, name, links, request } = loaderData;
+  const { page, name, links, request } = loaderData;
   const make = useAct("make", actionData, []);
-  const page = `/portal/${id}`;
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Share" back={page}>
       <Title refused={actionData !== undefined}>{`Share ${name}`}</Title>

@@ -7,14 +7,13 @@ import { fileRoute } from "~/lib/file-route.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalCall } from "~/lib/portal-call.server";
-import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { takePlace } from "~/lib/uploads.server";
 import { takeBackFile } from "~/models/document.server";
 import { fileAnswer, OpenableFile, openFile } from "~/models/document-file.server";
-import { isUuid } from "~/models/shipment.server";
+import { isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal_.$shipmentId.documents.$documentId";
 
 const nobodys = "00000000-0000-0000-0000-000000000000";
@@ -46,7 +45,7 @@ export const middleware = [portal.middleware, ...file.middleware];
 export const loader = file.loader;
 
 /** Takes the file back. */
-export async function action({ request, context, params }: Route.ActionArgs) {
+export async function action({ request, context, params, url }: Route.ActionArgs) {
   const client = requireClient(context);
   const { seen } = sentWith(await readForm(request));
   const refused = isUuid(params.documentId)
@@ -56,7 +55,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
   const toast = refused
     ? failure("Not taken back", refused.reason)
     : { title: "Taken back", description: "Send us another file for it.", variant: "default" as const };
-  return redirectWithFlash(context, portalPath(`/portal/${params.shipmentId}`), toast);
+  return redirectWithFlash(context, shipmentPath(params.shipmentId, url), toast);
 }
 
 export default NoPage;

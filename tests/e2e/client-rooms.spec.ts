@@ -96,7 +96,7 @@ test("a client keeps the account: name, password, address, mails, data, and the 
   await test.step("a wrong present password is said beside its field, the right one changes it", async () => {
     const password = "harbour at dawn";
     const fill = async (present: string) => {
-      await part("Password").getByLabel("Present password").fill(present);
+      await part("Password").getByLabel("Current password").fill(present);
       await part("Password").getByLabel("New password").fill(password);
       await page.getByRole("button", { name: "Change password" }).click();
     };
@@ -115,7 +115,7 @@ test("a client keeps the account: name, password, address, mails, data, and the 
   await expect(page.getByLabel(/^Write to me/)).not.toBeChecked();
 
   await page.getByRole("button", { name: "Ask us to erase my account" }).click();
-  await expect(toast(page, "We have your wish, and answer by mail")).toBeVisible();
+  await expect(toast(page, "We have your request, and answer by mail")).toBeVisible();
   await page.getByRole("button", { name: "Keep my account" }).click();
   await expect(toast(page, "Your account stays")).toBeVisible();
 
@@ -128,7 +128,7 @@ test("a client keeps the account: name, password, address, mails, data, and the 
   await test.step("the new address counts once its mailbox and the password have confirmed it", async () => {
     const email = newcomer.email.replace("client-", "moved-");
     await page.getByLabel("New e-mail address").fill(email);
-    await part("E-mail address").getByLabel("Present password").fill(newcomer.password);
+    await part("E-mail address").getByLabel("Current password").fill(newcomer.password);
     await page.getByRole("button", { name: "Change email" }).click();
     await expect(toast(page, /We wrote to the new address/)).toBeVisible();
     const mail = (await mailsTo(dataDir, email)).at(-1);

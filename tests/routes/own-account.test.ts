@@ -326,7 +326,7 @@ describe("a new e-mail address", () => {
     expect(page.toasts).toEqual(asked);
     expect(page.text).toContain(`We wrote to ${next}. Your address changes when you open the link in that mail.`);
     const [warned = ""] = await mailsCalled(old, subjects.asked);
-    expect(warned).toContain("Change your password at once");
+    expect(warned).toContain("change your password at once");
     expect(warned).not.toContain(next);
     expect([await logIn(old), await logIn(next)]).toEqual(["/portal", 400]);
 
@@ -521,7 +521,7 @@ describe("the wish to be erased", () => {
     expect(await onToday()).toBeUndefined();
 
     const page = await browser.follow(await press(browser, "Ask us to erase my account"));
-    expect(page.toasts).toEqual(done("We have your wish, and answer by mail"));
+    expect(page.toasts).toEqual(done("We have your request, and answer by mail"));
     expect(page.text).toMatch(/You asked us on .* EAT to erase your account\. We answer by mail\./);
     expect(() => page.form("Ask us to erase my account")).toThrow("No button");
     expect(await onToday()).toEqual([true, expect.stringMatching(/^Leaving Owner since .* EAT$/)]);
@@ -541,7 +541,7 @@ describe("the wish to be erased", () => {
     expect(answered.toasts).toEqual(done("The answer is on its way"));
     expect(answered.text).not.toContain("to be erased.");
     const mail = await mailTo(email);
-    expect([mail.subject, mail.text.includes(reason)]).toEqual(["Your wish to have your account erased", true]);
+    expect([mail.subject, mail.text.includes(reason)]).toEqual(["Your request to erase your account", true]);
     expect(mail.text).not.toContain(clerk.name);
     expect(await onToday()).toBeUndefined();
     const late = await read(await clerk.browser.press(opened, button, { reason }));

@@ -6,7 +6,7 @@ import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 
 /** The three payments. Their buttons only show a toast. */
-export function Payments({ shipmentId, charges }: { shipmentId: string; charges: Record<string, string> }) {
+export function Payments({ action, charges }: { action: string; charges: Record<string, string> }) {
   return (
     <Card title="Payments" id="payments">
       <ul className="ruled">
@@ -18,7 +18,7 @@ export function Payments({ shipmentId, charges }: { shipmentId: string; charges:
             </span>
             <Form
               method="post"
-              action={`/portal/${shipmentId}/payments`}
+              action={action}
               preventScrollReset
               onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
             >

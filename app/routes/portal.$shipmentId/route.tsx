@@ -11,7 +11,7 @@ import { requireClient } from "~/lib/session.server";
 import { fileFieldId } from "~/models/document";
 import { documentWords } from "~/models/document-words.server";
 import { chargeWords, lastStage, shortId } from "~/models/shipment";
-import { getShipment } from "~/models/shipment.server";
+import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
 import { moveOf, pressOf } from "~/models/stage.server";
 import { storageWords } from "~/models/storage";
 import type { Route } from "./+types/route";
@@ -24,7 +24,9 @@ import type { UploadRefused } from "./upload";
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await theShipment(context, params.shipmentId, url);
   const { id, name, stage, status, awb, documents, charges, arrival, tracking_events } = shipment;
+  const search = listSearch(url);
   return {
+    search,
     shipment: {
       id,
       name,
@@ -32,7 +34,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       status,
       awb,
       tracking_events,
-      documents: documents.map((one) => documentWords(one, id)),
+      documents: documents.map((one) => documentWords(one, id, search)),
     },
     step: moveOf(shipment),
     press: pressOf(shipment),
@@ -51,12 +53,12 @@ function storageOf({ day, free_until, size }: { day: string; free_until: string;
 }
 
 /** Takes the file of one document. */
-export async function action({ request, context, params }: Route.ActionArgs) {
+export async function action({ request, context, params, url }: Route.ActionArgs) {
   const client = requireClient(context);
   const shipment = await theShipment(context, params.shipmentId);
   const { document, toast, status } = await receiveFile(context, client, shipment, request);
   if (status !== 200) return data({ document, toast } satisfies UploadRefused, { status });
-  return redirectWithFlash(context, `/portal/${shipment.id}`, toast);
+  return redirectWithFlash(context, shipmentPath(shipment.id, url), toast);
 }
 
 /** The shipment of this page; throws the same 404 for a stranger's and an unknown one. */
@@ -68,7 +70,7 @@ async function theShipment(context: Route.LoaderArgs["context"], id: string, url
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { shipment, step, press, mail, charges, storage } = loaderData;
+  const { search, shipment, step, press, mail, charges, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = problemsOf(actionData, isClosed ? [] : documents);
@@ -76,7 +78,10 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
     <>
       <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
       <Problems answer={actionData} problems={problems} />
-      <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden">
+      <Link
+        to={`/portal${search}`}
+        className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden"
+      >
         All shipments
       </Link>
       <h1 className="text-xl">{shipment.name}</h1>
@@ -92,11 +97,11 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       </dl>
       <p className="mb-3 flex gap-x-5 text-sm print:hidden *:py-3 *:underline">
         {stage === 1 && (
-          <Link to="change" {...opensOver}>
+          <Link to={`change${search}`} {...opensOver}>
             Change
           </Link>
         )}{" "}
-        <Link to="share" {...opensOver}>
+        <Link to={`share${search}`} {...opensOver}>
           Share
         </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
@@ -107,7 +112,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
-            <Payments shipmentId={shipment.id} charges={charges} />
+            <Payments action={`/portal/${shipment.id}/payments${search}`} charges={charges} />
           </div>
           <Tracking events={shipment.tracking_events} />
         </div>

@@ -1,11 +1,11 @@
 /** Who the account is of, and how it is opened. */
 import { ActForm, showing, useAct } from "~/components/act-form";
-import { CodeField } from "~/components/code-field";
-import { Field, SelectField } from "~/components/field";
+import { CodeFields } from "~/components/code-field";
+import { Field } from "~/components/field";
 import { SubmitButton } from "~/components/form";
 import { PasswordField } from "~/components/password-field";
 import { Card } from "~/components/ui/card";
-import type { Account, Part } from "./route";
+import type { Part } from "./route";
 
 export function Name({ account, answer }: Part) {
   const { id, act, fields, refused } = useAct("name", answer, ["fullName"]);
@@ -27,14 +27,14 @@ export function Password({ account, answer }: Part) {
     <Card title="Password">
       <ActForm id={id} act={act} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
-        <PasswordField field={fields.present} label="Present password" autoComplete="current-password" />
+        <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
         <PasswordField
           field={fields.password}
           label="New password"
           hint={`At least ${account.least} characters`}
           autoComplete="new-password"
         />
-        <CodeFields account={account} fields={fields} />
+        <CodeFields factors={account.factors} fields={fields} />
         <SubmitButton look="plain" pending="Changing…">
           Change password
         </SubmitButton>
@@ -54,29 +54,12 @@ export function Email({ account, answer }: Part) {
           </p>
         )}
         <Field field={fields.email} label="New e-mail address" type="email" autoComplete="email" />
-        <PasswordField field={fields.present} label="Present password" autoComplete="current-password" />
-        <CodeFields account={account} fields={fields} />
+        <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
+        <CodeFields factors={account.factors} fields={fields} />
         <SubmitButton look="plain" pending="Sending…">
           Change email
         </SubmitButton>
       </ActForm>
     </Card>
-  );
-}
-
-/** Which authenticator, where there are several, and its code. */
-function CodeFields(props: {
-  account: Account;
-  fields: Record<"factor" | "code", Parameters<typeof CodeField>[0]["field"]>;
-}) {
-  const { account, fields } = props;
-  if (account.factors.length === 0) return null;
-  return (
-    <>
-      {account.factors.length > 1 && (
-        <SelectField field={fields.factor} label="Authenticator" options={account.factors} />
-      )}
-      <CodeField field={fields.code} />
-    </>
   );
 }

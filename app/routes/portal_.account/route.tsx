@@ -66,7 +66,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
   return keepTyped(serverAction);
 }
 
-export type Account = Route.ComponentProps["loaderData"];
+type Account = Route.ComponentProps["loaderData"];
 export type Part = { account: Account; answer: RefusedAct | undefined };
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {

@@ -7,15 +7,24 @@ import { letterhead } from "../staff/content.ts";
 
 /** Between two looks for what is due, in milliseconds. Mails wait ten minutes anyway. */
 const pause = 30_000;
+/** Between two deletions of links past their time, in milliseconds; they open nothing before. */
+const tidying = 3_600_000;
 
-/** Looks for due notices now and again, and for links past their time, until the function that it returns is called and has waited for the mail under way. */
+/**
+ * Looks for due notices now and again, and for links past their time, until the function that it returns is called and has
+ * waited for the mail under way.
+ */
 export function sendNotices(): () => Promise<void> {
   let isStopped = false;
   let underWay = Promise.resolve();
+  let tidied = 0;
   const look = async () => {
     try {
       await sendDueNotices(companyBackend(), letterhead(), () => isStopped);
-      await forgetPastLinks(companyBackend());
+      if (Date.now() - tidied > tidying) {
+        await forgetPastLinks(companyBackend());
+        tidied = Date.now();
+      }
     } catch (error) {
       log("warn", "notices wait", { message: (error as Error).message });
     }

@@ -1,0 +1,48 @@
+/** The page behind a link that came by mail: a password, and a code where the account has a second factor. */
+import type { ReactNode } from "react";
+import { Form, Link } from "react-router";
+import { CodeFields } from "./code-field";
+import { FormProblems, type Refused, SubmitButton, useActionForm } from "./form";
+import { PasswordField } from "./password-field";
+import { Title } from "./title";
+
+/** `link` is null for one that opens nothing; `gone` says what to do then. `password` names the field and its rule. */
+export function MailLinkPage(props: {
+  id: string;
+  title: string;
+  link: { token: string; factors: string[] } | null;
+  answer: Refused | undefined;
+  password: { label: string; hint?: string; autoComplete: string };
+  button: string;
+  pending: string;
+  gone: ReactNode;
+  children?: ReactNode;
+}) {
+  const { id, title, link, answer, password, button, pending, gone, children } = props;
+  const [form, fields] = useActionForm(id, answer, ["password", "code", "factor"]);
+  return (
+    <>
+      <Title refused={answer !== undefined}>{title}</Title>
+      <FormProblems refused={answer} form={form} />
+      <h1 className="mb-6 text-xl">{title}</h1>
+      {link ? (
+        <Form method="post" replace id={form.id} noValidate>
+          {children}
+          <input type="hidden" name="token" value={link.token} />
+          <PasswordField field={fields.password} {...password} />
+          <CodeFields factors={link.factors} fields={fields} />
+          <SubmitButton pending={pending} className="w-full">
+            {button}
+          </SubmitButton>
+        </Form>
+      ) : (
+        <p>{gone}</p>
+      )}
+      <p className="mt-6">
+        <Link to="/login" className="inline-flex min-h-11 items-center underline">
+          Log in
+        </Link>
+      </p>
+    </>
+  );
+}
