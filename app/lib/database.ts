@@ -544,6 +544,7 @@ export type Database = {
       end_share: { Args: { id: string }; Returns: undefined }
       find_account: { Args: { email: string }; Returns: string }
       forget_email: { Args: { email: string }; Returns: undefined }
+      forget_email_change: { Args: { account: string }; Returns: undefined }
       forget_gone_accounts: {
         Args: Record<PropertyKey, never>
         Returns: number

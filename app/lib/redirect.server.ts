@@ -1,7 +1,7 @@
 /** Safe redirect targets: paths of this site, matched by pattern. */
 
-/** One part of the list's filter, as models/desk.ts writes it. */
-const filter = /(?:q=[\w%+.*-]{1,1000}|stage=\d{1,2}|turn=[a-z]{1,8}|page=\d{1,6})/.source;
+/** One part of the list's filter, as models/desk.ts writes it, or as its form does, where what is not asked for is empty. */
+const filter = /(?:q=[\w%+.*-]{0,1000}|stage=\d{0,2}|turn=[a-z]{0,8}|page=\d{0,6})/.source;
 const inPortal = new RegExp(`^/portal(/[0-9A-Za-z-]{1,64}){0,3}(\\?${filter}(&${filter}){0,3})?$`);
 const atDesk = /^\/desk(\/(?!\.{1,2}(\/|\?|$))[0-9A-Za-z.-]{1,64}){0,4}(\?[\w=&%+.*~!'()-]{0,1500})?$/;
 

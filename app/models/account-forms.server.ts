@@ -1,6 +1,6 @@
 /** The forms of /portal/account: what each takes, does, and says then. */
 import { z } from "zod";
-import { type FormOfPage, formOf } from "../lib/act-form.server.ts";
+import { type Acted, type Failed, type FormOfPage, formOf } from "../lib/act-form.server.ts";
 import { theLetterhead } from "../lib/content.server.ts";
 import type { Limits } from "../lib/limits.server.ts";
 import type { Client } from "../lib/session.server.ts";
@@ -22,6 +22,13 @@ export function accountForms(client: Client, limits: Limits): Readonly<Record<st
     const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];
     return { present, code, factorId: chosen?.id };
   };
+  // What these change is changed by handles of their own, which the limit of a client's changes does not see.
+  const counted =
+    <Value>(run: (who: Client, value: Value) => Promise<Acted | Failed>) =>
+    async (who: Client, value: Value) => {
+      const attempt = await limits.write(who.id);
+      return "reason" in attempt ? attempt : run(who, value);
+    };
   return {
     name: formOf(z.object({ fullName: personName }), async (who: Client, { fullName }) => {
       const refused = await saveName(who, fullName);
@@ -29,19 +36,25 @@ export function accountForms(client: Client, limits: Limits): Readonly<Record<st
     }),
     password: formOf(
       z.object({ ...proof, password: newPassword(clientPassword) }),
-      async (who: Client, { password, ...given }) => {
+      counted(async (who, { password, ...given }) => {
         const refused = await changePassword(who, limits, theLetterhead(), proven(given), password);
         return refused ?? { toast: "Password changed: every other device is signed out" };
-      },
+      }),
     ),
-    email: formOf(z.object({ ...proof, email: emailAddress }), async (who: Client, { email, ...given }) => {
-      const refused = await askEmailChange(who, limits, theLetterhead(), proven(given), email);
-      return refused ?? { toast: "We wrote to the new address: open the link in that mail" };
-    }),
-    notices: formOf(z.object({ wanted: z.literal("yes").optional() }), async (who: Client, { wanted }) => {
-      const refused = await wantNotices(companyBackend(), who.id, wanted === "yes");
-      return refused ?? { toast: wanted ? "You get these mails" : "You get no more of these mails" };
-    }),
+    email: formOf(
+      z.object({ ...proof, email: emailAddress }),
+      counted(async (who, { email, ...given }) => {
+        const refused = await askEmailChange(who, limits, theLetterhead(), proven(given), email);
+        return refused ?? { toast: "We wrote to the new address: open the link in that mail" };
+      }),
+    ),
+    notices: formOf(
+      z.object({ wanted: z.literal("yes").optional() }),
+      counted(async (who, { wanted }) => {
+        const refused = await wantNotices(companyBackend(), who.id, wanted === "yes");
+        return refused ?? { toast: wanted ? "You get these mails" : "You get no more of these mails" };
+      }),
+    ),
     elsewhere: formOf(z.object({}), async (who: Client) => {
       const refused = await signOutElsewhere(who);
       return refused ?? { toast: "Every other device is signed out" };

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
+import type { Place } from "../lib/uploads.server.ts";
 import { act } from "./desk-act.server.ts";
 
 /** A document's file: its path, and what was recorded to detect a changed file. */
@@ -73,16 +74,18 @@ export async function openForCompany(
   return "reason" in file ? file : { ...counted.data, content: file.content };
 }
 
-/** A file as a download under its own name, which no browser opens as a page of this site, and nothing keeps. */
-export function fileAnswer(file: {
-  content: Uint8Array;
-  name: string;
-  file_name: string | null;
-  media_type: string | null;
-}) {
+/**
+ * A file as a download under its own name, which no browser opens as a page of this site, and nothing keeps. Its `place` is
+ * released when the reader of `request` has all of it, or is gone.
+ */
+export function fileAnswer(
+  file: { content: Uint8Array; name: string; file_name: string | null; media_type: string | null },
+  request: Request,
+  place: Place,
+) {
   const name = file.file_name ?? file.name;
   const ascii = name.replace(/[^ -~]|["\\]/g, "_");
-  return new Response(file.content as Uint8Array<ArrayBuffer>, {
+  return new Response(bodyOf(file.content, request, place), {
     headers: {
       "Content-Type": file.media_type ?? "application/octet-stream",
       "Content-Length": String(file.content.length),
@@ -91,4 +94,34 @@ export function fileAnswer(file: {
       "Cache-Control": "private, no-store",
     },
   });
+}
+
+/** In bytes: what is handed over at once. */
+const piece = 65_536;
+
+function bodyOf(
+  content: Uint8Array,
+  { method, signal }: Request,
+  { release }: Place,
+): ReadableStream<Uint8Array> | null {
+  if (method === "HEAD" || signal.aborted) {
+    release();
+    return null;
+  }
+  signal.addEventListener("abort", release);
+  let sent = 0;
+  return new ReadableStream(
+    {
+      pull(controller) {
+        controller.enqueue(content.subarray(sent, sent + piece));
+        sent += piece;
+        if (sent < content.length) return;
+        controller.close();
+        release();
+      },
+      cancel: release,
+    },
+    // Nothing is read ahead of who asks.
+    { highWaterMark: 0 },
+  );
 }

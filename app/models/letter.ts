@@ -49,12 +49,13 @@ export function factorsRemoved(head: Letterhead): Letter {
   };
 }
 
-/** To the owner of an account whose password was changed. */
-export function passwordChanged(head: Letterhead): Letter {
+/** To the owner of an account whose password was changed, or "perhaps" when auth did not answer. */
+export function passwordChanged(head: Letterhead, isSure: "surely" | "perhaps" = "surely"): Letter {
+  const isIt = isSure === "surely" ? "was" : "was perhaps";
   return {
-    subject: "Your password was changed",
+    subject: `Your password ${isIt} changed`,
     text: letter(head, [
-      "The password of your account was changed a moment ago, and every device is signed out of it.",
+      `The password of your account ${isIt} changed a moment ago. Every other device is signed out then.`,
       "If that was not you, call us at once.",
     ]),
   };
@@ -94,12 +95,13 @@ export function addressChangeAsked(head: Letterhead): Letter {
   };
 }
 
-/** To the address that an account had until now. */
-export function addressChanged(head: Letterhead): Letter {
+/** To the address that an account had until now, or "perhaps" has still when auth did not answer. */
+export function addressChanged(head: Letterhead, isSure: "surely" | "perhaps" = "surely"): Letter {
+  const isIt = isSure === "surely" ? "was" : "was perhaps";
   return {
-    subject: "Your e-mail address was changed",
+    subject: `Your e-mail address ${isIt} changed`,
     text: letter(head, [
-      "The e-mail address of your account was changed a moment ago. Log in with the new one from now on; this address gets no more mail about it.",
+      `The e-mail address of your account ${isIt} changed a moment ago. Log in with the new one; this address gets no more mail about it then.`,
       "If that was not you, call us at once.",
     ]),
   };

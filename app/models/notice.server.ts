@@ -30,8 +30,10 @@ const Claimed = z.array(
 );
 type Claimed = z.infer<typeof Claimed>[number];
 
-/** Mails claimed at once: as many as are sent before a claim ends, even if each waits for a slow server. */
+/** Mails claimed at once. */
 const batch = 20;
+/** How long mails of one claim are begun, in milliseconds: before the claim ends after five minutes, also with a slow server. */
+const claimLasts = 240_000;
 
 /**
  * Sends every notice that is due, each once however many processes do this; how many mails left. One that fails is tried
@@ -48,8 +50,9 @@ export async function sendDueNotices(
     const { data, error, status } = await company.rpc("claim_notices", { most: batch });
     if (error) throw new Error(refusalOf({ ...error, status }).reason);
     const claimed = Claimed.parse(data);
+    const began = performance.now();
     for (const one of claimed) {
-      if (isStopped()) return count;
+      if (isStopped() || performance.now() - began > claimLasts) return count;
       if (await sendOne(company, head, one)) count += 1;
     }
     if (claimed.length === 0) return count;

@@ -83,7 +83,7 @@ export async function changePassword(
     await person.auth.signOut({ scope: "local" }).catch(() => undefined);
     // Without an answer it may be changed all the same: the owner is told.
     if (refusalOf(error).status === 503) {
-      await tell(companyBackend(), head, to, passwordChanged(head));
+      await tell(companyBackend(), head, to, passwordChanged(head, "perhaps"));
       return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
     }
     const same = error.code === "same_password" && "This is the password you have. Choose another one.";
@@ -127,7 +127,10 @@ export async function askEmailChange(
   await person.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = companyBackend();
   const { data: token, error, status } = await company.rpc("begin_email_change", { account: client.id, email });
-  if (error) return refusalOf({ ...error, status });
+  if (error) {
+    await mails.release();
+    return refusalOf({ ...error, status });
+  }
   const about = { account: client.id, kind: "address change" } as const;
   // A mail in any case: the time of the answer tells nothing either.
   const letter = token ? newAddressLetter(head, token) : addressTaken(head);
@@ -136,8 +139,9 @@ export async function askEmailChange(
     () => false,
   );
   if (!left) {
-    await company.rpc("forget_links", { account: client.id });
-    return { reason: "The mail could not be sent. Nothing was changed. Try again in a minute.", status: 503 };
+    await company.rpc("forget_email_change", { account: client.id }).then(undefined, () => undefined);
+    await mails.release();
+    return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
   }
   await tell(company, head, { email: client.email, ...about }, addressChangeAsked(head));
   log("info", "address change asked", { account: pseudonym(client.email) });
@@ -185,14 +189,18 @@ export async function confirmEmailChange(
   if (spent.error) return refusalOf({ ...spent.error, status: spent.status });
   if (!spent.data) return { reason: "This link has been used or is too old.", status: 409 };
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
-  // Without an answer it may be changed all the same.
-  const now = error && (await company.auth.admin.getUserById(account).catch(() => null));
-  if (error && now?.data.user?.email !== email) {
+  const to = { email: old_email, account, kind: "address change" } as const;
+  const refused = error && refusalOf(error);
+  // Without an answer it may be changed all the same, at once or a moment later: then the old address is told too.
+  const isUnknown = refused?.status === 503;
+  const now = isUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
+  if (refused && !(now && now.data.user?.email === email)) {
     await company.rpc("unspend_email_change", { token });
-    return refusalOf(error);
+    if (isUnknown) await tell(company, head, to, addressChanged(head, "perhaps"));
+    return refused;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  await tell(company, head, { email: old_email, account, kind: "address change" }, addressChanged(head));
+  await tell(company, head, to, addressChanged(head));
   return null;
 }
 

@@ -191,7 +191,10 @@ export async function shipmentsAfter(backend: Backend, filter: Filter, last: Shi
     .rpc("portal_shipments_after", { ...searchArgs(filter), ...after }, { get: true })
     .retry(false);
   if (error) throw thrown(refusalOf({ ...error, status }));
-  return Rows.parse(data).shipments;
+  const { caller, shipments } = Rows.parse(data);
+  // The session ended meanwhile: what is cut off must not look whole.
+  if (!caller) throw thrown(refusalOfThrown(null));
+  return shipments;
 }
 
 /** Whether a text is an id of ours. */

@@ -10,7 +10,7 @@ import { portalCall } from "~/lib/portal-call.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
 import { companyBackend } from "~/lib/supabase.server";
-import { takePlace } from "~/lib/uploads.server";
+import { takePlaceToSend } from "~/lib/uploads.server";
 import { takeBackFile } from "~/models/document.server";
 import { fileAnswer, OpenableFile, openFile } from "~/models/document-file.server";
 import { isUuid, shipmentPath } from "~/models/shipment.server";
@@ -33,12 +33,14 @@ const portal = portalCall(
 const file = fileRoute(async (args) => {
   const { file: counted } = await portal.page(args);
   if (!counted) throw data("Not found", { status: 404 });
-  const { id } = requireClient(args.context);
-  const place = takePlace(args.request, args.context, id);
+  const place = takePlaceToSend(args.context, requireClient(args.context).id);
   if ("reason" in place) throw thrown(place);
-  const opened = await openFile(companyBackend(), counted).finally(place.release);
-  if ("reason" in opened) throw thrown(opened);
-  return fileAnswer({ ...counted, content: opened.content });
+  const opened = await openFile(companyBackend(), counted).catch(refusalOfThrown);
+  if ("reason" in opened) {
+    place.release();
+    throw thrown(opened);
+  }
+  return fileAnswer({ ...counted, content: opened.content }, args.request, place);
 });
 
 export const middleware = [portal.middleware, ...file.middleware];

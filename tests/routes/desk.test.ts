@@ -900,7 +900,7 @@ describe("an account of a client", () => {
     const page = await press(person, "Remove second factor");
     const told = await mailTo(person.email);
     expect([told.count - mails, told.subject]).toEqual([1, "Two-factor authentication is off"]);
-    expect(told.text).toContain("You did not ask for this? Call us at once.");
+    expect(told.text).toContain("If you did not ask for this, call us at once.");
     expect(told.text).not.toContain("They asked by phone");
     expect(page.toasts).toEqual(done("The account opens with its password alone"));
     expect(page.text).toContain("2FA Off");

@@ -1,5 +1,9 @@
+import type { ServerBuild } from "react-router";
 import { beforeAll, describe, expect, test } from "vitest";
+import { serverBuild } from "../../app/server/start/build.ts";
 import { type Browser, handleOf, type Page, pdf, read, theApp } from "../support/routes.ts";
+
+const nobodys = "0b51e3a8-0000-4000-8000-000000000000";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let owner: Awaited<ReturnType<typeof handleOf>>;
@@ -17,7 +21,7 @@ beforeAll(async () => {
   stranger = app.browser();
   await stranger.signUpAndIn("Stranger");
   await stranger.open("/portal");
-  asked = [theirs, "/portal/0b51e3a8-0000-4000-8000-000000000000", "/portal/not-a-uuid"];
+  asked = [theirs, `/portal/${nobodys}`, "/portal/not-a-uuid"];
 });
 
 /** The page's HTML with placeholders for what differs between answers: the address asked for and the nonce. */
@@ -85,4 +89,28 @@ test("after all that the owner finds the shipment as it was, and the stranger's 
   const { data: files } = await app.company.storage.from("documents").list(theirs.replace("/portal", owner.id));
   expect(files).toEqual([]);
   expect((await stranger.open("/portal")).text).toContain("You have no shipments yet.");
+});
+
+/** The addresses of all routes under /portal and /desk, as the build has them, with ids that are nobody's. */
+async function lockedAddresses(): Promise<string[]> {
+  const { routes } = (await import(serverBuild)) as ServerBuild;
+  const pathOf = (id: string | undefined): string => {
+    const route = id === undefined ? undefined : routes[id];
+    return route ? [pathOf(route.parentId), route.path].filter(Boolean).join("/") : "";
+  };
+  const paths = Object.keys(routes).map((id) => `/${pathOf(id)}`.replace(/:\w+/g, nobodys));
+  return [...new Set(paths.filter((path) => /^\/(portal|desk)(\/|$)/.test(path)))];
+}
+
+test("every address under /portal and /desk asks who is signed out to log in, opened and posted to", async () => {
+  const visitor = app.browser();
+  // Open to everybody: what they do is to end a session, or to say that there is none.
+  const open = ["/portal/sign-out", "/portal/session", "/desk/session"];
+  const addresses = (await lockedAddresses()).filter((path) => !open.includes(path));
+  expect(addresses.length).toBeGreaterThan(20);
+  for (const path of addresses) {
+    for (const answer of [await visitor.get(path), await visitor.post(path, { act: "name", fullName: "x" })]) {
+      expect([path, answer.status, answer.headers.get("Location")?.split("?")[0]]).toEqual([path, 303, "/login"]);
+    }
+  }
 });
