@@ -26,6 +26,8 @@ const Document = z.looseObject({
 });
 type Document = z.infer<typeof Document>;
 
+const Entry = z.looseObject({ at: z.string(), act: z.string(), before: z.unknown(), after: z.unknown(), reason: text });
+
 const Shipment = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -46,6 +48,8 @@ const Shipment = z.looseObject({
     }),
   ),
   history: z.array(z.looseObject({ at: z.string(), status: z.string(), location: text, note: text })),
+  links: z.array(z.looseObject({ made_at: z.string(), expires_at: z.string() })),
+  log: z.array(Entry),
 });
 type Shipment = z.infer<typeof Shipment>;
 
@@ -111,7 +115,37 @@ const tables: { name: string; head: string[]; rows: (shipment: Shipment) => unkn
         paid_at,
       ]),
   },
+  {
+    name: "links.csv",
+    head: ["Shipment", "Made", "Ends"],
+    rows: (one) => one.links.map(({ made_at, expires_at }) => [one.id, made_at, expires_at]),
+  },
+  {
+    name: "log.csv",
+    head: ["Shipment", "At", "Act", "Before", "After", "Reason"],
+    rows: (one) => one.log.map(({ at, act, before, after, reason }) => [one.id, at, act, before, after, reason]),
+  },
 ];
+
+/** What is kept about the account as tables: what has one value, and a file for each list. */
+function* accountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
+  const lists = Object.entries(account).filter((one): one is [string, Record<string, unknown>[]] =>
+    Array.isArray(one[1]),
+  );
+  const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
+  yield { name: "account.csv", input: csvMark + csvLine(["What", "Value"]) + values.map(lineOf).join("") };
+  for (const [name, rows] of lists) {
+    const head = Object.keys(rows[0] ?? {});
+    const lines = rows.map((row) => lineOf(head.map((key) => row[key])));
+    if (lines.length > 0)
+      yield { name: `account-${name.replaceAll("_", "-")}.csv`, input: csvMark + csvLine(head) + lines.join("") };
+  }
+}
+
+/** A line of cells; what has parts is JSON. */
+function lineOf(cells: unknown[]): string {
+  return csvLine(cells.map((cell) => (typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? ""))));
+}
 
 /** Where the file of a document lies in the archive: its shipment's number, its own, and its name. */
 function pathOf(shipment: Shipment, document: Document): string {
@@ -151,6 +185,7 @@ export async function dataArchive(person: Backend, company: Backend): Promise<Re
 
 async function* entries(person: Backend, company: Backend, account: z.infer<typeof Data>["account"]) {
   yield { name: "account.json", input: JSON.stringify(account, null, 2) };
+  yield* accountTables(account ?? {});
   // Which files there are is noted with the first table: the session may end while they are sent on a slow line.
   const files: (Pick<Document, "storage_path" | "storage_version" | "sha256"> & { name: string; at: string })[] = [];
   const note = (shipment: Shipment) => {
@@ -189,7 +224,7 @@ async function* tableOf(person: Backend, { head, rows }: (typeof tables)[number]
   yield csvMark + csvLine(head);
   for await (const { shipments } of pages(person)) {
     for (const shipment of shipments ?? []) {
-      const lines = rows(shipment).map((cells) => csvLine(cells.map((cell) => String(cell ?? ""))));
+      const lines = rows(shipment).map(lineOf);
       if (lines.length > 0) yield lines.join("");
     }
   }

@@ -156,6 +156,7 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
   const kept = client.kept_until && new Date(client.kept_until) >= new Date() ? client.kept_until : null;
   return (
     <Card title="Account">
+      <p className="px-4 pt-3 text-sm text-quiet">Clients read the reasons you give in the copy of their data.</p>
       {client.erasure_asked_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-needs-you">

@@ -621,6 +621,9 @@ describe("the copy of one's data", () => {
     expect(answer.headers.get("Cache-Control")).toBe("private, no-store");
     expect([...files.keys()].sort()).toEqual(
       [
+        "account-mails-about-shipments.csv",
+        "account-sessions.csv",
+        "account.csv",
         "account.json",
         "charges.csv",
         "documents.csv",
@@ -629,6 +632,8 @@ describe("the copy of one's data", () => {
         `${folder()}/Packing List, فاتورة.pdf`,
         "history.csv",
         "left-out.txt",
+        "links.csv",
+        "log.csv",
         "shipments.csv",
         "shipments.json",
       ].sort(),
@@ -666,13 +671,16 @@ describe("the copy of one's data", () => {
   });
 
   test("has tables that no spreadsheet runs, whose files are in the archive", () => {
-    for (const name of ["shipments.csv", "documents.csv", "history.csv", "charges.csv"]) {
+    for (const name of ["shipments.csv", "documents.csv", "history.csv", "charges.csv", "links.csv", "log.csv"]) {
       expect([name, text(name).startsWith('\ufeff"Shipment",')]).toEqual([name, true]);
       expect([name, /"\s*[=+@-]/.exec(text(name))]).toEqual([name, null]);
     }
     expect(text("shipments.csv")).toContain(`"${shipment.id}","'=Tea, for Juba"`);
     expect(text("charges.csv")).toContain(`"duties","12500.5","KES","","'=At the bank",""`);
     expect(text("history.csv")).toContain('"Note","","It came late"');
+    expect(text("log.csv")).toContain('"shipment note"');
+    expect(text("account.csv")).toContain('"full_name","Data Owner"');
+    expect(text("account-mails-about-shipments.csv")).toMatch(new RegExp(`"charge","duties",.*"${shipment.id}"`));
     const paths = [...text("documents.csv").matchAll(/"(files\/[^"]*)"/g)].map(([, path = ""]) => path);
     expect(paths.filter((path) => !files.has(path))).toEqual([`${folder()}/Insurance Certificate, exchanged.pdf`]);
     expect(paths).toHaveLength(4);
