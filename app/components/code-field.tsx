@@ -8,7 +8,7 @@ export function CodeField({ field }: { field: FormField }) {
       field={field}
       fresh
       label="6-digit code"
-      hint="From your authenticator app; spaces do no harm"
+      hint="From your authenticator app, with or without spaces"
       inputMode="numeric"
       autoComplete="one-time-code"
       spellCheck={false}

@@ -6,7 +6,7 @@ import { useLocation, useNavigation, useNavigationType } from "react-router";
 let pressed = "";
 const left = new Map<string, string>();
 
-/** Moves the focus to the content of a new page; Back moves it to the link that was pressed there. */
+/** Moves the focus to the content of a new page, or to the field that its address names; Back moves it to the link that was pressed there. */
 export function usePageChange(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();
@@ -32,9 +32,11 @@ export function usePageChange(): void {
     here.current = { pathname, key };
     if (before.key === key) return;
     left.set(before.key, pressed);
-    if (before.pathname === pathname || hash || document.querySelector("dialog:modal")) return;
+    if (before.pathname === pathname || document.querySelector("dialog:modal")) return;
     const selector = kind === "POP" ? left.get(key) : "";
-    const target = (selector && document.querySelector<HTMLElement>(selector)) || document.getElementById("main");
+    const target = hash
+      ? document.getElementById(hash.slice(1))
+      : (selector && document.querySelector<HTMLElement>(selector)) || document.getElementById("main");
     target?.focus({ preventScroll: true });
   }, [pathname, hash, key, kind]);
 }

@@ -5,11 +5,12 @@
  * typed runs nothing (OWASP, CSV injection).
  */
 export function csvLine(cells: string[]): string {
-  const quoted = cells.map(
-    (cell) => `"${(/^[\s]*[=+\-@＝＋－＠\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`,
-  );
+  const quoted = cells.map((cell) => `"${cell.replace(formula, "$1'").replaceAll('"', '""')}"`);
   return `${quoted.join(",")}\r\n`;
 }
+
+/** Where a formula may begin: a cell, and what is one where semicolons or tabs part cells. */
+const formula = /((?:^|[;\t\r\n])[\s\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
 
 /** The mark that makes spreadsheets read UTF-8. */
 export const csvMark = "\ufeff";

@@ -32,6 +32,12 @@ export function shortTime(iso: string, now = new Date()): string {
   return dayInEastAfrica(at) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
 }
 
+/** "2026-11-23 14:05" in East Africa Time, as spreadsheets read and sort it, for an ISO 8601 time. */
+export function sortableTime(iso: string): string {
+  const here = new Date(Date.parse(iso) + 3 * 3_600_000).toISOString();
+  return `${here.slice(0, 10)} ${here.slice(11, 16)}`;
+}
+
 /** The calendar day in East Africa at a moment, YYYY-MM-DD. */
 export function dayInEastAfrica(moment: Date): string {
   return new Date(moment.valueOf() + 3 * 3_600_000).toISOString().slice(0, 10);

@@ -7,6 +7,14 @@ export function noForm(): never {
   throw data("Not found", { status: 404 });
 }
 
+/**
+ * Whether a download was pressed here, and its bytes are asked for: not by another site's link, by a browser that fetches
+ * ahead, or for its head alone.
+ */
+export function isPressedHere({ method, headers }: Request): boolean {
+  return method === "GET" && headers.get("Sec-Fetch-Site") !== "cross-site" && !headers.has("Sec-Purpose");
+}
+
 const failed = createContext<unknown>();
 
 /**

@@ -87,11 +87,15 @@ export class Limits {
     return this.#site ? [perLine, { ...limit, of: [...of, this.#site], most: 5 * most }] : [perLine];
   }
 
-  /** A code of a second factor; release one that was right. */
-  code(userId: string): Promise<Attempt | Refusal> {
-    return this.#take("Too many wrong codes.", [
-      { of: ["code", userId], most: env().limits.codes, seconds: 15 * minute },
-    ]);
+  /**
+   * A code of a second factor; release one that was right. A browser that has logged in to the account before has its own
+   * count, and so has who came by a `link` from a mail: somebody who knows the password locks its owner out of neither.
+   */
+  code(userId: string, email: string, link?: string): Promise<Attempt | Refusal> {
+    const { id, marks } = this.#browser;
+    const isKnown = marks.includes(markOf(id, email.toLowerCase()));
+    const of = link ? ["code link", link] : isKnown ? ["code browser", id, userId] : ["code", userId];
+    return this.#take("Too many wrong codes.", [{ of, most: env().limits.codes, seconds: 15 * minute }]);
   }
 
   /** The one use of a code; refused when it was given before. Release it when the backend did not look at it. */

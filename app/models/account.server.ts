@@ -59,6 +59,22 @@ function titled(refusal: Refusal): SignUpFailure {
   return { ...refusal, title: refusal.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
 }
 
+/** An address that nobody has: RFC 2606. */
+const nobody = "nobody@account.invalid";
+
+/**
+ * Has auth judge a password. It refuses a closed account before it looks at the password: there the time is taken all the
+ * same, so that nobody tells closed accounts by it.
+ */
+export async function givePassword(backend: Backend, given: { email: string; password: string }) {
+  const answer = await backend.auth.signInWithPassword(given);
+  if (answer.error?.code === "user_banned")
+    await anonymousBackend()
+      .auth.signInWithPassword({ ...given, email: nobody })
+      .catch(() => undefined);
+  return answer;
+}
+
 /**
  * Confirms the address of a sign-up, by the token from its mail and the password: with the token alone, the mailbox's
  * owner could activate an account whose password somebody else chose. Null when confirmed, now or before; leaves no
@@ -71,7 +87,7 @@ export async function confirmAddress(
   const attempt = await limits.login(email);
   if ("reason" in attempt) return attempt;
   const backend = anonymousBackend();
-  const login = await backend.auth.signInWithPassword({ email, password }).catch((error: AuthError) => ({ error }));
+  const login = await givePassword(backend, { email, password }).catch((error: AuthError) => ({ error }));
   const waits = login.error?.code === "email_not_confirmed";
   if (login.error && !waits) {
     log("warn", "confirmation failed", { account: pseudonym(email), reason: login.error.code });
@@ -110,7 +126,7 @@ export async function signIn(
 ): Promise<SignInFailure | null> {
   const attempt = await limits.login(email);
   if ("reason" in attempt) return signInFailure(attempt);
-  const { error } = await within(deadlines().write, backend.auth.signInWithPassword({ email, password })).catch(
+  const { error } = await within(deadlines().write, givePassword(backend, { email, password })).catch(
     (error: Error) => ({ error }),
   );
   if (!error) {

@@ -1,7 +1,7 @@
 /** Mails of the company: what they say. Plain text, with no amount, no file and no address but ours. */
 import { calendarDate } from "../lib/dates.ts";
 import type { Turn } from "./desk.ts";
-import { lastStage, PAYMENTS } from "./shipment.ts";
+import { lastStage, PAYMENTS, STAGES } from "./shipment.ts";
 
 /** Who writes: as content/data/company.yaml has it, and the address of the site. */
 export type Letterhead = { name: string; email: string; phone: string; origin: string };
@@ -154,10 +154,11 @@ export type Told = { shipment: string; name: string; stage: number; status: stri
 
 /** To a client: what happened to a shipment of theirs, whose move it is, one link, and how to stop such mails. */
 export function shipmentNotice(head: Letterhead, told: Told, stop: string): Letter {
-  const { name, happened, turn } = told;
-  const [last] = happened.slice(-1);
+  const { name, turn } = told;
+  const happened = withoutStops(told.happened);
+  const [first] = [...happened].sort((one, other) => weight(one) - weight(other));
   return {
-    subject: `${name}: ${last ? subjectOf(last, told) : told.status}`,
+    subject: `${name}: ${first ? subjectOf(first, told) : told.status}`,
     text: letter(head, [
       name,
       ...happened.map(sentenceOf),
@@ -167,6 +168,21 @@ export function shipmentNotice(head: Letterhead, told: Told, stop: string): Lett
     ]),
   };
 }
+
+/** Of several stages the last one, and whether it was put right: a shipment that went back had gone too far. */
+function withoutStops(happened: Happening[]): Happening[] {
+  const stages = happened
+    .filter(({ kind }) => kind === "stage")
+    .map(({ what }) => (STAGES as readonly string[]).indexOf(what));
+  const isCorrected = stages.some((stage, index) => stage < (stages[index - 1] ?? 0));
+  const last = happened.findLast(({ kind }) => kind === "stage");
+  return happened
+    .filter((one) => one.kind !== "stage" || one === last)
+    .map((one) => (one === last && isCorrected ? { ...one, reason: "corrected" } : one));
+}
+
+/** What the subject of a mail about several things is: the least weight, which asks most of the client. */
+const weight = ({ kind }: Happening) => ["sent back", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const moves: Record<Turn, string> = {
   client: "It is your move: the page says what we wait for.",
@@ -183,8 +199,9 @@ function subjectOf({ kind, what }: Happening, { status, stage }: Told): string {
 }
 
 function sentenceOf({ kind, what, reason }: Happening): string {
-  if (kind === "stage") return `It moved to ${what}.`;
-  if (kind === "sent back") return `We sent the ${what} back: ${reason ?? "the page says why"}. Send us another file.`;
+  if (kind === "stage") return reason ? `We corrected its stage: it is ${what}.` : `It moved to ${what}.`;
+  if (kind === "sent back")
+    return `We sent the ${what} back: ${(reason ?? "the page says why").replace(/[.!?\s]+$/, "")}. Send us another file.`;
   if (kind === "charge") return `There is something to pay: ${itemOf(what)}. The page says how much, and until when.`;
   if (kind === "storage") return `Its free storage ends on ${calendarDate(what)}. Each day after it costs money.`;
   return "We wrote you a note. It stands in the history of the page.";

@@ -8,6 +8,7 @@ import { sendMail } from "../lib/mail.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import { anonymousBackend, type Backend, companyBackend } from "../lib/supabase.server.ts";
+import { givePassword } from "./account.server.ts";
 import { tell } from "./colleague.server.ts";
 import {
   addressChangeAsked,
@@ -21,8 +22,11 @@ import {
 import type { Given } from "./mail-link.server.ts";
 import { giveCode } from "./second-factor.server.ts";
 
-/** What somebody gives who changes how their account is opened; the code where it has a second factor. */
-export type Proof = { present: string; code?: string; factorId?: string };
+/**
+ * What somebody gives who changes how their account is opened; the code where it has a second factor, and the token of the
+ * link that they came by.
+ */
+export type Proof = { present: string; code?: string; factorId?: string; link?: string };
 
 /** Saves the name of the client; null when it is saved. */
 export async function saveName(client: Client, full_name: string): Promise<Refusal | null> {
@@ -44,12 +48,12 @@ export async function signOutElsewhere(client: Client): Promise<Refusal | null> 
 async function provenBy(
   client: Pick<Client, "id" | "email">,
   limits: Limits,
-  { present, code, factorId }: Proof,
+  { present, code, factorId, link }: Proof,
 ): Promise<Backend | Failed> {
   const attempt = await limits.login(client.email);
   if ("reason" in attempt) return attempt;
   const person = anonymousBackend();
-  const { error } = await person.auth.signInWithPassword({ email: client.email, password: present });
+  const { error } = await givePassword(person, { email: client.email, password: present });
   if (error?.code === "invalid_credentials") {
     const reason = "This is not the password of the account.";
     log("warn", "proof failed", { account: pseudonym(client.email) });
@@ -58,7 +62,7 @@ async function provenBy(
   await attempt.release();
   if (error) return refusalOf(error);
   if (!factorId) return person;
-  const failed = await giveCode({ ...client, backend: person }, limits, factorId, code ?? "");
+  const failed = await giveCode({ ...client, backend: person }, limits, factorId, code ?? "", link);
   if (!failed) return person;
   await person.auth.signOut({ scope: "local" }).catch(() => undefined);
   return { ...failed, fieldErrors: codeErrors(failed) };
@@ -178,7 +182,7 @@ export async function confirmEmailChange(
   given: Given,
 ): Promise<Failed | null> {
   const { password: present, ...code } = given;
-  const person = await provenBy({ id: account, email: old_email }, limits, { present, ...code });
+  const person = await provenBy({ id: account, email: old_email }, limits, { present, ...code, link: token });
   if ("reason" in person) {
     const { present: wrong, ...others } = person.fieldErrors ?? {};
     return { ...person, fieldErrors: person.fieldErrors && { ...others, ...(wrong && { password: wrong }) } };

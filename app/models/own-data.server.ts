@@ -59,6 +59,8 @@ const Data = z.object({
   shipments: z.array(Shipment).nullable(),
 });
 
+type Page = z.infer<typeof Data>;
+
 /** The tables: a file each, with the columns and the rows of one shipment. Times are ISO 8601, UTC. */
 const tables: { name: string; head: string[]; rows: (shipment: Shipment) => unknown[][] }[] = [
   {
@@ -157,7 +159,7 @@ function pathOf(shipment: Shipment, document: Document): string {
 }
 
 /** The calls in turn: the account with the first, 50 shipments each. Throws a refusal. */
-async function* pages(person: Backend): AsyncGenerator<z.infer<typeof Data>> {
+async function* pages(person: Backend): AsyncGenerator<Page, undefined> {
   let after = {};
   for (;;) {
     const { data, error, status } = await person.rpc("own_data", after, { get: true }).retry(false);
@@ -167,36 +169,41 @@ async function* pages(person: Backend): AsyncGenerator<z.infer<typeof Data>> {
     if (!page.shipments) throw thrown(refusalOfThrown(null));
     yield page;
     const last = page.shipments.at(-1);
-    if (!last) return;
+    if (!last) return undefined;
     after = { before: last.created_at, before_id: last.id };
   }
 }
 
 /**
- * The archive, made while it is sent: one page of shipments and one file are in memory at a time. `person` reads what is the
- * caller's, `company` the bytes of their files. A file that is missing or is not the one is left out, and named in
- * `left-out.txt`. The first page is asked for before the answer begins: throws a refusal when it is none.
+ * The archive, made while it is sent: the shipments are asked for once, their tables are in memory, and one file at a time.
+ * `person` reads what is the caller's, `company` the bytes of their files. A file that is missing or is not the one is left
+ * out, and named in `left-out.txt`. The first page is asked for before the answer begins: throws a refusal when it is none.
  */
 export async function dataArchive(person: Backend, company: Backend): Promise<ReadableStream<Uint8Array>> {
-  const first = await pages(person).next();
-  const account = (first.value as z.infer<typeof Data>).account;
-  return makeZip(entries(person, company, account));
+  const all = pages(person);
+  const first = await all.next();
+  return first.done ? makeZip([]) : makeZip(entries(first.value, all, company));
 }
 
-async function* entries(person: Backend, company: Backend, account: z.infer<typeof Data>["account"]) {
+/** A file to pack: its name in the archive, when it came, and what it is checked by. */
+type Packed = Pick<Document, "storage_path" | "storage_version" | "sha256"> & { name: string; at: string };
+
+async function* entries(first: Page, more: AsyncGenerator<Page>, company: Backend) {
+  const { account } = first;
   yield { name: "account.json", input: JSON.stringify(account, null, 2) };
   yield* accountTables(account ?? {});
-  // Which files there are is noted with the first table: the session may end while they are sent on a slow line.
-  const files: (Pick<Document, "storage_path" | "storage_version" | "sha256"> & { name: string; at: string })[] = [];
+  const files: Packed[] = [];
+  const lines = tables.map(({ head }) => [csvMark + csvLine(head)]);
   const note = (shipment: Shipment) => {
+    for (const [index, { rows }] of tables.entries()) lines[index]?.push(...rows(shipment).map(lineOf));
     for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
       const { storage_path, storage_version, sha256, uploaded_at } = document;
       const at = uploaded_at ?? shipment.created_at;
       files.push({ storage_path, storage_version, sha256, name: pathOf(shipment, document), at });
     }
   };
-  yield { name: "shipments.json", input: shipmentsJson(person, note) };
-  for (const table of tables) yield { name: table.name, input: tableOf(person, table) };
+  yield { name: "shipments.json", input: shipmentsJson(first, more, note) };
+  for (const [index, { name }] of tables.entries()) yield { name, input: (lines[index] ?? []).join("") };
   const leftOut: string[] = [];
   for (const { name, at, ...counted } of files) {
     const file = await openFile(company, counted);
@@ -207,10 +214,10 @@ async function* entries(person: Backend, company: Backend, account: z.infer<type
 }
 
 /** All shipments as one JSON array, without where files are stored: that tells a person nothing. */
-async function* shipmentsJson(person: Backend, note: (shipment: Shipment) => void) {
+async function* shipmentsJson(first: Page, more: AsyncGenerator<Page>, note: (shipment: Shipment) => void) {
   let before = "[\n";
-  for await (const { shipments } of pages(person)) {
-    for (const shipment of shipments ?? []) {
+  for (let page: Page | undefined = first; page; page = (await more.next()).value) {
+    for (const shipment of page.shipments ?? []) {
       note(shipment);
       const documents = shipment.documents.map(({ storage_path: _, storage_version: __, ...document }) => document);
       yield `${before}${JSON.stringify({ ...shipment, documents }, null, 2)}`;
@@ -218,14 +225,4 @@ async function* shipmentsJson(person: Backend, note: (shipment: Shipment) => voi
     }
   }
   yield before === "[\n" ? "[]\n" : "\n]\n";
-}
-
-async function* tableOf(person: Backend, { head, rows }: (typeof tables)[number]) {
-  yield csvMark + csvLine(head);
-  for await (const { shipments } of pages(person)) {
-    for (const shipment of shipments ?? []) {
-      const lines = rows(shipment).map(lineOf);
-      if (lines.length > 0) yield lines.join("");
-    }
-  }
 }

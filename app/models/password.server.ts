@@ -73,7 +73,7 @@ export async function setPassword(
   try {
     if (given.factorId) {
       const who = { id: link.account, email: link.email, backend: person };
-      const failed = await giveCode(who, limits, given.factorId, given.code ?? "");
+      const failed = await giveCode(who, limits, given.factorId, given.code ?? "", token);
       if (failed) return { ...failed, fieldErrors: codeErrors(failed) };
     }
     const spent = await company.rpc("spend_password_link", { token });

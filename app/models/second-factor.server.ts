@@ -53,15 +53,16 @@ const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered bef
 
 /**
  * Verifies a code of a factor of the client's; null when it was right, and the session is then AAL2. Wrong codes count
- * against the limits. Each code is accepted once: hosted auth would accept it repeatedly within its 90 seconds.
+ * against the limits, those behind a `link` from a mail apart. Each code is accepted once: hosted auth would accept it repeatedly within its 90 seconds.
  */
 export async function giveCode(
   client: Pick<Client, "id" | "email" | "backend">,
   limits: Limits,
   factorId: string,
   code: string,
+  link?: string,
 ): Promise<CodeFailure | null> {
-  const guess = await limits.code(client.id);
+  const guess = await limits.code(client.id, client.email, link);
   if ("reason" in guess) return { ...guess, title: "Verification failed" };
   const use = await limits.codeOnce(factorId, code);
   if ("reason" in use) {

@@ -1,7 +1,7 @@
 /** Links to one shipment for a buyer or a driver, who have no account. */
 import { createHash, createHmac } from "node:crypto";
 import { z } from "zod";
-import { shortDay } from "../lib/dates.ts";
+import { shortDay, shortTime } from "../lib/dates.ts";
 import { env } from "../lib/env.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Client } from "../lib/session.server.ts";
@@ -27,9 +27,18 @@ export function shownShares(shipment: { id: string; name: string; shares: Share[
     const token = tokenOf(id);
     const address = hashOf(token) === token_hash ? `${env().origin}/s/${token}` : null;
     const words = `${shipment.name} (${shortId(shipment.id)}), where it is now: ${address}`;
-    return { id, address, until: shortDay(expires_at), chat: `https://wa.me/?text=${encodeURIComponent(words)}` };
+    return {
+      id,
+      address,
+      made: shortTime(madeAt(expires_at)),
+      until: shortDay(expires_at),
+      chat: `https://wa.me/?text=${encodeURIComponent(words)}`,
+    };
   });
 }
+
+/** Links last 30 days. */
+const madeAt = (expires_at: string) => new Date(Date.parse(expires_at) - 30 * 86_400_000).toISOString();
 
 /** Makes a link to a shipment of the client's for 30 days; `id` is the form's own: sent twice it makes one. Null when done. */
 export async function makeShare(client: Client, shipment_id: string, id: string): Promise<Refusal | null> {

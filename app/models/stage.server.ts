@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { read } from "../lib/content.server.ts";
+import { read, storageTariff } from "../lib/content.server.ts";
+import { dayInEastAfrica } from "../lib/dates.ts";
 import { fileFieldId, inOrder } from "./document.ts";
 import { PAYMENTS, STAGES, type Standing, type Step, whoseMove } from "./shipment.ts";
+import { isStorageUrgent, storageWords } from "./storage.ts";
 
 const Stage = z.object({
   name: z.string(),
@@ -37,4 +39,19 @@ export function pressOf(shipment: Standing & { documents: (Standing["documents"]
   if (first) return { words: `Upload the ${first.name}`, at: `#${fileFieldId(first.id)}` };
   const due = PAYMENTS.find(({ id }) => shipment.charges.some((one) => one.item === id && one.paid_at === null));
   return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
+}
+
+/** From this stage on the cargo is not in storage any more. */
+const cargoLeft = 9;
+
+/** What the free storage of a shipment is, and whether it ends or costs by now; null where nothing is known or it has left. */
+export function storageOf(shipment: {
+  stage: number;
+  arrival: { day: string; free_until: string; size: number } | null;
+}) {
+  const { stage, arrival } = shipment;
+  if (!arrival || stage >= cargoLeft) return null;
+  const today = dayInEastAfrica(new Date());
+  const at = { arrived: arrival.day, freeUntil: arrival.free_until, size: arrival.size };
+  return { text: storageWords(at, storageTariff, today), isUrgent: isStorageUrgent(at, today) };
 }

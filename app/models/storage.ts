@@ -47,6 +47,11 @@ export function storageWords(
   return `Free storage ended on ${until}. It costs about USD ${rateOn(day, size, tariff)} a day now (estimate).`;
 }
 
+/** Whether free storage ends in two days, or has ended. */
+export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: string): boolean {
+  return at(freeUntil) - at(today) <= 2 * dayLength;
+}
+
 /** USD a day on a day of storage. */
 function rateOn(day: number, size: number, { rates }: StorageTariff): number {
   const rate = rates.findLast(({ from_day }) => from_day <= day) ?? rates[0];

@@ -41,7 +41,7 @@ export default function Clients({ loaderData }: Route.ComponentProps) {
         </div>
         <Button className="mb-5">Find</Button>
       </Form>
-      {clients.length === 0 && <p className="text-quiet">No client is like that.</p>}
+      {clients.length === 0 && <p className="text-quiet">No client matches.</p>}
       {clients.length > 0 && (
         <ul className="ruled rounded-label border border-line bg-raised">
           {clients.map((client) => (

@@ -67,7 +67,7 @@ function Find({ filter }: { filter: Filter }) {
 /** The rows with a box each, and what is done with all that are ticked. */
 function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: string }) {
   const { shipments, filter, request } = props;
-  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment is like that.</p>;
+  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment matches.</p>;
   return (
     <Form method="post" action="/desk/shipments/move-many" id="many">
       <input type="hidden" name="request" value={request} />

@@ -1,7 +1,7 @@
 import { data, redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
 import { requireColleague } from "~/lib/desk.server";
-import { fileRoute, noForm } from "~/lib/file-route.server";
+import { fileRoute, isPressedHere, noForm } from "~/lib/file-route.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { takePlaceToSend } from "~/lib/uploads.server";
@@ -13,10 +13,8 @@ const file = fileRoute(async ({ request, context, params }) => {
   const { backend, id } = requireColleague(context);
   const { shipmentId = "", documentId = "" } = params;
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw data("Not found", { status: 404 });
-  // Opening is an act of somebody who pressed it here, not of another site's link or a browser that fetches ahead.
-  const { headers } = request;
-  if (headers.get("Sec-Fetch-Site") === "cross-site" || headers.has("Sec-Purpose"))
-    return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
+  // Opening is an act.
+  if (!isPressedHere(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const place = takePlaceToSend(context, id);
   if ("reason" in place) throw thrown(place);
   const document = { id: documentId, shipment: shipmentId };

@@ -35,7 +35,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     }),
     end: formOf(z.object({ link: z.uuid("Open this page again.") }), async (client: Client, { link }) => {
       const refused = await endShare(client, link);
-      return refused ?? { toast: "The link opens nothing any more" };
+      return refused ?? { toast: "Link ended" };
     }),
   });
 }
@@ -78,14 +78,16 @@ export default function SharePage({ loaderData, actionData }: Route.ComponentPro
               )}{" "}
               {link.address && (
                 <a href={link.address} target="_blank" rel="noreferrer" className={buttonLook()}>
-                  Look{nth(index)}
+                  See what they see{nth(index)}
                 </a>
               )}{" "}
               <ActForm id={`end-${link.id}`} act="end">
                 <input type="hidden" name="link" value={link.id} />
                 <Button look="quiet">End this link{nth(index)}</Button>
               </ActForm>
-              <span className="text-sm text-quiet">Until {link.until}</span>
+              <span className="text-sm text-quiet">
+                Made {link.made}, until {link.until}
+              </span>
             </div>
           </li>
         ))}

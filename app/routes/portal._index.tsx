@@ -11,17 +11,22 @@ export default function Welcome() {
   return (
     <>
       <Title>My Shipments</Title>
-      {who && (
-        <p className="text-lg">
-          Welcome, <span className="font-semibold">{who}</span>.
-        </p>
+      {/* Who looks for something wants to see what was found, on a phone without scrolling. */}
+      {pages.all === "" && (
+        <>
+          {who && (
+            <p className="text-lg">
+              Welcome, <span className="font-semibold">{who}</span>.
+            </p>
+          )}
+          <p className="mt-1 text-quiet">
+            {isEmpty
+              ? 'You have no shipments yet. Click "Create Shipment" to get started!'
+              : "Choose a shipment to see its stage, documents, payments and history."}
+          </p>
+          {!isEmpty && work && <WorkList work={work} />}
+        </>
       )}
-      <p className="mt-1 text-quiet">
-        {isEmpty
-          ? 'You have no shipments yet. Click "Create Shipment" to get started!'
-          : "Choose a shipment to see its stage, documents, payments and history."}
-      </p>
-      {!isEmpty && work && <WorkList work={work} />}
       {!isEmpty && <Find key={pages.all} {...pages} />}
     </>
   );
@@ -45,7 +50,14 @@ function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<
         ))}
       </ul>
       <p className="mt-3 text-sm text-quiet">
-        {yours > moves.length && `${upTo(yours - moves.length)} more are your move. `}
+        {yours > moves.length && (
+          <>
+            <Link to="/portal?turn=client" className="underline">
+              All {upTo(yours)} that are your move
+            </Link>
+            {". "}
+          </>
+        )}
         {upTo(ours)} with us, {upTo(closed)} closed.
       </p>
     </section>
@@ -72,7 +84,7 @@ function Find({ q, stage, turn, all }: Overview["pages"]) {
         className={`col-span-2 ${inputLook}`}
       />
       <select name="turn" aria-label="Whose move" defaultValue={turn ?? ""} className={inputLook}>
-        <option value="">Anybody's move</option>
+        <option value="">All moves</option>
         <option value="client">Your move</option>
         <option value="company">With us</option>
         <option value="closed">Closed</option>

@@ -10,6 +10,7 @@ import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { type Filter, filterOf, searchOf } from "~/models/desk";
+import { inOrder } from "~/models/document";
 import { shortId } from "~/models/shipment";
 import { listShipments, openPage, type ShipmentInList, type Work } from "~/models/shipment.server";
 import { moveOf, pressOf } from "~/models/stage.server";
@@ -75,11 +76,12 @@ function pagesOf({ q, stage, turn, page }: Filter, { length }: unknown[], hasOld
   };
 }
 
-const noneFound = "No shipment of yours is like that.";
+const noneFound = "No shipment matches.";
 
 /** What waits for the client, in words, and where it is done. */
 function workOf({ waiting, ...counts }: Work) {
-  const moves = waiting.map((one) => {
+  const moves = waiting.map((waits) => {
+    const one = { ...waits, documents: inOrder(waits.documents) };
     const { id, name } = one;
     return { id, name, text: moveOf(one).text, to: `/portal/${id}${pressOf(one)?.at ?? ""}` };
   });
@@ -91,9 +93,9 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   useSessionWatch(loaderData.person);
   const { who, person, toast, remind, shipments, pages, announcement, work } = loaderData;
   const onList = useMatch("/portal") !== null;
-  const Heading = onList ? "h1" : "h2";
+  const head = <Head key="head" onList={onList} />;
   return (
-    <div className="group grid gap-8 lg:grid-cols-[22rem_1fr]">
+    <div className="group grid gap-8 lg:grid-cols-[23rem_1fr] lg:grid-rows-[auto_auto_1fr]">
       {remind && (
         <div className="empty:hidden lg:col-span-2">
           <Flash toast={reminder} patient />
@@ -109,8 +111,9 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
           {announcement.text} <span className="text-sm text-quiet">{announcement.at}</span>
         </p>
       )}
-      {/* First in reading order, for its h1; to the right of the list on wide screens. */}
-      <div className="lg:order-last">
+      {/* What has the h1 comes first: the list's head beside the list alone, else the page. */}
+      {onList && head}
+      <div className="lg:col-start-2 lg:row-span-2">
         <Outlet
           context={
             {
@@ -123,24 +126,8 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
           }
         />
       </div>
-      <section
-        aria-labelledby="shipments-title"
-        className={onList ? "" : "hidden group-has-[dialog:modal]:block lg:block print:hidden"}
-      >
-        <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-          <Heading id="shipments-title" className="text-lg">
-            My Shipments
-          </Heading>
-          <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...opensOver}>
-            Create Shipment
-          </ButtonLink>
-        </div>
-        <p className="-mt-2 mb-2 flex gap-x-5 text-sm *:py-3 *:underline">
-          <Link to="/portal/2fa" {...opensOver}>
-            Manage 2FA
-          </Link>{" "}
-          <Link to="/portal/account">Account</Link>
-        </p>
+      {!onList && head}
+      <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${onList ? "" : besidePage}`}>
         {shipments.length > 0 && (
           <ul className="ruled rounded-label border border-line bg-raised">
             {shipments.map((shipment) => (
@@ -154,6 +141,32 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
           {pages.older !== null && <Link to={`/portal${pages.older}`}>Older</Link>}
         </p>
       </section>
+    </div>
+  );
+}
+
+/** On phones only the page in view, unless it is a dialog over the list. */
+const besidePage = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
+
+/** The list's title, and what is not about one shipment. */
+function Head({ onList }: { onList: boolean }) {
+  const Heading = onList ? "h1" : "h2";
+  return (
+    <div className={`-mb-6 lg:col-start-1 lg:row-start-auto ${onList ? "" : besidePage}`}>
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <Heading id="shipments-title" className="text-lg">
+          My Shipments
+        </Heading>
+        <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...opensOver}>
+          Create Shipment
+        </ButtonLink>
+      </div>
+      <p className="flex gap-x-5 text-sm *:py-3 *:underline">
+        <Link to="/portal/2fa" {...opensOver}>
+          Manage 2FA
+        </Link>{" "}
+        <Link to="/portal/account">Account</Link>
+      </p>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { portalMiddleware, requireClient } from "~/lib/session.server";
 import { documentWords } from "~/models/document-words.server";
 import { chargeWords, lastStage, PAYMENTS, shortId } from "~/models/shipment";
 import { getShipment, openPage } from "~/models/shipment.server";
-import { moveOf } from "~/models/stage.server";
+import { moveOf, storageOf } from "~/models/stage.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
 
 /** Without the site around it: a sheet of paper has nothing to press. */
@@ -29,6 +29,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   if ("reason" in shipment) throw thrown(shipment);
   const { id, name, awb, stage, status, created_at, changed_at, documents, charges, tracking_events } = shipment;
   const office = theCompany.offices[0];
+  const storage = storageOf(shipment);
   return {
     company: [theCompany.name, office?.address, office?.phone, office?.email],
     facts: [
@@ -39,6 +40,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       ["Last change", eastAfricaTime(changed_at)],
       ["Stage", `${stage} of ${lastStage}, ${status}`],
       ["Next", moveOf(shipment).text],
+      ...(storage ? [["Free storage", storage.text]] : []),
     ],
     name,
     short: shortId(id),

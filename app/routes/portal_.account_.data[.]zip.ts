@@ -1,5 +1,6 @@
+import { redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
-import { fileRoute, noForm } from "~/lib/file-route.server";
+import { fileRoute, isPressedHere, noForm } from "~/lib/file-route.server";
 import { limitsOf } from "~/lib/limits.server";
 import { log, pseudonym } from "~/lib/log.server";
 import { thrown } from "~/lib/refusal.server";
@@ -8,7 +9,8 @@ import { companyBackend, forLongReads } from "~/lib/supabase.server";
 import { dataArchive } from "~/models/own-data.server";
 
 /** Everything about the client and their files, made while it is sent. */
-const archive = fileRoute(async ({ context }) => {
+const archive = fileRoute(async ({ context, request }) => {
+  if (!isPressedHere(request)) return redirect("/portal/account", 303);
   const client = requireClient(context);
   const attempt = await limitsOf(context).archive(client.id);
   if ("reason" in attempt) throw thrown(attempt);

@@ -1,4 +1,5 @@
 import { data } from "react-router";
+import { Stations } from "~/components/portal/route-line";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { theCompany } from "~/lib/content.server";
@@ -53,7 +54,7 @@ export default function SharedShipment({ loaderData: shipment }: Route.Component
       <p className="text-sm text-quiet">
         Stage {stage} of {STAGES.length}. Last change: {changed}
       </p>
-      <progress className="mt-3 w-full accent-action" max={STAGES.length} value={stage} aria-label="Stages reached" />
+      <Stations stage={stage} />
       <h2 className="mt-6 mb-2 text-base font-semibold">History</h2>
       {events.length === 0 && <p className="text-quiet">No tracking history yet.</p>}
       <ol className="ruled">

@@ -8,8 +8,8 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
--- GoTrue's tables of second factors. Not GoTrue's are the last three columns of mfa_factors: how many wrong codes in a
--- row, since when, and the time step of the last accepted code.
+-- GoTrue's tables of second factors. Not GoTrue's is the last column of mfa_factors: the time step of the last accepted
+-- code.
 create table if not exists auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -20,8 +20,6 @@ create table if not exists auth.mfa_factors (
   updated_at timestamptz not null default now(),
   secret text,
   last_challenged_at timestamptz,
-  wrong_codes integer not null default 0,
-  wrong_since timestamptz,
   accepted_step bigint not null default 0
 );
 create unique index if not exists mfa_factors_user_friendly_name_unique

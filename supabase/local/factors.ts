@@ -15,7 +15,7 @@ import {
   withUserFactors,
 } from "./assurance.ts";
 import type { Database } from "./database.ts";
-import { countWrongCode, type Factor, factorsOf, findFactor, remove } from "./factor-rows.ts";
+import { type Factor, factorsOf, findFactor, remove } from "./factor-rows.ts";
 import { failure } from "./failure.ts";
 import { transaction } from "./migrate.ts";
 import { withActionLink } from "./recovery.ts";
@@ -136,21 +136,18 @@ async function verify(rules: Rules, request: Request, caller: Caller, factor: Fa
   if (!input.code) return failure(400, "validation_failed", "Code needs to be non-empty");
   const open = await openChallenge(db, factor.id, input.challenge_id ?? "");
   if (open !== "open") return open;
-  if (factor.paused) return failure(429, "over_request_rate_limit", "Too many wrong codes. Try again later.");
 
   const totp = new TOTP({ secret: Secret.fromBase32(factor.secret) });
   const delta = /^\d{6}$/.test(input.code) ? totp.validate({ token: input.code, window: 1 }) : null;
   const step = Math.floor(Date.now() / 30_000) + (delta ?? 0);
-  if (delta === null || step <= factor.accepted_step) {
-    await countWrongCode(db, factor.id);
+  if (delta === null || step <= factor.accepted_step)
     return failure(422, "mfa_verification_failed", "Invalid TOTP code entered");
-  }
 
   return transaction(db, async () => {
     await db.query("update auth.mfa_challenges set verified_at = now() where id = $1", [input.challenge_id]);
     await db.query(
       `update auth.mfa_factors set
-         status = 'verified', updated_at = now(), accepted_step = $2, wrong_codes = 0, wrong_since = null
+         status = 'verified', updated_at = now(), accepted_step = $2
        where id = $1`,
       [factor.id, step],
     );

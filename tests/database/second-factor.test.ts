@@ -236,19 +236,14 @@ describe("a code", () => {
     expect((await verify(old.data?.id ?? "")).error?.code).toBe("mfa_challenge_expired");
   });
 
-  test("that is wrong five times pauses the factor, the right one included, for 15 minutes", async () => {
+  test("that is wrong many times pauses nothing, as on a hosted backend: the site counts, and locks no owner out", async () => {
     const client = await protectedClient();
     const half = await signIn(client.email);
     const give = (code: string) => half.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
-    for (let wrong = 0; wrong < 5; wrong += 1) {
+    for (let wrong = 0; wrong < 7; wrong += 1) {
       expect((await give(await client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
     }
-    expect((await give(await client.app.freshCode())).error?.code).toBe("over_request_rate_limit");
-    await world.backend.db.query(
-      "update auth.mfa_factors set wrong_since = now() - interval '16 minutes' where id = $1",
-      [client.factorId],
-    );
-    expect((await give(await client.app.usedCode())).error).toBeNull();
+    expect((await give(await client.app.freshCode())).error).toBeNull();
   });
 });
 

@@ -490,7 +490,7 @@ describe("the list of shipments", () => {
     expect(await found(`q=${encodeURIComponent(owner.email)}`)).toEqual(["Coffee_beans", "Tea 100% <pure>"]);
     expect(await found("q=Coffee%25")).toEqual([]);
     const none = await clerk.browser.open("/desk/shipments?q=nobody-has-this");
-    expect([none.status, none.text.includes("No shipment is like that.")]).toEqual([200, true]);
+    expect([none.status, none.text.includes("No shipment matches.")]).toEqual([200, true]);
   });
 
   test("is filtered by stage and by whose move it is, and the form shows what was asked", async () => {
@@ -848,7 +848,7 @@ describe("an account of a client", () => {
         [`/desk/clients/${person.id}`],
       ]);
     }
-    expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client is like that.");
+    expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
     for (const id of ["0b51e3a8-0000-4000-8000-000000000000", "not-a-uuid", lead.id]) {
       const answers = [await clerk.browser.open(`/desk/clients/${id}`)];
       answers.push(await read(await clerk.browser.post(`/desk/clients/${id}`, { act: "close", reason: "x" })));

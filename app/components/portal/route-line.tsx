@@ -24,7 +24,6 @@ export function RouteLine(props: {
   press?: { words: string; at: string } | null;
 }) {
   const { stage, status, step, press } = props;
-  const x = (index: number) => 10 + index * 20;
   const stations = STAGES.map((name, index) => (
     <li
       key={name}
@@ -46,32 +45,13 @@ export function RouteLine(props: {
         </p>
       </div>
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
-      <svg viewBox="0 0 200 14" width="200" height="14" aria-hidden="true" className="my-3 w-full">
-        <path d={`M${x(0)} 7H${x(9)}`} className="stroke-line" strokeWidth="1.4" />
-        <path d={`M${x(0)} 7H${x(stage - 1)}`} className="stroke-done" strokeWidth="1.4" />
-        {STAGES.map((name, index) => (
-          <circle
-            key={name}
-            cx={x(index)}
-            cy="7"
-            r={index === stage - 1 ? 4.4 : 2.8}
-            strokeWidth="1.4"
-            className={
-              index < stage - 1 || stage === STAGES.length
-                ? "fill-done stroke-done"
-                : index === stage - 1
-                  ? "fill-action stroke-action"
-                  : "fill-raised stroke-edge"
-            }
-          />
-        ))}
-      </svg>
+      <Stations stage={stage} />
       {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
-      <p aria-hidden className="mb-3 flex justify-between gap-3 text-xs text-quiet lg:hidden">
-        <span>{STAGES[stage - 2]}</span> <b className="text-ink">{status}</b>{" "}
+      <p aria-hidden className="mb-3 grid grid-cols-3 gap-2 text-xs text-quiet lg:hidden">
+        <span>{STAGES[stage - 2]}</span> <b className="text-center text-ink">{status}</b>{" "}
         <span className="text-right">{STAGES[stage]}</span>
       </p>
-      <ol className="mb-3 hidden grid-cols-10 text-center text-[0.625rem] leading-tight wrap-normal lg:grid xl:text-[0.6875rem]">
+      <ol className="mb-3 hidden grid-cols-10 gap-x-1 text-center text-[0.6875rem] leading-tight wrap-normal lg:grid">
         {stations}
       </ol>
       {step && (
@@ -91,5 +71,32 @@ export function RouteLine(props: {
         <ol className="mt-1 list-decimal pl-6">{stations}</ol>
       </details>
     </section>
+  );
+}
+
+/** The line alone, without words: where a shipment stands among the ten stages. */
+export function Stations({ stage }: { stage: number }) {
+  const x = (index: number) => 10 + index * 20;
+  return (
+    <svg viewBox="0 0 200 14" width="200" height="14" aria-hidden="true" className="my-3 w-full">
+      <path d={`M${x(0)} 7H${x(9)}`} className="stroke-line" strokeWidth="1.4" />
+      <path d={`M${x(0)} 7H${x(stage - 1)}`} className="stroke-done" strokeWidth="1.4" />
+      {STAGES.map((name, index) => (
+        <circle
+          key={name}
+          cx={x(index)}
+          cy="7"
+          r={index === stage - 1 ? 4.4 : 2.8}
+          strokeWidth="1.4"
+          className={
+            index < stage - 1 || stage === STAGES.length
+              ? "fill-done stroke-done"
+              : index === stage - 1
+                ? "fill-action stroke-action"
+                : "fill-raised stroke-edge"
+          }
+        />
+      ))}
+    </svg>
   );
 }

@@ -45,6 +45,9 @@ export function Facts({ shipment, answer, request }: SectionProps) {
           </p>
         )}
         <Folded title={arrival ? "Change the arrival" : "The cargo has arrived"} open={arrived.refused !== undefined}>
+          <p className="mb-3 text-sm text-quiet">
+            Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
+          </p>
           <ActForm id={arrived.id} act="arrival" seen={version} request={request}>
             <SelectField
               field={showing(arrived.fields.place, arrived.refused, arrival?.place ?? "")}

@@ -5,8 +5,9 @@ import { Card } from "~/components/ui/card";
 import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 
-/** The three payments. Their buttons only show a toast. */
-export function Payments({ action, charges }: { action: string; charges: Record<string, string> }) {
+/** The three payments. Their buttons only show a toast; what the company marked as paid has none. */
+export function Payments(props: { action: string; charges: Record<string, { words: string; paid: boolean }> }) {
+  const { action, charges } = props;
   return (
     <Card title="Payments" id="payments">
       <ul className="ruled">
@@ -14,19 +15,22 @@ export function Payments({ action, charges }: { action: string; charges: Record<
           <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">
             <span>
               {payment.name}
-              <span className="block text-sm wrap-anywhere text-quiet"> {charges[payment.id]}</span>
+              <span className="block text-sm wrap-anywhere text-quiet"> {charges[payment.id]?.words}</span>
             </span>
-            <Form
-              method="post"
-              action={action}
-              preventScrollReset
-              onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
-            >
-              <input type="hidden" name="payment" value={payment.id} />
-              <Button>
-                Pay<span className="sr-only"> {payment.name}</span>
-              </Button>
-            </Form>
+            {!charges[payment.id]?.paid && (
+              <Form
+                method="post"
+                action={action}
+                preventScrollReset
+                className="shrink-0"
+                onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
+              >
+                <input type="hidden" name="payment" value={payment.id} />
+                <Button>
+                  Pay<span className="sr-only"> {payment.name}</span>
+                </Button>
+              </Form>
+            )}
           </li>
         ))}
       </ul>

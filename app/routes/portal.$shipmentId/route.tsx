@@ -3,8 +3,7 @@ import { opensOver } from "~/components/dialog";
 import { Problems } from "~/components/form";
 import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
-import { storageTariff, theCompany } from "~/lib/content.server";
-import { dayInEastAfrica } from "~/lib/dates";
+import { theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
@@ -12,8 +11,7 @@ import { fileFieldId } from "~/models/document";
 import { documentWords } from "~/models/document-words.server";
 import { chargeWords, lastStage, shortId } from "~/models/shipment";
 import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
-import { moveOf, pressOf } from "~/models/stage.server";
-import { storageWords } from "~/models/storage";
+import { moveOf, pressOf, storageOf } from "~/models/stage.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
 import { Payments } from "./payments";
@@ -23,7 +21,7 @@ import type { UploadRefused } from "./upload";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await theShipment(context, params.shipmentId, url);
-  const { id, name, stage, status, awb, documents, charges, arrival, tracking_events } = shipment;
+  const { id, name, stage, status, awb, documents, charges, tracking_events } = shipment;
   const search = listSearch(url);
   return {
     search,
@@ -39,17 +37,11 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     step: moveOf(shipment),
     press: pressOf(shipment),
     mail: theCompany.offices[0]?.email,
-    charges: Object.fromEntries(charges.map((charge) => [charge.item, chargeWords(charge)])),
-    storage: arrival && stage < cargoLeft ? storageOf(arrival) : null,
+    charges: Object.fromEntries(
+      charges.map((charge) => [charge.item, { words: chargeWords(charge), paid: charge.paid_at !== null }]),
+    ),
+    storage: storageOf(shipment),
   };
-}
-
-/** From this stage on the cargo is not in storage any more. */
-const cargoLeft = 9;
-
-function storageOf({ day, free_until, size }: { day: string; free_until: string; size: number }): string {
-  const today = dayInEastAfrica(new Date());
-  return storageWords({ arrived: day, freeUntil: free_until, size }, storageTariff, today);
 }
 
 /** Takes the file of one document. */
@@ -107,7 +99,9 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
       </p>
       <RouteLine stage={stage} status={shipment.status} step={step} press={press} />
-      {storage && <p className="mt-4 text-sm">{storage}</p>}
+      {storage && (
+        <p className={`mt-4 text-sm ${storage.isUrgent ? "font-semibold text-needs-you" : ""}`}>{storage.text}</p>
+      )}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
         <div className="grid content-start gap-6">

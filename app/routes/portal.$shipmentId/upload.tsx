@@ -69,7 +69,7 @@ export function UploadForm(props: {
             accept={acceptedFiles}
             aria-invalid={problem ? true : undefined}
             aria-describedby={problem ? `${id}-error` : undefined}
-            className={`${inputLook} ${fileButtonLook} flex-1 basis-52`}
+            className={`${inputLook} ${fileButtonLook} flex-1 scroll-mt-36 basis-52`}
             onChange={({ currentTarget: { files } }) =>
               files?.[0] ? choose(document.id, files[0]) : forget(document.id)
             }

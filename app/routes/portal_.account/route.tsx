@@ -176,7 +176,7 @@ function Data({ account, answer }: Part) {
           {erasureAsked
             ? `You asked us on ${erasureAsked} to erase your account. We answer by mail.`
             : keptUntil
-              ? `The law has us keep your shipments until ${keptUntil}. You can ask all the same: we say what can go, and when.`
+              ? `The law requires us to keep your shipments until ${keptUntil}. You can ask all the same: we say what can go, and when.`
               : "Your account, your shipments and their files are deleted for good. We answer by mail."}
         </p>
         {erasureAsked && <input type="hidden" name="keep" value="yes" />}

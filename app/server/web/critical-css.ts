@@ -39,7 +39,7 @@ export async function finishPage(
   const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
     ([tag]) => tag,
   );
-  const css = await rulesFor(html, sheets.map((tag) => text(tag, files)).join(""));
+  const css = await rulesFor(html, sheets.map((tag) => text(tag, files)).join(""), isAlone);
   const [first] = sheets;
   if (!first || !css) return { html: withFiles(html, files), policy };
   html = html.replace(first, () => `<style>${css}</style>${first}`);
@@ -69,8 +69,11 @@ function text(tag: string, files: ReadonlyMap<string, Stored>): string {
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** The rules of a stylesheet that a page may use, whatever its elements do later without script. */
-async function rulesFor(html: string, css: string): Promise<string> {
+/**
+ * The rules of a stylesheet that a page may use, whatever its elements do later without script; with those of paper for a
+ * page that has no other stylesheet.
+ */
+async function rulesFor(html: string, css: string, isAlone: boolean): Promise<string> {
   const names = namesIn(html);
   const key = names.join(" ");
   const known = rules.get(key);
@@ -84,7 +87,8 @@ async function rulesFor(html: string, css: string): Promise<string> {
     // The drawings in public/art use the colour variables too.
     safelist: { variables: [/^--color-/] },
   });
-  const used = withoutUnread(purged?.css ?? css);
+  const all = purged?.css ?? css;
+  const used = withoutUnread(isAlone ? all : withoutPaper(all));
   rules.set(key, used);
   return used;
 }
@@ -107,21 +111,22 @@ function unescaped(value: string): string {
   return value.replaceAll("&amp;", "&").replaceAll("&gt;", ">").replaceAll("&#x27;", "'").replaceAll("&quot;", '"');
 }
 
-/** Removes the licence, print rules, and the initial values of Tailwind's variables that no remaining rule uses. */
+const withoutPaper = (css: string) => css.replace(/@media print\{(?:[^{}]+\{[^{}]*\})*\}/g, "");
+
+/** Removes the licence, and the initial values of Tailwind's variables that no remaining rule uses. */
 function withoutUnread(css: string): string {
   const isRead = (name: string) => css.includes(`var(${name}`);
   return css
     .replace(/^\/\*![^*]*\*\/\s*/, "")
-    .replace(/@media print\{(?:[^{}]+\{[^{}]*\})*\}/g, "")
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isRead(name) ? declaration : ""));
 }
 
 /**
- * Throws when withoutUnread() would no longer recognize what it removes from this stylesheet of the build, because
+ * Throws when withoutUnread() and withoutPaper() would no longer recognize what they remove from this stylesheet of the build, because
  * Tailwind or its minifier writes it in another way.
  */
 export function checkStylesheet(css: string): void {
-  const left = withoutUnread(css.replaceAll("var(", "("));
+  const left = withoutUnread(withoutPaper(css.replaceAll("var(", "(")));
   for (const part of [/\/\*!/, /@media print\s*\{/, /--tw-[\w-]+\s*:/]) {
     if (part.test(css) && !part.test(left)) continue;
     throw new Error(`The stylesheet has another form now: look at ${part} in app/server/web/critical-css.ts`);

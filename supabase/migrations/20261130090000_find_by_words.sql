@@ -1,0 +1,217 @@
+-- Finding a shipment by words and by a number as it is spoken, and what is urgent first among what waits.
+
+-- The letters and digits of a number such as "MEDU-NB 889201", as people write it in many ways.
+create function private.bare_number(number text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select translate(number, ' -/.', '')
+$$;
+revoke all on function private.bare_number(text) from public, anon;
+grant execute on function private.bare_number(text) to authenticated;
+
+-- As before: each word of the search has to be in the name or in the AWB/BL, or the whole search is the AWB/BL or the
+-- beginning of an id. Spaces and hyphens of an AWB/BL count for nothing.
+create or replace function private.own_shipments(
+  q text, stage integer, turn text, skip integer, most integer, before timestamptz default null, before_id uuid default null
+) returns jsonb
+language plpgsql stable
+security invoker
+set search_path = ''
+as $$
+declare
+  words text[];
+  number text;
+  ids uuid[];
+  conditions text := 'shipment.user_id = $1';
+  word integer;
+  found jsonb;
+begin
+  if coalesce(btrim(q), '') = '' then
+    null;
+  elsif char_length(q) > 254 then
+    -- No name is so long.
+    conditions := 'false';
+  else
+    -- No name has so many words: more of them ask for nothing more.
+    words := (array(
+      select private.anywhere(one) from regexp_split_to_table(btrim(q), '\s+') as one
+    ))[:8];
+    number := private.anywhere(coalesce(nullif(private.bare_number(q), ''), q));
+    ids := private.ids_beginning(q);
+    conditions := conditions || ' and (private.bare_number(shipment.awb) ilike $3 or shipment.id between $4 and $11 or (true';
+    for word in 1 .. cardinality(words) loop
+      conditions := conditions || format(' and (shipment.name ilike ($2)[%1$s] or shipment.awb ilike ($2)[%1$s])', word);
+    end loop;
+    conditions := conditions || '))';
+  end if;
+  if stage is not null then
+    conditions := conditions || ' and shipment.stage = $5';
+  end if;
+  if turn is not null then
+    conditions := conditions || ' and shipment.turn = $6';
+  end if;
+  if before is not null then
+    conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
+  end if;
+  execute format($query$
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', found.id, 'name', found.name, 'status', found.status, 'stage', found.stage, 'awb', found.awb,
+      'turn', found.turn, 'changed_at', found.changed_at, 'created_at', found.created_at
+    ) order by found.created_at desc, found.id desc), '[]'::jsonb)
+    from (
+      select shipment.* from public.shipments as shipment where %s
+      order by shipment.created_at desc, shipment.id desc
+      offset $7 limit $8
+    ) as found
+  $query$, conditions)
+  into found
+  using auth.uid(), words, number, ids[1], stage, turn, skip, most, before, before_id, ids[2];
+  return found;
+end
+$$;
+
+create index documents_sent_back on public.documents (user_id, sent_back_at) where sent_back_at is not null;
+create index charges_due on public.charges (due_on, shipment_id) where paid_at is null and due_on is not null;
+
+-- What waits for the caller: at most six shipments, first those with a document that was sent back, then those with a charge
+-- by the day it is due, then those that have waited longest; and how many are whose. Counts stop at 100.
+create function private.own_work() returns jsonb
+language sql stable
+security invoker
+set search_path = ''
+as $$
+  with urgent as (
+    (
+      select shipment.id, 0 as rank, document.sent_back_at as at
+      from public.documents as document
+      join public.shipments as shipment on shipment.id = document.shipment_id
+      where document.user_id = (select auth.uid()) and document.sent_back_at is not null and not document.uploaded
+        and shipment.turn = 'client'
+      order by document.sent_back_at
+      limit 24
+    )
+    union all
+    (
+      select shipment.id, 1, charge.due_on::timestamptz
+      from public.charges as charge
+      join public.shipments as shipment on shipment.id = charge.shipment_id
+      where charge.paid_at is null and charge.due_on is not null
+        and shipment.user_id = (select auth.uid()) and shipment.turn = 'client'
+      order by charge.due_on
+      limit 18
+    )
+    union all
+    (
+      select id, 2, turn_since from public.shipments
+      where user_id = (select auth.uid()) and turn = 'client'
+      order by turn_since, id
+      limit 6
+    )
+  ),
+  first as (
+    select distinct on (urgent.id) urgent.id, urgent.rank, urgent.at from urgent order by urgent.id, urgent.rank, urgent.at
+  ),
+  shown as (
+    select shipment.id, shipment.name, shipment.stage, first.rank, first.at
+    from first join public.shipments as shipment on shipment.id = first.id
+    order by first.rank, first.at, first.id
+    limit 6
+  )
+  select jsonb_build_object(
+    'waiting', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', shown.id, 'name', shown.name, 'stage', shown.stage,
+        'documents', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'sent_back_at', document.sent_back_at
+          )), '[]'::jsonb)
+          from public.documents as document where document.shipment_id = shown.id and not document.uploaded
+        ),
+        'charges', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'item', charge.item, 'due_on', charge.due_on, 'paid_at', charge.paid_at
+          )), '[]'::jsonb)
+          from public.charges as charge where charge.shipment_id = shown.id and charge.paid_at is null
+        )
+      ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
+      from shown
+    ),
+    'yours', (
+      select count(*) from (
+        select from public.shipments where user_id = (select auth.uid()) and turn = 'client' limit 100
+      ) as counted
+    ),
+    'ours', (
+      select count(*) from (
+        select from public.shipments where user_id = (select auth.uid()) and turn = 'company' limit 100
+      ) as counted
+    ),
+    'closed', (
+      select count(*) from (
+        select from public.shipments where user_id = (select auth.uid()) and turn = 'closed' limit 100
+      ) as counted
+    )
+  )
+$$;
+revoke all on function private.own_work() from public, anon;
+grant execute on function private.own_work() to authenticated;
+
+-- As before, with the work of private.own_work.
+create or replace function public.portal_page(
+  page integer default 1, opened uuid default null, q text default null, stage integer default null, turn text default null
+) returns jsonb
+language sql stable
+security invoker
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'caller', private.caller(),
+    'announcement', (
+      select jsonb_build_object('text', text, 'begun_at', begun_at) from public.announcements where ended_at is null
+    ),
+    'shipments', private.own_shipments(
+      portal_page.q, portal_page.stage, portal_page.turn, (greatest(portal_page.page, 1) - 1) * 20, 21
+    ),
+    'work', case when portal_page.opened is null then private.own_work() end,
+    'shipment', (
+      select jsonb_build_object(
+        'id', shipment.id, 'name', shipment.name, 'status', shipment.status, 'stage', shipment.stage,
+        'awb', shipment.awb, 'turn', shipment.turn, 'changed_at', shipment.changed_at,
+        'created_at', shipment.created_at, 'version', shipment.version, 'shares', private.shares_of(shipment.id),
+        'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
+          'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
+          'free_until', shipment.free_until
+        ) end,
+        'charges', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
+            'note', charge.note, 'paid_at', charge.paid_at
+          )), '[]'::jsonb)
+          from public.charges as charge
+          where charge.shipment_id = shipment.id
+        ),
+        'documents', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
+            'sent_back_at', document.sent_back_at, 'sent_back_reason', document.sent_back_reason,
+            'file_name', document.file_name, 'file_size', document.file_size, 'uploaded_at', document.uploaded_at,
+            'version', document.version
+          )), '[]'::jsonb)
+          from public.documents as document
+          where document.shipment_id = shipment.id
+        ),
+        'tracking_events', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note,
+            'created_at', event.created_at
+          ) order by event.created_at desc, event.id desc), '[]'::jsonb)
+          from public.tracking_events as event
+          where event.shipment_id = shipment.id
+        )
+      )
+      from public.shipments as shipment
+      where shipment.id = portal_page.opened and shipment.user_id = (select auth.uid())
+    )
+  )
+$$;
