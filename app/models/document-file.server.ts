@@ -1,6 +1,7 @@
 /** The stored files of documents: opened after the database has judged who asks, and given out as downloads. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { env } from "../lib/env.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import type { Place } from "../lib/uploads.server.ts";
@@ -98,6 +99,8 @@ export function fileAnswer(
 
 /** In bytes: what is handed over at once. */
 const piece = 65_536;
+/** In seconds: how long a reader may be slower than SLOWEST_KIB. */
+const patience = 60;
 
 function bodyOf(
   content: Uint8Array,
@@ -109,10 +112,17 @@ function bodyOf(
     return null;
   }
   signal.addEventListener("abort", release);
+  const { bytesPerSecond } = env().limits;
+  const began = performance.now();
   let sent = 0;
   return new ReadableStream(
     {
       pull(controller) {
+        const seconds = (performance.now() - began) / 1000;
+        if (seconds > patience && sent < seconds * bytesPerSecond) {
+          release();
+          return controller.error(new Error("The reader is too slow."));
+        }
         controller.enqueue(content.subarray(sent, sent + piece));
         sent += piece;
         if (sent < content.length) return;
