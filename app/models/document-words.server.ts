@@ -22,13 +22,13 @@ const states = { missing: "Not uploaded", uploaded: "Uploaded, we check it next"
 /**
  * A document in words: "Sent back 12 May: page 2 is unreadable", and its file as "invoice-2291.pdf, 212 KB, 14:05 EAT". A
  * file from before names were kept goes by its document's. `address` is where the file of this `shipment` is opened and
- * taken back, with `search`, the filter of the list beside it.
+ * taken back, with `search`, the filter of the list beside it. `timeOf` writes its time.
  */
-export function documentWords(document: Told, shipment: string, search: string) {
+export function documentWords(document: Told, shipment: string, search: string, timeOf = shortTime) {
   const { id, name, sent_back_at, sent_back_reason, file_name, file_size, uploaded_at, version } = document;
   const state = documentState(document);
   const words = sent_back_at ? `Sent back ${shortDay(sent_back_at)}: ${sent_back_reason}` : states[state];
-  const file = [file_name ?? name, file_size && inWords(file_size), uploaded_at && shortTime(uploaded_at)];
+  const file = [file_name ?? name, file_size && inWords(file_size), uploaded_at && timeOf(uploaded_at)];
   return {
     id,
     name,

@@ -6,7 +6,7 @@ import { useSessionWatch } from "~/components/portal/session-watch";
 import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
 import { failure } from "~/lib/answer.server";
-import { eastAfricaTime } from "~/lib/dates";
+import { eastAfricaTime, shortTime } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
 import { type Filter, filterOf, searchOf } from "~/models/desk";
@@ -56,7 +56,7 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
 
 /** What a row of the list says. */
 function rowOf({ id, name, awb, status, turn, changed_at }: ShipmentInList) {
-  return { id, name, numbers: [shortId(id), awb].join(" "), status, turn, changed: eastAfricaTime(changed_at) };
+  return { id, name, numbers: [shortId(id), awb].join(" "), status, turn, changed: shortTime(changed_at) };
 }
 
 /**
@@ -95,52 +95,54 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
   const onList = useMatch("/portal") !== null;
   const head = <Head key="head" onList={onList} />;
   return (
-    <div className="group grid gap-8 lg:grid-cols-[23rem_1fr] lg:grid-rows-[auto_auto_1fr]">
+    <div className="group">
       {remind && (
-        <div className="empty:hidden lg:col-span-2">
+        <div className="mb-8 empty:hidden">
           <Flash toast={reminder} patient />
         </div>
       )}
       {toast && (
-        <div className="empty:hidden lg:col-span-2">
+        <div className="mb-8 empty:hidden">
           <Flash toast={toast} />
         </div>
       )}
       {announcement && (
-        <p className="border-l-4 border-needs-you pl-4 lg:col-span-2 print:hidden">
+        <p className="mb-8 border-l-4 border-needs-you pl-4 print:hidden">
           {announcement.text} <span className="text-sm text-quiet">{announcement.at}</span>
         </p>
       )}
-      {/* What has the h1 comes first: the list's head beside the list alone, else the page. */}
-      {onList && head}
-      <div className="lg:col-start-2 lg:row-span-2">
-        <Outlet
-          context={
-            {
-              who,
-              person,
-              isEmpty: shipments.length === 0 && !pages.none && !toast,
-              work,
-              pages,
-            } satisfies Overview
-          }
-        />
+      <div className="grid gap-8 lg:grid-flow-row-dense lg:grid-cols-[23rem_1fr] lg:grid-rows-[auto_1fr]">
+        {/* What has the h1 comes first: the list's head beside the list alone, else the page. */}
+        {onList && head}
+        <div className="lg:col-start-2 lg:row-span-2">
+          <Outlet
+            context={
+              {
+                who,
+                person,
+                isEmpty: shipments.length === 0 && !pages.none && !toast,
+                work,
+                pages,
+              } satisfies Overview
+            }
+          />
+        </div>
+        {!onList && head}
+        <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${onList ? "" : besidePage}`}>
+          {shipments.length > 0 && (
+            <ul className="ruled rounded-label border border-line bg-raised">
+              {shipments.map((shipment) => (
+                <ShipmentRow key={shipment.id} shipment={shipment} search={pages.search} />
+              ))}
+            </ul>
+          )}
+          {pages.none && <p className="text-quiet">{pages.none}</p>}
+          <p className="mt-2 flex justify-between gap-x-5 text-sm *:py-3 *:underline">
+            {pages.newer !== null && <Link to={`/portal${pages.newer}`}>Newer</Link>}
+            {pages.older !== null && <Link to={`/portal${pages.older}`}>Older</Link>}
+          </p>
+        </section>
       </div>
-      {!onList && head}
-      <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${onList ? "" : besidePage}`}>
-        {shipments.length > 0 && (
-          <ul className="ruled rounded-label border border-line bg-raised">
-            {shipments.map((shipment) => (
-              <ShipmentRow key={shipment.id} shipment={shipment} search={pages.search} />
-            ))}
-          </ul>
-        )}
-        {pages.none && <p className="text-quiet">{pages.none}</p>}
-        <p className="mt-2 flex justify-between gap-x-5 text-sm *:py-3 *:underline">
-          {pages.newer !== null && <Link to={`/portal${pages.newer}`}>Newer</Link>}
-          {pages.older !== null && <Link to={`/portal${pages.older}`}>Older</Link>}
-        </p>
-      </section>
     </div>
   );
 }
@@ -152,7 +154,7 @@ const besidePage = "hidden group-has-[dialog:modal]:block lg:block print:hidden"
 function Head({ onList }: { onList: boolean }) {
   const Heading = onList ? "h1" : "h2";
   return (
-    <div className={`-mb-6 lg:col-start-1 lg:row-start-auto ${onList ? "" : besidePage}`}>
+    <div className={`-mb-6 lg:col-start-1 ${onList ? "" : besidePage}`}>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <Heading id="shipments-title" className="text-lg">
           My Shipments
@@ -196,11 +198,11 @@ function ShipmentRow({ shipment, search }: { shipment: Loaded["shipments"][numbe
       >
         <span className="block font-semibold">{name} </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span className="font-mono wrap-anywhere">{numbers} </span>
           <span>{status} </span>
+          <span className="tabular-nums">{changed} </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <Actor who={turn} /> <span className="tabular-nums">{changed}</span>
+          <Actor who={turn} /> <span className="font-mono wrap-anywhere">{numbers}</span>
         </span>
       </NavLink>
     </li>

@@ -44,7 +44,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     ],
     name,
     short: shortId(id),
-    documents: documents.map((one) => documentWords(one, id, "")),
+    documents: documents.map((one) => documentWords(one, id, "", eastAfricaTime)),
     charges: PAYMENTS.flatMap((payment) => {
       const charge = charges.find(({ item }) => item === payment.id);
       return charge ? [{ name: payment.name, words: chargeWords(charge) }] : [];
