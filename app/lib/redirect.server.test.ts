@@ -69,6 +69,8 @@ test.each([
   "/portal/5a000000-0000-4000-8000-000000000001",
   "/portal/5a000000-0000-4000-8000-000000000001/documents/bill-of-lading",
   "/portal?page=2",
+  "/portal?q=tea&turn=&stage=",
+  "/portal?q=&turn=&stage=&page=",
   "/portal/5a000000-0000-4000-8000-000000000001?page=123456",
   "/portal/5a000000-0000-4000-8000-000000000001?q=tea&turn=client&page=2",
 ])("%s is a page of the portal and of the site", (path) => {
@@ -86,6 +88,8 @@ test.each([
   "/portal?page=1234567",
   "/portal?q=tea&page=2&q=tea&page=2&q=tea",
   "/portal?turn=//evil.example",
+  "/portal?q=//evil.example&turn=&stage=",
+  "/portal?q=tea&turn=&stage=&next=",
   "/portal?page=-1",
   "/portal?page=2&next=//evil.example",
   "/portal?next=//evil.example",

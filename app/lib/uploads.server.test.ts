@@ -1,7 +1,8 @@
 import { RouterContextProvider } from "react-router";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { withSettings } from "../../tests/support/settings.ts";
 import { addressHeader } from "./client-address.server.ts";
+import type { Place } from "./uploads.server.ts";
 
 let takePlace: typeof import("./uploads.server.ts").takePlace;
 beforeAll(async () => {
@@ -40,4 +41,76 @@ test("an upload without a Content-Length reserves room for the largest", () => {
 test("uploads of clients fit while visitors fill their share, up to the total and no more", () => {
   const clients = Array.from({ length: 3 }, (_, client) => begin("192.0.2.106", 10_000_000, `client ${client}`));
   expect(clients.map((place) => "release" in place)).toEqual([true, true, false]);
+});
+
+describe("stored files on their way to who opens them", () => {
+  let lib: typeof import("./uploads.server.ts");
+  let limitsMiddleware: typeof import("./limits.server.ts").limitsMiddleware;
+  const places: Place[] = [];
+  beforeAll(async () => {
+    // Room for eight of the largest files in each direction.
+    withSettings({ UPLOADS_MIB: "84" });
+    lib = await import("./uploads.server.ts");
+    ({ limitsMiddleware } = await import("./limits.server.ts"));
+  });
+  afterEach(() => {
+    for (const { release } of places.splice(0)) release();
+  });
+
+  /** The place of a file that an account opens or sends, or the status with which it is refused and when to come again. */
+  async function ask(account: string, way: "opens" | "sends" = "opens"): Promise<Place | string> {
+    const context = new RouterContextProvider();
+    const request = new Request("http://site.example/portal", { headers: { [addressHeader]: "192.0.2.107" } });
+    let place: Place | string = "";
+    const answer = await limitsMiddleware({ request, context } as never, async () => {
+      const taken = way === "opens" ? lib.takePlaceToSend(context, account) : lib.takePlace(request, context, account);
+      if ("release" in taken) place = taken;
+      return new Response(null, { status: "release" in taken ? 200 : taken.status });
+    });
+    if (typeof place === "object") places.push(place);
+    return place || `${answer?.status} ${answer?.headers.get("Retry-After") ?? ""}`.trim();
+  }
+  const asked = async (count: number, account: string, way?: "opens" | "sends") => {
+    const answers = [];
+    for (let file = 0; file < count; file += 1) answers.push(await ask(account, way));
+    return answers.map((answer) => (typeof answer === "string" ? answer : "taken"));
+  };
+  const taken = (count: number) => Array(count).fill("taken");
+
+  test("are six of one account at once, and no seventh until one of them has left", async () => {
+    expect(await asked(8, "clerk")).toEqual([...taken(6), "429 60", "429 60"]);
+    expect(await asked(1, "another clerk")).toEqual(taken(1));
+    places[3]?.release();
+    expect(await asked(2, "clerk")).toEqual(["taken", "429 60"]);
+  });
+
+  test("leave one place each, also when it is released twice", async () => {
+    await asked(6, "clerk");
+    for (const _twice of [1, 2]) places[0]?.release();
+    expect(await asked(2, "clerk")).toEqual(["taken", "429 60"]);
+    for (const { release } of places) release();
+    // Nor does the memory count as freer than it is.
+    expect(await asked(6, "clerk")).toEqual(taken(6));
+    expect(await asked(3, "another clerk")).toEqual([...taken(2), "503"]);
+  });
+
+  test("are refused with 503 while the memory for them is full, whoever asks", async () => {
+    await asked(6, "clerk");
+    expect(await asked(3, "another clerk")).toEqual([...taken(2), "503"]);
+    expect(await asked(1, "client")).toEqual(["503"]);
+    places[0]?.release();
+    expect(await asked(2, "client")).toEqual(["taken", "503"]);
+  });
+
+  test("and files on their way to us do not take each other's room", async () => {
+    for (const client of ["one", "two", "three"]) await asked(3, client, "sends");
+    expect(await asked(1, "four", "sends")).toEqual(["503"]);
+    // Who sends as many as one may opens as many as one may.
+    expect(await asked(6, "one")).toEqual(taken(6));
+    expect(await asked(3, "two")).toEqual([...taken(2), "503"]);
+    for (const { release } of places.splice(0)) release();
+    for (const client of ["one", "two"]) await asked(6, client);
+    expect(await asked(1, "one")).toEqual(["429 60"]);
+    expect(await asked(4, "one", "sends")).toEqual([...taken(3), "429 60"]);
+  });
 });

@@ -83,10 +83,11 @@ export async function changePassword(
   if ("reason" in person) return person;
   const { error } = await person.auth.updateUser({ password });
   const to = { email: client.email, account: client.id, kind: "password change" } as const;
-  if (error) {
+  // Without an answer it may be changed all the same: at once, when it opens the account, or a moment later.
+  const isUnknown = error !== null && refusalOf(error).status === 503;
+  if (error && !(isUnknown && (await opens(client.email, password)))) {
     await person.auth.signOut({ scope: "local" }).catch(() => undefined);
-    // Without an answer it may be changed all the same: the owner is told.
-    if (refusalOf(error).status === 503) {
+    if (isUnknown) {
       await tell(companyBackend(), head, to, passwordChanged(head, "perhaps"));
       return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
     }
@@ -103,6 +104,12 @@ export async function changePassword(
   await company.rpc("forget_links", { account: client.id }).then(undefined, () => undefined);
   await tell(company, head, to, passwordChanged(head));
   return null;
+}
+
+/** Whether a password opens an account, as far as auth answers. */
+async function opens(email: string, password: string): Promise<boolean> {
+  const { error } = await anonymousBackend().auth.signInWithPassword({ email, password });
+  return error === null;
 }
 
 /**
@@ -204,7 +211,8 @@ export async function confirmEmailChange(
     return refused;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  await tell(company, head, to, addressChanged(head));
+  // An account that has it already, as an answer was lost before, has no other address: the old one was told then.
+  if (email !== old_email) await tell(company, head, to, addressChanged(head));
   return null;
 }
 

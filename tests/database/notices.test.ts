@@ -366,6 +366,89 @@ describe("free storage", () => {
   });
 });
 
+describe("a notice that no longer holds is not claimed, and is gone:", () => {
+  test("free storage that ends on another day by now: that day is told, and not the old one", async () => {
+    const old = await freeUntil(1);
+    await claim();
+    await makeDue();
+    const day = await freeUntil(2);
+    expect((await claim()).map((one) => one.happened)).toEqual([[{ kind: "storage", what: day, reason: null }]]);
+    expect(await query("select what from public.notices")).toEqual([{ what: day }]);
+    expect(day).not.toBe(old);
+  });
+
+  test("free storage of cargo that has left meanwhile", async () => {
+    await freeUntil(1);
+    await claim();
+    await makeDue();
+    await freeUntil(1, 9);
+    expect(await claim()).toEqual([]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("a document that was sent back and is there again", async () => {
+    await act("send_back_document", await sendBack());
+    await makeDue();
+    await upload();
+    expect(await claim()).toEqual([]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("a charge that is paid; one whose payment was taken back holds again", async () => {
+    const paid = (is: boolean) =>
+      act("mark_charge", {
+        ...{ shipment_id: shipment, item: "duties", paid: is },
+        ...(!is && { reason: "It bounced" }),
+      });
+    await act("set_charge", charging());
+    await paid(true);
+    await paid(false);
+    await makeDue();
+    const [one] = await claim();
+    expect(one?.happened).toEqual([{ kind: "charge", what: "duties", reason: null }]);
+    await act("set_charge", { ...charging(), amount: 7 });
+    await makeDue();
+    await paid(true);
+    expect(await claim()).toEqual([]);
+    expect(await query("select from public.notices where claimed_at is null")).toEqual([]);
+  });
+
+  test("while what else happened to that shipment is told, and what holds of another", async () => {
+    const other = await newShipment();
+    await act("send_back_document", await sendBack());
+    await act("send_note", { shipment_id: shipment, note: "It came" });
+    await act("set_charge", charging());
+    await act("set_charge", { ...charging(), item: "idf-fee" });
+    await act("set_charge", { ...charging(), shipment_id: other });
+    await upload();
+    await act("mark_charge", { shipment_id: shipment, item: "duties", paid: true });
+    for (const id of [shipment, other]) await makeDue(id);
+    const told = (await claim()).map((one) => [one.shipment, one.happened.map(({ kind, what }) => `${kind} ${what}`)]);
+    expect(new Map(told as [string, string[]][])).toEqual(
+      new Map([
+        [shipment, ["note note", "charge idf-fee"]],
+        [other, ["charge duties"]],
+      ]),
+    );
+    expect(await query("select from public.notices")).toHaveLength(3);
+  });
+
+  test("and where that is all of the first shipments, the next ones are claimed by the same call", async () => {
+    const shipments = [shipment, await newShipment(), await newShipment()];
+    for (const [index, id] of shipments.entries()) {
+      await act("set_charge", { ...charging(), shipment_id: id });
+      if (index < 2) await act("mark_charge", { shipment_id: id, item: "duties", paid: true });
+      await query("update public.notices set due_at = now() - $2::interval where shipment_id = $1", [
+        id,
+        `${3 - index} minutes`,
+      ]);
+    }
+    expect((await claim(1)).map((one) => one.shipment)).toEqual([shipments[2]]);
+    expect(await query("select shipment_id from public.notices")).toEqual([{ shipment_id: shipments[2] }]);
+    expect(await claim(1)).toEqual([]);
+  });
+});
+
 describe("a claimed notice", () => {
   const failures = () => query("select kind, sent_to, account from public.undelivered_mails where kind = 'notice'");
 

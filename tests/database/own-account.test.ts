@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eraseAccount } from "../../app/models/retention.server.ts";
+import { Authenticator } from "../support/authenticator.ts";
 import { atOnce, newColleague } from "../support/colleague.ts";
 import { type Handle, memoryBackend, raw } from "../support/memory-backend.ts";
-import { endedSession, withFactor } from "../support/sessions.ts";
+import { endedSession, sessionOf, withFactor } from "../support/sessions.ts";
 
 type Client = Awaited<ReturnType<typeof world.newClient>>;
 type Row = Record<string, unknown>;
@@ -32,6 +33,9 @@ describe("a change of address", () => {
   const look = (token: string | null, handle: Handle = world.company) => answer("email_change", { token }, handle);
   const spend = (token: string | null, handle: Handle = world.company) =>
     answer("spend_email_change", { token }, handle);
+  const forget = (handle: Handle = world.company) => answer("forget_email_change", { account: owner.id }, handle);
+  const rename = (account: string, email: string) =>
+    query("update auth.users set email = $2 where id = $1", [account, email]);
   /** As if what was begun had been begun so long ago. */
   const later = (time: string) =>
     query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
@@ -140,6 +144,35 @@ describe("a change of address", () => {
     expect(await spend(free)).toBe(false);
   });
 
+  test("is spent where the account has the address by now, and refused where another one has it", async () => {
+    const next = "by-now@client.example";
+    const token = await begun(next);
+    const taker = await world.newClient(next);
+    expect(await spend(token)).toBe("409 This address cannot be used. Choose another one on the page of your account.");
+    expect(await look(token)).toMatchObject({ account: owner.id, email: next });
+    await rename(taker.id, "gave-way@client.example");
+    // The change was made, and its answer was lost.
+    await rename(owner.id, next);
+    try {
+      expect(await look(token)).toMatchObject({ account: owner.id, email: next, old_email: next });
+      expect([await spend(token), await spend(token)]).toEqual([true, false]);
+    } finally {
+      await rename(owner.id, owner.email);
+    }
+  });
+
+  test("is forgotten without its mail: the link opens nothing, and another is begun at once", async () => {
+    const password = String(await answer("issue_password_link", { account: owner.id, hours: 1 }, world.company));
+    const token = await begun();
+    const theirs = await begun("theirs@client.example", stranger.id);
+    for (const _twice of [1, 2]) expect(await forget()).toBeNull();
+    expect([await look(token), await spend(token)]).toEqual([null, false]);
+    expect(await look(theirs)).toMatchObject({ account: stranger.id });
+    expect(await answer("password_link", { token: password }, world.company)).toMatchObject({ account: owner.id });
+    expect(await begin("new@client.example")).toMatch(/^[0-9a-f]{64}$/);
+    await query("delete from private.password_links where account = $1", [owner.id]);
+  });
+
   test("is to one address of at most 254 characters, of an account that there is", async () => {
     const long = `${"x".repeat(254 - 15)}@client.example`;
     expect(await begin(`x${long}`)).toMatch(/^400 /);
@@ -149,12 +182,13 @@ describe("a change of address", () => {
     expect(await begin(long)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("is the site's alone to begin, look at and spend", async () => {
+  test("is the site's alone to begin, look at, spend and forget", async () => {
     const token = await begun();
     for (const handle of [owner.handle, clerk.handle, world.anonymous()]) {
       expect(await begin("other@client.example", owner.id, handle)).toMatch(/^40[13] permission denied/);
       expect(await look(token, handle)).toMatch(/^40[13] permission denied/);
       expect(await spend(token, handle)).toMatch(/^40[13] permission denied/);
+      expect(await forget(handle)).toMatch(/^40[13] permission denied/);
     }
     expect(await look(token)).toMatchObject({ email: "new@client.example" });
     const [row] = await query<{ may: boolean }>(
@@ -333,6 +367,37 @@ describe("what a client is shown of the account", () => {
     await query("update private.email_changes set expires_at = now() + interval '1 hour' where account = $1", [
       mine.client.id,
     ]);
+  });
+
+  test("of where else it is logged in is each session that still opens something", async () => {
+    const client = await world.newClient("roaming@client.example");
+    const elsewhere = async () => (await portalAccount(client.handle)).account?.other_sessions;
+    expect(await elsewhere()).toBe(0);
+    const [used, lost] = [await sessionOf(world, client.email), await sessionOf(world, client.email)];
+    expect(await elsewhere()).toBe(2);
+    const unused = async ({ handle }: { handle: Handle }, time: string) => {
+      const token = (await handle.auth.getSession()).data.session?.access_token ?? "";
+      const { session_id } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
+      await query(
+        `update auth.sessions set created_at = now() - interval '1 year', updated_at = now() - $2::interval where id = $1`,
+        [session_id, time],
+      );
+    };
+    await unused(used, "29 days");
+    await unused(lost, "31 days");
+    expect(await elsewhere()).toBe(1);
+    await endedSession(world, client.email);
+    expect(await elsewhere()).toBe(1);
+  });
+
+  test("of where else it is logged in is no session that owes the code of a second factor", async () => {
+    const careful = await newCarefulClient("careful@client.example");
+    const elsewhere = async () => (await portalAccount(careful.handle)).account?.other_sessions;
+    await sessionOf(world, careful.email);
+    expect(await elsewhere()).toBe(0);
+    const other = await sessionOf(world, careful.email);
+    await careful.giveCode(other.handle);
+    expect(await elsewhere()).toBe(1);
   });
 
   test("and all that they can take away is theirs: nothing of anybody else is in it", async () => {
@@ -590,6 +655,21 @@ async function newShipment(client: Client, name: string): Promise<string> {
     [client.id, name],
   );
   return made[0]?.id ?? "";
+}
+
+/** A client whose account has a second factor, with a session that has given its code. */
+async function newCarefulClient(email: string) {
+  const client = await world.newClient(email);
+  const { data, error } = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
+  if (error) throw error;
+  const authenticator = new Authenticator(data.totp.secret);
+  const giveCode = async (handle: Handle) => {
+    const code = await authenticator.freshCode();
+    const given = await handle.auth.mfa.challengeAndVerify({ factorId: data.id, code });
+    if (given.error) throw given.error;
+  };
+  await giveCode(client.handle);
+  return { ...client, giveCode };
 }
 
 async function portalAccount(handle: Handle = owner.handle): Promise<{ caller: Row | null; account: Row | null }> {

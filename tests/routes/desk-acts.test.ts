@@ -763,7 +763,9 @@ describe("the client sees what the company did:", () => {
 
   test("why a document was sent back, beside it, and can send another file, which ends it", async () => {
     const button = "Upload the Packing List";
-    expect(() => client.browser.open(shipment.portal).then((page) => page.form(button))).rejects.toThrow("No button");
+    await expect(() => client.browser.open(shipment.portal).then((page) => page.form(button))).rejects.toThrow(
+      "No button",
+    );
     await clerk.press(await clerk.open(shipment.desk), "Send back the Packing List", {
       reason: "Page 2 is <unreadable>",
     });

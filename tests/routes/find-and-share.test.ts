@@ -17,6 +17,7 @@ import {
   type Browser,
   contentOf,
   expectNothingInternal,
+  type Form,
   keptByNobody,
   origin,
   type Page,
@@ -249,6 +250,21 @@ describe("the table of shipments", () => {
     expect((await client.browser.post("/portal/shipments.csv", {})).status).toBe(404);
   });
 
+  test("is cut off, and does not end as if it were whole, when the session ends between two of its pages", async () => {
+    const leaving = await newClient(app, "Leaving Client");
+    await sql`insert into shipments (user_id, name) select ${leaving.id}, 'Row ' || n from generate_series(1, 502) as n`;
+    const whole = await leaving.browser.get("/portal/shipments.csv");
+    expect(await tableOf(whole)).toHaveLength(502);
+    const begun = await leaving.browser.get("/portal/shipments.csv");
+    expect(begun.status).toBe(200);
+    await sql`delete from auth.sessions where user_id = ${leaving.id}`;
+    const end = await begun.text().then(
+      () => "whole",
+      () => "cut off",
+    );
+    expect(end).toBe("cut off");
+  });
+
   test("is a page of words when the backend does not answer", async () => {
     app.proxy.fail(503, /portal_shipments_after/);
     const calls = await app.proxy.during(async () => {
@@ -335,6 +351,12 @@ describe("a shipment's name and AWB/BL", () => {
       [{ title: "Not changed", description: why, variant: "destructive" }],
     ]);
     expect([stale.value("name"), stale.value("awb")]).toEqual(["Second", "S-2"]);
+    expect([stale.saidOf("name"), stale.saidOf("awb")]).toEqual([["Stored: First"], ["Stored: none"]]);
+    const overwritten = await browser.follow(await browser.press(stale, "Save", { name: "First", awb: "S-3" }));
+    expect([overwritten.h1, awbOn(overwritten)]).toEqual(["First", "S-3"]);
+    // What is typed as it is stored needs no such words.
+    const same = await read(await browser.press(second, "Save", { name: "First", awb: "S-4" }));
+    expect([same.saidOf("name"), same.saidOf("awb")]).toEqual([[], ["Stored: S-3"]]);
     for (const seen of ["", "x", "-1"])
       expect((await browser.post(`${portal}/change`, { name: "x", seen })).status).toBe(409);
 
@@ -365,6 +387,48 @@ describe("a shipment's name and AWB/BL", () => {
     }
     expect((await app.browser().get(`${portal}/change`)).headers.get("Location")).toContain("/login");
     expect((await client.browser.open(portal)).h1).toBe("Not yours");
+  });
+});
+
+describe("a shipment beside a list that is searched keeps the list so", () => {
+  const filter = "?q=pump&turn=client";
+  let portal: string;
+  beforeAll(async () => {
+    ({ portal } = await newShipment(app, client, "Pump for Lamu", ["Packing List"]));
+  });
+  /** Where a button of a page leads, without the toast of the next page. */
+  async function after(page: Page, button: string, typed: Form = {}) {
+    const answer = await client.browser.press(page, button, typed);
+    client.browser.cookies.delete("flash");
+    return answer.headers.get("Location");
+  }
+  const page = () => client.browser.open(`${portal}${filter}`);
+
+  test("when a file is sent or taken back", async () => {
+    expect(await after(await page(), "Upload the Commercial Invoice", { file: pdf() })).toBe(`${portal}${filter}`);
+    expect(await after(await page(), "Take it back: the Packing List")).toBe(`${portal}${filter}`);
+    expect((await client.browser.open(portal)).text).toContain("Packing List Not uploaded");
+  });
+
+  test("when a payment is asked for", async () => {
+    expect(await after(await page(), "Pay IDF Fee")).toBe(`${portal}${filter}`);
+  });
+
+  test("when it is changed, and when that is cancelled", async () => {
+    const form = await client.browser.open(linkOn(await page(), "Change") ?? "");
+    expect(linkOn(form, "Cancel")).toBe(`${portal}${filter}`);
+    const refused = await read(await client.browser.press(form, "Save", { name: "" }));
+    expect(linkOn(refused, "Cancel")).toBe(`${portal}${filter}`);
+    expect(await after(refused, "Save", { name: "Pump for Manda" })).toBe(`${portal}${filter}`);
+  });
+
+  test("when a link to it is made and ended, and when that is closed", async () => {
+    const share = `${portal}/share${filter}`;
+    expect(linkOn(await page(), "Share")).toBe(share);
+    expect(await after(await client.browser.open(share), "Make a link")).toBe(share);
+    const made = await client.browser.open(share);
+    expect(linkOn(made, "Close")).toBe(`${portal}${filter}`);
+    expect(await after(made, "End this link")).toBe(share);
   });
 });
 

@@ -2,7 +2,8 @@ import process from "node:process";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
 import { issueClientIds } from "../support/company.ts";
-import { type Browser, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
+import { addressOf, mailsSentTo, newClient } from "../support/desk.ts";
+import { type Browser, type Form, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let email: string;
@@ -330,6 +331,39 @@ describe("a client's writes are so many in a minute", () => {
     expect(await other.createShipment("Not held up")).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     expect(await status(browser.post("/portal/sign-out", {}))).toBe(303);
     expect(browser.cookies.has("session")).toBe(false);
+  });
+
+  test("and each form of the account that changes how it is opened, or its mails, is one of them", async () => {
+    const { browser, email } = await newClient(app, "Fickle");
+    const next = addressOf("Fickle Address", "client.example");
+    const form = await browser.open("/portal/account");
+    const forms: [string, Form][] = [
+      ["Save notices", { wanted: "yes" }],
+      ["Change password", { present: wrong, password: "a new password" }],
+      ["Change email", { present: wrong, email: next }],
+    ];
+    for (const _twice of [1, 2]) {
+      const statuses = [];
+      for (const [button, typed] of forms) statuses.push(await status(browser.press(form, button, typed)));
+      expect(statuses).toEqual([303, 400, 400]);
+    }
+    browser.cookies.delete("flash");
+    const { wanted: _, ...unticked } = form.form("Save notices").fields as Record<string, string>;
+    const answers = [
+      await browser.post("/portal/account", unticked),
+      await browser.press(form, "Change password", { present: password, password: "a new password" }),
+      await browser.press(form, "Change email", { present: password, email: next }),
+    ];
+    for (const answer of answers) {
+      const page = await read(answer);
+      expect([page.status, Number(page.headers.get("Retry-After")) > 0]).toEqual([429, true]);
+      const description = expect.stringMatching(/^Too many changes in one minute\. Try again in \d+ seconds?\.$/);
+      expect(page.toasts.at(-1)).toEqual({ title: "Not done", description, variant: "destructive" });
+    }
+    expect(await status(logIn(app.browser(), email, password))).toBe(303);
+    expect([await mailsSentTo(email), await mailsSentTo(next)]).toEqual([0, 0]);
+    const [box] = (await browser.open("/portal/account")).all("main input[name=wanted]");
+    expect(box?.hasAttribute("checked")).toBe(true);
   });
 
   test("also when fifty come at once", async () => {

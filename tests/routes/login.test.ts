@@ -178,6 +178,19 @@ describe("after the login", () => {
     expect(answer.headers.get("Location")).toBe("/portal?page=2");
   });
 
+  test("a person comes back to what they searched for, as the form of the search writes it", async () => {
+    const [browser, other] = [app.browser(), app.browser()];
+    await other.logIn(email);
+    const { action, fields } = (await other.open("/portal")).form("Find");
+    const search = `${action}?${new URLSearchParams({ ...(fields as Record<string, string>), q: "coffee" })}`;
+    expect(search).toMatch(/^\/portal\?(?=.*\bq=coffee\b)(?=.*\bturn=(&|$))(?=.*\bstage=(&|$))/);
+    const asked = await browser.get(search);
+    expect(asked.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(search)}`);
+    const answer = await browser.press(await browser.follow(asked), "Log in", { email, password });
+    expect(answer.headers.get("Location")).toBe(search);
+    expect((await browser.follow(answer)).value("q")).toBe("coffee");
+  });
+
   test("a person whose session ended while they filled in a form comes back to the form", async () => {
     const browser = app.browser();
     const ended = await browser.post("/portal/new", { name: "Lost" });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { closeAccount } from "../../app/models/client-account.server.ts";
 import { orThrow, sendNote, setCharge } from "../../app/models/desk-act.server.ts";
 import { stopLink } from "../../app/models/notice.server.ts";
+import { sendPasswordLink } from "../../app/models/password.server.ts";
 import type { Authenticator } from "../support/authenticator.ts";
 import { issueClientIds, verify } from "../support/company.ts";
 import {
@@ -13,6 +14,8 @@ import {
   exchangeFile,
   expectRefused,
   fieldOf,
+  letterhead,
+  linkTo,
   mailsSentTo,
   mailTo,
   newClient,
@@ -22,6 +25,7 @@ import {
   upload,
 } from "../support/desk.ts";
 import { mailsTo } from "../support/outbox.ts";
+import { freePort } from "../support/ports.ts";
 import {
   type Browser,
   expectNothingInternal,
@@ -78,6 +82,7 @@ const subjects = {
   taken: "Your e-mail address at our portal",
   asked: "Somebody asked to change your e-mail address",
   changed: "Your e-mail address was changed",
+  perhaps: "Your e-mail address was perhaps changed",
 };
 
 /** The path of the link in the newest mail to a new address. */
@@ -242,6 +247,33 @@ describe("the password", () => {
     }
     expect((await press(browser, "Change password", typed)).status).toBe(303);
     expect([await isSignedIn(browser), await logIn(email, "a new password")]).toEqual([true, "/portal"]);
+  });
+
+  test("that auth fails to change is said to be perhaps changed, to its owner by mail too", async () => {
+    const { browser, email } = await newClient(app, "Uncertain Owner");
+    app.proxy.fail(500, /^PUT .*\/auth\/v1\/user/);
+    const page = await read(await press(browser, "Change password", { present: password, password: "a new password" }));
+    app.proxy.fail("none");
+    expectRefused(page, 503, "We do not know whether it was changed. Log in again, with the new one first.");
+    const told = await mailTo(email);
+    expect([told.count, told.subject]).toEqual([1, "Your password was perhaps changed"]);
+    expect(told.text).toContain("was perhaps changed a moment ago");
+    expect([await logIn(email), await logIn(email, "a new password")]).toEqual(["/portal", 400]);
+  });
+
+  test("that was changed though its answer was lost is changed: this session goes on, and others end", async () => {
+    const { browser, email } = await newClient(app, "Found Password");
+    const elsewhere = await elsewhereOf(email);
+    app.proxy.fail("lost answer", /^PUT .*\/auth\/v1\/user/);
+    const answer = await press(browser, "Change password", { present: password, password: "a new password" });
+    app.proxy.fail("none");
+    const page = await browser.follow(answer);
+    expect(page.toasts).toEqual(done("Password changed: every other device is signed out"));
+    expect(page.text).toContain("You are logged in on this device alone.");
+    expect(await Promise.all([browser, elsewhere].map(isSignedIn))).toEqual([true, false]);
+    const told = await mailTo(email);
+    expect([told.count, told.subject]).toEqual([1, "Your password was changed"]);
+    expect([await logIn(email), await logIn(email, "a new password")]).toEqual([400, "/portal"]);
   });
 });
 
@@ -486,6 +518,75 @@ describe("a new e-mail address", () => {
     expect(await logIn(next)).toBe("/portal");
   });
 
+  test.each([
+    ["was not made", "close", /^PUT .*auth\/v1\/admin\/users/],
+    ["was made", "lost answer", /auth\/v1\/admin\/users/],
+  ] as const)(
+    "of which nobody knows whether it %s is told as that, and its link stays good",
+    async (_what, fault, of) => {
+      const { browser, email: old } = await newClient(app, "Uncertain Owner");
+      const next = addressOf("Uncertain Address", "client.example");
+      await ask(browser, next);
+      const link = await newAddressLink(next);
+      app.proxy.fail(fault, of);
+      const page = await read(await confirm(link, password));
+      app.proxy.fail("none");
+      expect([page.status, page.toasts[0]?.title]).toEqual([503, "Address not changed"]);
+      const [told = ""] = await mailsCalled(old, subjects.perhaps);
+      expect(told).toContain("was perhaps changed a moment ago");
+      const again = await confirm(link, password);
+      expect(again.headers.get("Location")).toBe("/login");
+      expect([await logIn(old), await logIn(next)]).toEqual([400, "/portal"]);
+      expect((await mailsCalled(old, subjects.perhaps)).length).toBe(1);
+      // The new address is not told that it gets no more mail.
+      expect(await mailsSentTo(next)).toBe(1);
+      expect((await app.browser().open(link)).text).toContain("This link has been used or is too old.");
+    },
+  );
+
+  test("that was changed though its answer was lost is changed, and told as that", async () => {
+    const { browser, email: old } = await newClient(app, "Found Owner");
+    const next = addressOf("Found Address", "client.example");
+    await ask(browser, next);
+    app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
+    const answer = await confirm(await newAddressLink(next), password);
+    app.proxy.fail("none");
+    expect(answer.headers.get("Location")).toBe("/login");
+    const told = async (subject: string) => (await mailsCalled(old, subject)).length;
+    expect([await told(subjects.changed), await told(subjects.perhaps)]).toEqual([1, 0]);
+    expect([await logIn(old), await logIn(next)]).toEqual([400, "/portal"]);
+  });
+
+  test("whose mail does not leave is none of the day's five, and leaves a link to a new password alone", async () => {
+    const { browser, email, id } = await newClient(app, "Unreachable Owner");
+    const names = Array.from({ length: 5 }, (_, index) =>
+      addressOf(`Unreachable ${"x".repeat(index)}`, "client.example"),
+    );
+    expect(await sendPasswordLink(app.company, app.company, letterhead, id)).toEqual({ sent: true });
+    const passwordLink = await linkTo(email);
+    process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
+    try {
+      for (const name of names) {
+        const page = await read(await press(browser, "Change email", { email: name, present: password }));
+        const why = "The mail could not be sent. Your address stays as it is. Try again in a minute.";
+        expectRefused(page, 503, why);
+        expect(page.text).not.toContain("We wrote to");
+      }
+    } finally {
+      delete process.env.SMTP_URL;
+    }
+    expect((await mailsCalled(email, subjects.asked)).length).toBe(0);
+    expect((await app.browser().open(passwordLink)).text).toContain("Set password");
+    for (const name of names) expect((await ask(browser, name)).toasts).toEqual(asked);
+    const sixth = await read(await press(browser, "Change email", { email: addressOf("Sixth"), present: password }));
+    expect([sixth.status, sixth.toasts[0]?.description]).toEqual([
+      429,
+      expect.stringMatching(/^Too many new addresses in one day\. Try again in \d+ minutes\.$/),
+    ]);
+    const [first, last] = [names[0] ?? "", names[4] ?? ""];
+    expect([await mailsSentTo(first), await mailsSentTo(last)]).toEqual([1, 1]);
+  });
+
   test("leaves neither its link nor a password nor an address in the log", async () => {
     const { browser, email } = await newClient(app, "Logged Owner");
     const next = addressOf("Logged Address", "client.example");
@@ -547,7 +648,7 @@ describe("the wish to be erased", () => {
     const late = await read(await clerk.browser.press(opened, button, { reason }));
     expectRefused(late, 409, "This client does not ask to be erased, or somebody has answered.");
     expect((await browser.open(account)).text).not.toContain("You asked us on");
-    expect(() => clerk.browser.open(account).then((one) => one.form("Save name"))).rejects.toThrow("No button");
+    await expect(() => clerk.browser.open(account).then((one) => one.form("Save name"))).rejects.toThrow("No button");
   });
 });
 
