@@ -28,14 +28,16 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
     ? { to: "/?quote" }
     : quoteLink({ pathname, search });
   return (
-    <footer className="border-t border-line bg-sunken pb-16 text-sm">
+    <footer className="border-t border-line bg-sunken pb-14 text-sm sm:pb-16">
       {!atDesk && (
         <>
-          <div className="mx-auto grid max-w-6xl gap-8 px-4 py-10 sm:grid-cols-2 lg:grid-cols-4">
-            <div>
-              <p className="font-semibold">{company.name}</p>
-              <p className="mt-1 text-quiet">{company.taglines[0]}</p>
-              <p className="mt-2">
+          <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 gap-y-3 px-4 pt-5 sm:gap-8 sm:py-10 lg:grid-cols-4">
+            <div className="col-span-2 flex items-center justify-between gap-4 sm:col-span-1 sm:block">
+              <div>
+                <p className="font-semibold">{company.name}</p>
+                <p className="text-quiet sm:mt-1">{company.taglines[0]}</p>
+              </div>
+              <p className="shrink-0 sm:mt-2">
                 <Link {...quote} className={linkLook}>
                   Get a Quote
                 </Link>
@@ -45,7 +47,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
               <address key={office.name} className="not-italic">
                 <p className="font-semibold">{office.name}</p>
                 <p className="mt-1 text-quiet">{office.address}</p>
-                <ul className="mt-1">
+                <ul className="sm:mt-1">
                   <li>
                     <a className={linkLook} href={`tel:${office.phone.replaceAll(" ", "")}`}>
                       {office.phone}
@@ -64,8 +66,8 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
                 </ul>
               </address>
             ))}
-            <nav aria-label="More pages">
-              <ul className="columns-2 gap-4 lg:-mt-2.5 lg:columns-1">
+            <nav aria-label="More pages" className="col-span-2 sm:col-span-1">
+              <ul className="columns-3 gap-3 sm:columns-2 lg:-mt-2.5 lg:columns-1">
                 {pages(client).map((page) => (
                   <li key={page.to}>
                     <Link to={page.to} viewTransition className={linkLook}>
@@ -76,7 +78,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
               </ul>
             </nav>
           </div>
-          <div className="mx-auto flex max-w-6xl flex-wrap items-center justify-between gap-x-8 gap-y-2 border-t border-line px-4 py-4">
+          <div className="mx-auto flex max-w-6xl flex-wrap items-center justify-between gap-x-8 border-t border-line px-4 sm:py-4">
             <p className="text-quiet">
               © {company.copyright_year} {company.name}
             </p>
