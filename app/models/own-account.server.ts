@@ -81,7 +81,7 @@ export async function changePassword(
 ): Promise<Failed | null> {
   const person = await provenBy(client, limits, proof);
   if ("reason" in person) return person;
-  const { error } = await person.auth.updateUser({ password });
+  const { error } = await person.auth.updateUser({ password, current_password: proof.present });
   const to = { email: client.email, account: client.id, kind: "password change" } as const;
   // Without an answer it may be changed all the same: at once, when it opens the account, or a moment later.
   const isUnknown = error !== null && refusalOf(error).status === 503;

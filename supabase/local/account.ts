@@ -1,8 +1,15 @@
 /** A person's own account, read and changed with the token of a session, as GoTrue has it; read from its source. */
+import bcrypt from "bcryptjs";
 import { body, type Caller, identify, type Rules, shownFactors, withUserFactors } from "./assurance.ts";
 import { failure, unlessRefused } from "./failure.ts";
 
-type Change = { password?: unknown; email?: unknown; phone?: unknown; app_metadata?: unknown };
+type Change = {
+  password?: unknown;
+  current_password?: unknown;
+  email?: unknown;
+  phone?: unknown;
+  app_metadata?: unknown;
+};
 
 /** Reads or changes the account of the caller, or signs out. A banned account may do none of it. */
 export async function ownAccount(rules: Rules, request: Request, route: string): Promise<Response> {
@@ -20,7 +27,7 @@ export async function ownAccount(rules: Rules, request: Request, route: string):
 
 /**
  * GoTrue's refusal of a change: `app_metadata` is the company's alone; with a second factor a password or an address needs
- * its code first, and a new password a login of the last 24 hours. Null where the change may go on.
+ * its code first, and a new password a login of the last 24 hours and the one of now. Null where the change may go on.
  */
 async function refusedChange(rules: Rules, caller: Caller, change: Change): Promise<Response | null> {
   // bcrypt reads no further.
@@ -44,7 +51,19 @@ async function refusedChange(rules: Rules, caller: Caller, change: Change): Prom
   if (change.password !== undefined && rules.securePasswordChange && !caller.recent) {
     return failure(400, "reauthentication_needed", "Password update requires reauthentication");
   }
-  return null;
+  return change.password && !caller.linked ? refusedPassword(rules, caller, change.current_password) : null;
+}
+
+/** Refuses what is not the password of the caller; null when it is. */
+async function refusedPassword({ db }: Rules, { user }: Caller, given: unknown): Promise<Response | null> {
+  const words = "Current password required when setting new password.";
+  if (!given) return failure(400, "current_password_required", words);
+  const { rows } = await db.query<{ hash: string | null }>(
+    "select encrypted_password as hash from auth.users where id = $1",
+    [user.id],
+  );
+  const isIt = await bcrypt.compare(String(given), rows[0]?.hash ?? "");
+  return isIt ? null : failure(400, "current_password_invalid", words);
 }
 
 /**

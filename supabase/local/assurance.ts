@@ -20,8 +20,8 @@ export type Rules = {
 };
 type User = { id: string; email: string; app_metadata: object; user_metadata: object };
 type Session = { access_token: string; refresh_token: string; user: User };
-/** `recent` tells whether the session began within the last 24 hours. */
-export type Caller = { user: User; sessionId: string; aal: string; recent: boolean };
+/** `recent` tells whether the session began within the last 24 hours, `linked` whether by a link from a mail. */
+export type Caller = { user: User; sessionId: string; aal: string; recent: boolean; linked: boolean };
 
 /** The caller of a request, whose token the library verifies; or its refusal. */
 export async function identify(rules: Rules, request: Request): Promise<Caller | Response> {
@@ -35,8 +35,12 @@ export async function identify(rules: Rules, request: Request): Promise<Caller |
   const answer = await rules.next(new Request(url, { headers }));
   if (!answer.ok) return answer;
   const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
-  const { rows } = await rules.db.query<{ aal: string; recent: boolean; closed: boolean }>(
+  const { rows } = await rules.db.query<{ aal: string; recent: boolean; linked: boolean; closed: boolean }>(
     `select coalesce(session.aal, 'aal1') as aal, session.created_at > now() - interval '24 hours' as recent,
+       exists (
+         select from auth.mfa_amr_claims as claim
+         where claim.session_id = session.id and claim.authentication_method = 'otp'
+       ) as linked,
        coalesce(account.banned_until > now(), false) as closed
      from auth.sessions as session join auth.users as account on account.id = session.user_id where session.id = $1`,
     [session_id ?? null],

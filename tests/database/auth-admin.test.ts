@@ -341,7 +341,10 @@ describe("a banned account", () => {
   const acts: [string, (handle: Handle) => Promise<{ error: AuthError | null }>][] = [
     ["see itself", (handle) => handle.auth.getUser()],
     ["change its name", (handle) => handle.auth.updateUser({ data: { full_name: "Somebody" } })],
-    ["change its password", (handle) => handle.auth.updateUser({ password: otherPassword })],
+    [
+      "change its password",
+      (handle) => handle.auth.updateUser({ password: otherPassword, current_password: password }),
+    ],
     ["enrol a second factor", (handle) => handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" })],
     ["remove a second factor", (handle) => handle.auth.mfa.unenroll({ factorId: randomUUID() })],
   ];
@@ -377,7 +380,9 @@ describe("a new password", () => {
     const here = await newSession(mine.email);
     const others = [await newSession(mine.email), await newSession(mine.email)];
     const bystander = await newSession(theirs.email);
-    expect((await here.handle.auth.updateUser({ password: otherPassword })).error).toBeNull();
+    expect(
+      (await here.handle.auth.updateUser({ password: otherPassword, current_password: password })).error,
+    ).toBeNull();
 
     for (const { handle, session } of others) {
       expect((await handle.auth.getUser(session.access_token)).error).not.toBeNull();
@@ -392,11 +397,22 @@ describe("a new password", () => {
     expect((await newSession(mine.email, otherPassword)).session.user.id).toBe(mine.id);
   });
 
+  test.each([
+    ["without the password of now", undefined, "current_password_required"],
+    ["with another one", "not the one of now", "current_password_invalid"],
+  ])("is refused %s to who has no more than a session", async (_how, current_password, code) => {
+    const { email } = await newColleague();
+    const { handle } = await newSession(email);
+    const change = await handle.auth.updateUser({ password: otherPassword, current_password });
+    expect(said(change)).toEqual([400, code]);
+    expect((await newSession(email)).session).not.toBeNull();
+  });
+
   test("ends the links that were made before", async () => {
     const { email } = await newColleague();
     const { handle } = await newSession(email);
     const token = await recoveryToken(email);
-    const changed = await handle.auth.updateUser({ password: otherPassword });
+    const changed = await handle.auth.updateUser({ password: otherPassword, current_password: password });
     expect(changed.data.user).not.toHaveProperty("recovery_sent_at");
     expect(said(await spend(token))).toEqual([403, "otp_expired"]);
   });
@@ -409,7 +425,10 @@ describe("a new password", () => {
     const { email } = await newColleague();
     const [here, there] = [await newSession(email), await newSession(email)];
     const token = await recoveryToken(email);
-    expect(said(await here.handle.auth.updateUser({ password: given }))).toEqual([status, code]);
+    expect(said(await here.handle.auth.updateUser({ password: given, current_password: password }))).toEqual([
+      status,
+      code,
+    ]);
     expect((await there.handle.auth.getUser()).error).toBeNull();
     expect((await spend(token)).error).toBeNull();
     expect((await newSession(email)).session).not.toBeNull();

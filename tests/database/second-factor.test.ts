@@ -133,7 +133,9 @@ describe("a session that has not given the code of its account's factor", () => 
     expect((await update("/auth/v1/user", { data: { full_name: "Still Me" } })).status).toBe(200);
     expect(await credentialsOf(client.id)).toEqual(before);
 
-    expect((await client.handle.auth.updateUser({ password: "another good password" })).error).toBeNull();
+    expect(
+      (await client.handle.auth.updateUser({ password: "another good password", current_password: password })).error,
+    ).toBeNull();
     expect(await credentialsOf(client.id)).not.toEqual(before);
   });
 
@@ -159,7 +161,10 @@ test("a new password asks for a login of the last 24 hours", async () => {
     "update auth.sessions set created_at = created_at - interval '25 hours' where user_id = $1",
     [client.id],
   );
-  const { error } = await client.handle.auth.updateUser({ password: "another good password" });
+  const { error } = await client.handle.auth.updateUser({
+    password: "another good password",
+    current_password: password,
+  });
   expect(error?.code).toBe("reauthentication_needed");
   expect((await world.anonymous().auth.signInWithPassword({ email: client.email, password })).error).toBeNull();
 });
