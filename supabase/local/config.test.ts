@@ -45,6 +45,7 @@ describe("supabase config push", () => {
       expect(subject, kind).not.toBe("");
       const places = new Set([...html.matchAll(/\{\{ \.(\w+) \}\}/g)].map(([, name]) => name));
       expect(places, kind).toContain("SiteURL");
+      expect(html, kind).toContain("{{ .SiteURL }}/additional-info#really-us");
       return [kind, [...places].filter((name) => name !== "SiteURL" && name !== "Email")];
     });
     expect(Object.fromEntries(mails)).toEqual({
