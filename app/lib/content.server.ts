@@ -1,6 +1,7 @@
 /** Content of the site, from content/data: checked when the site starts, refused with the name of file and field. */
 import { parse } from "yaml";
 import { z } from "zod";
+import { CostRates } from "../models/cost.server.ts";
 import type { Letterhead } from "../models/letter.ts";
 import { StorageTariff } from "../models/storage.ts";
 import { env } from "./env.server.ts";
@@ -33,6 +34,13 @@ const Service = z.object({
   extra: z.object({ title: text, items: z.array(titled).length(3) }).optional(),
 });
 export type Service = z.infer<typeof Service>;
+
+const Question = z.object({
+  question: text,
+  answer: text,
+  /** A page of ours that says more. */
+  link: z.object({ to: z.string().regex(/^\/[a-z/-]*$/, "must be a path such as /contact"), words: text }).optional(),
+});
 
 /** The company: name, offices, chat and social pages. */
 export const theCompany: Company = read("company", Company);
@@ -93,12 +101,7 @@ export const about = read(
 
 export const careers = read("careers", z.object({ description: text, intro: text }));
 
-export const faq = read(
-  "faq",
-  z
-    .array(z.object({ title: text, questions: z.array(z.object({ question: text, answer: text })).length(3) }))
-    .length(3),
-);
+export const faq = read("faq", z.array(z.object({ title: text, questions: z.array(Question).length(3) })).length(3));
 
 export const certifications = read(
   "certifications",
@@ -119,6 +122,9 @@ export const team = read("team", z.array(z.object({ name: text, role: text, desc
 export const feeds = read("feeds", z.array(z.object({ name: text, text, url: z.url() })).length(6));
 
 export const storageTariff = read("storage", StorageTariff);
+
+/** What "What will it cost?" counts with. */
+export const costRates = read("cost", CostRates);
 
 /** The nine options of the quote form; the form takes no other. */
 export const quoteServices = read("quote-services", z.array(text).length(9));

@@ -47,3 +47,8 @@ export function dayInEastAfrica(moment: Date): string {
 export function calendarDate(date: string): string {
   return dateOnly.format(new Date(`${date}T00:00:00Z`));
 }
+
+/** "October 2025" for the month "2025-10". */
+export function monthName(month: string): string {
+  return calendarDate(`${month}-01`).replace("1 ", "");
+}

@@ -9,11 +9,13 @@ import { useSiteData } from "~/components/site-data";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
-import { hours, theCompany } from "~/lib/content.server";
+import { costRates, hours, theCompany } from "~/lib/content.server";
+import { dayInEastAfrica } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
+import { quoteForCost, readCost } from "~/models/cost.server";
 import { contactDraft } from "~/models/mail-draft";
 import { oneLine, severalLines } from "~/models/text";
 import type { Route } from "./+types/_site.contact";
@@ -31,8 +33,10 @@ const Contact = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-export function loader() {
-  return { hours };
+/** `?what=…`, the search of /resources/cost, begins the form with a request for a quote for that import. */
+export function loader({ url }: Route.LoaderArgs) {
+  const cargo = readCost(url.searchParams, costRates, dayInEastAfrica(new Date()))?.cargo;
+  return { hours, begun: cargo ? quoteForCost(cargo, costRates) : null };
 }
 
 export async function action({ request }: Route.ActionArgs) {
@@ -72,7 +76,12 @@ export default function ContactPage({ actionData, loaderData }: Route.ComponentP
               <h2 className="mt-10 mb-4 text-lg">Another message</h2>
             </>
           ) : null}
-          <ContactForm key={ready ? "anew" : "first"} refused={refused} isFirst={!ready} />
+          <ContactForm
+            key={ready ? "anew" : "first"}
+            refused={refused}
+            begun={actionData ? null : loaderData.begun}
+            isFirst={!ready}
+          />
         </div>
         <div className="grid content-start gap-8">
           {company?.offices.map((office) => (
@@ -114,8 +123,15 @@ export default function ContactPage({ actionData, loaderData }: Route.ComponentP
   );
 }
 
-function ContactForm({ refused, isFirst }: { refused: Refused | undefined; isFirst: boolean }) {
+function ContactForm(props: {
+  refused: Refused | undefined;
+  begun: { subject: string; message: string } | null;
+  isFirst: boolean;
+}) {
+  const { refused, begun, isFirst } = props;
   const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
+  const subject = begun ? { ...fields.subject, value: begun.subject } : fields.subject;
+  const message = begun ? { ...fields.message, value: begun.message } : fields.message;
   return (
     <>
       <FormProblems refused={refused} form={form} />
@@ -124,8 +140,8 @@ function ContactForm({ refused, isFirst }: { refused: Refused | undefined; isFir
       <Form method="post" id={form.id} noValidate>
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
-        <Field field={fields.subject} label="Subject" autoComplete="off" />
-        <TextField field={fields.message} label="Message" mandatory />
+        <Field field={subject} label="Subject" autoComplete="off" />
+        <TextField field={message} label="Message" mandatory />
         <SubmitButton pending="Preparing…">Prepare the mail</SubmitButton>
       </Form>
     </>

@@ -1,4 +1,5 @@
 import { Plus } from "lucide";
+import { Link } from "react-router";
 import { Art } from "~/components/site/art";
 import { Fold } from "~/components/site/fold";
 import { Title } from "~/components/title";
@@ -78,7 +79,7 @@ const station =
   "before:bg-surface open:before:border-action open:before:bg-action";
 
 /** A question is a station on the line of its category; the one that is open is filled. */
-function Question({ question, answer, open }: { question: string; answer: string; open: boolean }) {
+function Question({ question, answer, link, open }: (typeof faq)[number]["questions"][number] & { open: boolean }) {
   return (
     <Fold name="faq" open={open} className={`relative border-b border-line pl-6 ${station}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">
@@ -88,7 +89,12 @@ function Question({ question, answer, open }: { question: string; answer: string
           className="mt-0.5 size-5 shrink-0 text-quiet transition-transform duration-200 ease-out group-open:rotate-45"
         />
       </summary>
-      <p className="max-w-xl pb-6 text-quiet">{answer}</p>
+      <p className={`max-w-xl text-quiet ${link ? "" : "pb-6"}`}>{answer}</p>
+      {link && (
+        <Link to={link.to} className="mb-4 inline-flex min-h-11 items-center font-semibold underline">
+          {link.words}
+        </Link>
+      )}
     </Fold>
   );
 }

@@ -66,9 +66,12 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
               Tell us what you ship, from where, to where and by when. A person who knows the route answers you.
             </p>
           </div>
-          <ButtonLink look="action" to="/contact" className="justify-self-start">
-            Request Consultation
-          </ButtonLink>
+          <div className="flex flex-wrap gap-3">
+            <ButtonLink to="/resources/cost">What will it cost?</ButtonLink>{" "}
+            <ButtonLink look="action" to="/contact">
+              Request Consultation
+            </ButtonLink>
+          </div>
         </section>
       </LowerPart>
     </>

@@ -9,6 +9,7 @@ export function loader() {
   const lines = [
     "User-agent: *",
     "Disallow: /resources/",
+    "Allow: /resources/cost",
     "Allow: /resources/faq",
     "Allow: /resources/feeds",
     "Allow: /resources/blog",

@@ -5,6 +5,7 @@ const pages = [
   "/",
   "/services",
   "/about",
+  "/resources/cost",
   "/resources/faq",
   "/resources/feeds",
   "/resources/blog",

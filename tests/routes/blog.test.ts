@@ -330,7 +330,16 @@ describe("the site map", () => {
     const posts = locations.filter((location) => location.includes("/blog/"));
     expect(posts).toEqual(written.map(({ slug }) => `${origin}/resources/blog/${slug}`));
     const pages = ["/", "/services", "/about", "/resources/faq", "/resources/feeds", "/resources/blog"];
-    pages.push("/contact", "/careers", "/privacy", "/terms", "/legal", "/additional-info", "/cookie-settings");
+    pages.push(
+      "/resources/cost",
+      "/contact",
+      "/careers",
+      "/privacy",
+      "/terms",
+      "/legal",
+      "/additional-info",
+      "/cookie-settings",
+    );
     expect(locations.filter((location) => !posts.includes(location)).sort()).toEqual(
       pages.map((one) => origin + one).sort(),
     );

@@ -114,6 +114,15 @@ test("the longest pages fit one flight for who is signed in and chose the light 
   for (const page of ["/", "/services"]) await expectOneFlight(page, { Cookie });
 });
 
+test("an estimate fits one flight, with its sums or with everything wrong, and under the quote form", async () => {
+  const registered = `${new Date().getFullYear() - 3}-05`;
+  const sums = `what=car&registered=${registered}&excise=25&currency=USD&value=8,000&freight=1200&insurance=120.50&rate=129.5&duty=25`;
+  for (const query of [sums, "what=car&value=x&freight=-1&insurance=x&rate=x&duty=x&registered=x"]) {
+    for (const address of [`/resources/cost?${query}`, `/resources/cost?${query}&quote`])
+      await expectOneFlight(address);
+  }
+});
+
 test("the quote form brings no script to who asked for text alone", async () => {
   for (const page of ["/?quote", "/resources/blog?quote"]) expectTextAlone(await html(page, { "Save-Data": "on" }));
 });

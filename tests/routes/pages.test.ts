@@ -279,6 +279,7 @@ describe.each([
     title: "Pioneering Global Logistics for 30+ Years",
     h1: "Pioneering Global Logistics for 30+ Years",
   },
+  { path: "/resources/cost", title: "What will it cost?", h1: "What will it cost?" },
   { path: "/resources/faq", title: "Frequently Asked Questions", h1: "Frequently Asked Questions" },
   { path: "/resources/feeds", title: "Feeds Update", h1: "Feeds Update" },
 ])("the public page $path", ({ path, title, h1 }) => {

@@ -3,6 +3,7 @@ export const publicPages: readonly string[] = [
   "/",
   "/services",
   "/about",
+  "/resources/cost",
   "/resources/faq",
   "/resources/feeds",
   "/resources/blog",

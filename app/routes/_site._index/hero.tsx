@@ -33,9 +33,12 @@ export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
           ) : (
             <>
               <p className="mt-4 mb-6 max-w-prose text-quiet sm:text-lg">{intro}</p>
-              <ButtonLink look="action" {...quote}>
-                Get a Quote
-              </ButtonLink>
+              <div className="flex flex-wrap gap-3">
+                <ButtonLink look="action" {...quote}>
+                  Get a Quote
+                </ButtonLink>{" "}
+                <ButtonLink to="/resources/cost">What will it cost?</ButtonLink>
+              </div>
             </>
           )}
         </div>

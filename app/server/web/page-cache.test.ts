@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withSettings } from "../../../tests/support/settings.ts";
 
 let createPages: typeof import("./page-cache.ts").createPages;
+let isAnonymous: typeof import("./page-cache.ts").isAnonymous;
 let themeCookie: typeof import("../../lib/theme.server.ts").themeCookie;
 const origin = "http://127.0.0.1:3000";
 beforeAll(async () => {
   withSettings({ APP_ORIGIN: origin });
-  ({ createPages } = await import("./page-cache.ts"));
+  ({ createPages, isAnonymous } = await import("./page-cache.ts"));
   ({ themeCookie } = await import("../../lib/theme.server.ts"));
 });
 afterAll(() => {
@@ -109,6 +110,18 @@ test("cookies that a page does not depend on do not have it rendered again", asy
   for (const cookie of ["known=1", "shared=1", "reminded=1", "cookieSettings=x", "__Host-flash=x", "_ga=1; theme"])
     await read(asking(cookie));
   expect(asked).toHaveLength(1);
+});
+
+test("what somebody types into an address is answered for them alone, and kept for nobody", () => {
+  for (const url of [
+    "/resources/cost?what=car",
+    "/resources/cost.data?what=car",
+    "//Resources/c%6fst/?a",
+    "/contact?a",
+  ])
+    expect(isAnonymous(asking(undefined, url)), url).toBe(false);
+  for (const url of ["/resources/cost", "/resources/cost?quote", "/contact", "/contact?quote", "/contact.data"])
+    expect(isAnonymous(asking(undefined, url)), url).toBe(true);
 });
 
 describe("a page that is kept is found by its address alone", () => {

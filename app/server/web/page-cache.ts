@@ -18,6 +18,9 @@ const personal = /^\/+(portal|desk|login|signup|auth|notices|s)\b/i;
 /** The page that shows the cookie settings; an escaped address may be that page too. */
 const choosesCookies = /cookie-settings|%/i;
 
+/** Pages that answer what is typed into their address: nobody else asks the same, and some answers change with the day. */
+const answersQuery = /^\/+(resources\/+cost|contact)(\.data)?\/*\?(?!quote$)/i;
+
 /** The request headers by which a page may differ, besides its address. */
 export const varies = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
@@ -41,6 +44,7 @@ export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boo
     (method === "GET" || method === "HEAD") &&
     url.length <= maxAddress &&
     !personal.test(plain(url)) &&
+    !answersQuery.test(plain(url)) &&
     !isNamed(headers.cookie, "flash") &&
     !(choosesCookies.test(url) && isNamed(headers.cookie, "cookieSettings"))
   );

@@ -1,0 +1,174 @@
+/** What the address of "What will it cost?" asks for, judged, and the content that it is counted with. */
+import { parseWithZod } from "@conform-to/zod/v4";
+import { z } from "zod";
+import { monthName } from "../lib/dates.ts";
+import {
+  COST_FIELDS,
+  CURRENCIES,
+  estimate,
+  type Import,
+  isPastMonth,
+  KINDS,
+  type Kind,
+  money,
+  type NumberField,
+  percentsOf,
+  readNumber,
+} from "./cost.ts";
+
+const percent = z.number().min(0).max(100);
+const sourced = {
+  /** "October 2025", from the month in the file. */
+  date: z
+    .string()
+    .regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2025-10")
+    .transform(monthName),
+  source: z.string().min(1),
+  note: z.string().min(1).optional(),
+};
+const Rate = z.strictObject({ percent, ...sourced });
+const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
+
+/** The shape of content/data/cost.yaml. */
+export const CostRates = z.strictObject({
+  import_duty: Rate,
+  excise_duty: z.strictObject({ percents: z.array(percent).min(1), ...sourced }),
+  vat: Rate,
+  import_declaration_fee: Rate,
+  railway_development_levy: Rate,
+  no_certificate: Rate,
+  car_age: z.strictObject({ years: z.number().int().positive(), ...sourced }),
+  documents: z
+    .array(
+      z.strictObject({
+        by: z.string().min(1),
+        papers: z.array(z.strictObject({ text: z.string().min(1), for: z.array(z.enum(kinds)).optional() })).min(1),
+      }),
+    )
+    .min(1),
+});
+export type CostRates = z.infer<typeof CostRates>;
+
+const named: Record<NumberField, { subject: string; missing: string; tooMuch: string; like: string }> = {
+  value: {
+    subject: "The price",
+    missing: "Enter the price of the goods.",
+    tooMuch: "The price is too high to be right. Write at most 1,000,000,000,000.",
+    like: "12,500.50",
+  },
+  freight: {
+    subject: "The freight",
+    missing: "Enter the freight, or 0 if the price includes it.",
+    tooMuch: "The freight is too high to be right. Write at most 1,000,000,000,000.",
+    like: "1,200.50",
+  },
+  insurance: {
+    subject: "The insurance",
+    missing: "Enter the insurance, or 0 if the price includes it.",
+    tooMuch: "The insurance is too high to be right. Write at most 1,000,000,000,000.",
+    like: "150.50",
+  },
+  rate: {
+    subject: "The exchange rate",
+    missing: "Enter how many shillings one unit of the currency costs.",
+    tooMuch: "The exchange rate is too high to be right. Write at most 10,000 shillings for one.",
+    like: "129.50",
+  },
+  duty: {
+    subject: "The import duty",
+    missing: "Enter the import duty in percent, such as 25.",
+    tooMuch: "The import duty cannot be more than 100 percent.",
+    like: "25",
+  },
+};
+
+/** A number that readNumber reads; else a sentence that says what to write. */
+function number(name: NumberField) {
+  const { subject, missing, tooMuch, like } = named[name];
+  return z.string(missing).transform((typed, context) => {
+    const read = readNumber(name, typed);
+    if (typeof read === "number") return read;
+    const messages = {
+      unreadable: typed.trim() === "" ? missing : `Write ${subject.toLowerCase()} in digits, such as ${like}.`,
+      negative: `${subject} cannot be less than 0.`,
+      zero: `${subject} must be more than 0.`,
+      "too much": tooMuch,
+    };
+    context.addIssue({ code: "custom", message: messages[read] });
+    return z.NEVER;
+  });
+}
+
+/** What is not asked for here counts as this, whatever was sent. */
+const instead = <T>(value: T) =>
+  z
+    .unknown()
+    .optional()
+    .transform(() => value);
+
+/** The form, by two of its answers: only a car has an age and pays excise duty here, and a shilling costs a shilling. */
+function costForm(isCar: boolean, isKes: boolean, classes: number[], today: string) {
+  const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
+  const month = "Enter the month of first registration, such as 2021-04.";
+  return z.object({
+    what: z.enum(kinds, "Choose what you bring in."),
+    registered: isCar
+      ? z
+          .string(month)
+          .trim()
+          .regex(/^(19|20)\d\d-(0[1-9]|1[0-2])$/, { error: month, abort: true })
+          .refine(
+            (typed) => isPastMonth(typed, today),
+            "This month is still to come. Enter when it was registered first.",
+          )
+      : instead(undefined),
+    excise: isCar ? z.enum(classes.map(String) as [string, ...string[]], oneClass).transform(Number) : instead(0),
+    currency: z.enum(CURRENCIES, "Choose one of the currencies."),
+    value: number("value"),
+    freight: number("freight"),
+    insurance: number("insurance"),
+    rate: isKes ? instead(1) : number("rate"),
+    duty: number("duty"),
+  });
+}
+
+/**
+ * What an address asks for: the import, or null while something is wrong, and the result for the form. Null when it asks
+ * for nothing. A duty that is not in the address is the one that the form begins with. `today` is the day in East Africa.
+ */
+export function readCost(search: URLSearchParams, rates: CostRates, today: string) {
+  if (!COST_FIELDS.some((name) => search.has(name))) return null;
+  // Other parameters, some of which have a meaning for Conform, are not passed on, and of each field one.
+  const asked = new URLSearchParams({ duty: String(rates.import_duty.percent) });
+  for (const name of COST_FIELDS) if (search.has(name)) asked.set(name, search.get(name) ?? "");
+  const schema = costForm(
+    asked.get("what") === "car",
+    asked.get("currency") === "KES",
+    rates.excise_duty.percents,
+    today,
+  );
+  const submission = parseWithZod(asked, { schema });
+  const cargo: Import | null = submission.status === "success" ? submission.value : null;
+  const { error, initialValue } = submission.reply();
+  return { cargo, result: { error, initialValue } };
+}
+
+/** The subject and the message with which somebody asks for a quote for the import of their estimate. */
+export function quoteForCost(cargo: Import, rates: CostRates): { subject: string; message: string } {
+  const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
+  const { cif, taxes } = estimate(cargo, percentsOf(rates));
+  const message = [
+    "Send me a quote for this import.",
+    "",
+    `What: ${KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
+    `Price: ${currency} ${money(value)}`,
+    `Freight: ${currency} ${money(freight)}`,
+    `Insurance: ${currency} ${money(insurance)}`,
+    ...(currency === "KES" ? [] : [`Exchange rate: KES ${rate} for ${currency} 1`]),
+    `Import duty: ${duty}%`,
+    ...(what === "car" ? [`Excise duty: ${excise}%`] : []),
+    "",
+    `Your site's estimate: CIF KES ${money(cif)}, taxes KES ${money(taxes)}.`,
+  ];
+  return { subject: `Quote: ${KINDS[what].toLowerCase()}`, message: message.join("\n") };
+}

@@ -1,0 +1,71 @@
+import { Form } from "react-router";
+import { Field, SelectField } from "~/components/field";
+import type { FormField } from "~/components/form";
+import { Button } from "~/components/ui/button";
+import { type COST_FIELDS, CURRENCIES, KINDS } from "~/models/cost";
+
+const kinds = Object.entries(KINDS).map(([value, words]) => ({ value, words }));
+const currencies = CURRENCIES.map((value) => ({ value, words: value }));
+const number = { inputMode: "decimal", autoComplete: "off" } as const;
+const included = "0 if the price includes it";
+
+/** The answers become the address of the estimate. `onType` gets them while somebody types. */
+export function CostForm(props: {
+  id: string;
+  fields: Record<(typeof COST_FIELDS)[number], FormField>;
+  classes: number[];
+  onType: (values: Record<string, string>) => void;
+}) {
+  const { id, fields, classes, onType } = props;
+  return (
+    <Form
+      action="/resources/cost#sum"
+      id={id}
+      noValidate
+      onChange={({ currentTarget }) =>
+        onType(Object.fromEntries(new FormData(currentTarget)) as Record<string, string>)
+      }
+      className="group/cost print:hidden"
+    >
+      <SelectField field={fields.what} label="What do you bring in?" options={kinds} prompt="Choose one" />
+      {/* Browsers that cannot tell what is chosen show these always. */}
+      <div className="group-[:not(:has([value=car]:checked))]/cost:hidden">
+        <Field
+          field={fields.registered}
+          label="First registered"
+          hint="Cars only: year and month, such as 2021-04"
+          type="month"
+          autoComplete="off"
+        />
+        <SelectField
+          field={fields.excise}
+          label="Excise duty of the car"
+          hint="Cars only: by engine and fuel"
+          options={classes.map((each) => ({ value: String(each), words: `${each}%` }))}
+          prompt="Choose one"
+        />
+      </div>
+      <SelectField field={fields.currency} label="Currency of the next three amounts" options={currencies} />
+      <Field field={fields.value} label="Price of the goods" hint="As the seller invoices it" {...number} />
+      <Field field={fields.freight} label="Freight to Kenya" hint={included} {...number} />
+      <Field field={fields.insurance} label="Insurance" hint={included} {...number} />
+      <div className="group-[:has([value=KES]:checked)]/cost:hidden">
+        <Field
+          field={fields.rate}
+          label="Exchange rate"
+          hint="Shillings for one of the currency. Customs uses the rate that KRA publishes. Not needed for KES"
+          {...number}
+        />
+      </div>
+      <Field
+        field={fields.duty}
+        label="Import duty in percent"
+        hint="25 for most finished goods. Your tariff code decides"
+        {...number}
+      />
+      <Button look="action" className="w-full">
+        Work it out
+      </Button>
+    </Form>
+  );
+}

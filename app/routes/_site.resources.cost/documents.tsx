@@ -1,0 +1,27 @@
+import type { CostRates } from "~/models/cost.server";
+
+/** Which documents by when, as stations of the route line; those of one kind of import are named once it is chosen. */
+export function Documents({ documents, what }: { documents: CostRates["documents"]; what: string | undefined }) {
+  return (
+    <>
+      <h2 className="mt-12 text-xl">Which documents, by when</h2>
+      <ol className="mt-4 ml-2 border-l-2 border-line text-sm">
+        {documents.map(({ by, papers }) => (
+          <li
+            key={by}
+            className="relative pb-5 pl-6 before:absolute before:top-1 before:-left-[7px] before:size-3 before:rounded-full before:border-2 before:border-action before:bg-surface last:pb-0"
+          >
+            <h3>{by}</h3>
+            <ul className="mt-1 grid max-w-prose gap-1 text-quiet">
+              {papers
+                .filter((paper) => !paper.for || paper.for.some((each) => each === what))
+                .map(({ text }) => (
+                  <li key={text}>{text}</li>
+                ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

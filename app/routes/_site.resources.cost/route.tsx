@@ -1,0 +1,102 @@
+import { useEffect, useRef, useState } from "react";
+import { data } from "react-router";
+import { FormProblems, useActionForm } from "~/components/form";
+import { focusInView } from "~/components/page-change";
+import { Title } from "~/components/title";
+import { ButtonLink } from "~/components/ui/button";
+import { costRates } from "~/lib/content.server";
+import { dayInEastAfrica } from "~/lib/dates";
+import { exceptForQuote } from "~/lib/revalidate";
+import { seo } from "~/lib/seo";
+import { COST_FIELDS, estimate, importOf, judgeAge, percentsOf } from "~/models/cost";
+import { readCost } from "~/models/cost.server";
+import type { Route } from "./+types/route";
+import { CostForm } from "./cost-form";
+import { Documents } from "./documents";
+import { FirstOfAll } from "./first-of-all";
+import { Receipt } from "./receipt";
+
+export function loader({ url }: Route.LoaderArgs) {
+  const today = dayInEastAfrica(new Date());
+  const answer = readCost(url.searchParams, costRates, today);
+  const result = answer?.result ?? { initialValue: { duty: String(costRates.import_duty.percent) } };
+  const cargo = answer?.cargo ?? null;
+  return data(
+    { rates: costRates, asked: { result }, cargo, refused: answer !== null && !cargo, today },
+    { status: answer && !cargo ? 400 : 200 },
+  );
+}
+
+/** The answer depends on the address alone: a form elsewhere on the page leaves what is being typed here. */
+export function shouldRevalidate(change: Parameters<typeof exceptForQuote>[0]) {
+  return change.formMethod === "POST" ? false : exceptForQuote(change);
+}
+
+export const meta: Route.MetaFunction = ({ matches, location }) =>
+  seo(matches, {
+    title: "What will it cost?",
+    description:
+      "Estimate duty, VAT and levies on a car or goods brought into Kenya, line by line in shillings, with the date and source of each rate.",
+    path: "/resources/cost",
+    noindex: location.search !== "",
+  });
+
+export default function CostPage({ loaderData }: Route.ComponentProps) {
+  const { rates, asked, refused } = loaderData;
+  const [form, fields] = useActionForm("cost", asked, COST_FIELDS);
+  const [typed, setTyped] = useState<{ after: typeof asked; values: Record<string, string> } | null>(null);
+  // A new answer of the server says the same as the form again.
+  const live = typed?.after === asked ? typed.values : null;
+  const values = live ?? (asked.result.initialValue as Record<string, string>);
+  const today = live ? dayInEastAfrica(new Date()) : loaderData.today;
+  const cargo = live ? importOf(live, rates.excise_duty.percents, today) : loaderData.cargo;
+  const lines = cargo && estimate(cargo, percentsOf(rates));
+  const ruling = cargo?.registered ? judgeAge(cargo.registered, today, rates.car_age.years) : null;
+  const sum = useFocusOnAnswer(loaderData.cargo);
+  return (
+    <>
+      <Title refused={refused}>What will it cost?</Title>
+      <FormProblems refused={refused ? asked : undefined} form={form} />
+      <h1 className="text-2xl">What will it cost?</h1>
+      <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
+        An estimate of duty, taxes and levies on what you bring into Kenya, before you pay the seller.
+      </p>
+      <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[22rem_1fr]">
+        <CostForm
+          key={JSON.stringify(asked.result.initialValue)}
+          id={form.id}
+          fields={fields}
+          classes={rates.excise_duty.percents}
+          onType={(values) => setTyped({ after: asked, values })}
+        />
+        <section
+          ref={sum}
+          id={loaderData.cargo ? "sum" : undefined}
+          tabIndex={-1}
+          aria-label="The estimate"
+          className="outline-none"
+        >
+          <FirstOfAll rates={rates} what={values.what} cargo={cargo} ruling={ruling} penalty={lines?.penalty} />
+          <Receipt rates={rates} cargo={cargo} lines={lines} />
+          {cargo && ruling !== "refused" && (
+            <ButtonLink look="action" to={`/contact?${new URLSearchParams(values)}`} className="mt-6 print:hidden">
+              Get a quote for this
+            </ButtonLink>
+          )}
+          <Documents documents={rates.documents} what={values.what} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+/** For the `ref` of what is read next when the server has counted again without a new page. */
+function useFocusOnAnswer(answer: object | null) {
+  const target = useRef<HTMLElement>(null);
+  const known = useRef(answer);
+  useEffect(() => {
+    if (answer && answer !== known.current && target.current) focusInView(target.current);
+    known.current = answer;
+  }, [answer]);
+  return target;
+}

@@ -1,0 +1,104 @@
+import type { Page } from "@playwright/test";
+import { expect, scriptReady, test } from "../support/fixtures.ts";
+
+const amount = (page: Page, line: string) =>
+  page
+    .getByRole("row")
+    .filter({ has: page.getByRole("rowheader", { name: new RegExp(`^${line}`) }) })
+    .getByRole("cell")
+    .last();
+
+/** Fills in the form for a car but for the price. */
+async function fillCar(page: Page): Promise<void> {
+  const thisYear = new Date().getFullYear();
+  await page.getByLabel("What do you bring in?").selectOption("A car");
+  await page.getByLabel("First registered").fill(`${thisYear - 3}-05`);
+  await page.getByLabel("Excise duty of the car").selectOption("25%");
+  await page.getByLabel("Freight to Kenya").fill("1,200");
+  await page.getByLabel("Insurance").fill("120.50");
+  await page.getByLabel("Exchange rate").fill("129.5");
+}
+
+test("a first-time importer sees what a car costs, line by line, and asks for a quote", async ({
+  page,
+  javaScriptEnabled,
+}) => {
+  await page.goto("/");
+  await page.getByRole("main").getByRole("link", { name: "What will it cost?" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "What will it cost?" })).toBeVisible();
+  await expect(page.getByLabel("First registered")).toBeHidden();
+  if (javaScriptEnabled) await scriptReady(page);
+
+  await fillCar(page);
+  await page.getByLabel("Price of the goods").fill("eight thousand");
+  await page.getByRole("button", { name: "Work it out" }).click();
+  await expect(page).toHaveTitle(/^Error: /);
+  await expect(page.getByLabel("Price of the goods")).toHaveValue("eight thousand");
+  await page.getByRole("link", { name: "Write the price in digits, such as 12,500.50." }).click();
+  await expect(page.getByLabel("Price of the goods")).toBeFocused();
+
+  await page.getByLabel("Price of the goods").fill("8,000");
+  await page.getByRole("button", { name: "Work it out" }).click();
+  await expect(page).toHaveURL(/\/resources\/cost\?what=car&.*value=8%2C000.*#sum$/);
+  await expect(page).not.toHaveTitle(/^Error: /);
+  await expect(amount(page, "CIF")).toHaveText("1,207,005");
+  await expect(amount(page, "Total taxes")).toHaveText("1,047,076");
+  await expect(amount(page, "Total with cargo")).toHaveText("2,254,081");
+  await expect(page.getByRole("heading", { name: "First of all" })).toBeInViewport();
+  if (javaScriptEnabled) await expect(page.getByRole("region", { name: "The estimate" })).toBeFocused();
+
+  await page.getByRole("link", { name: "Get a quote for this" }).click();
+  await expect(page.getByLabel("Subject")).toHaveValue("Quote: a car");
+  await expect(page.getByLabel("Message")).toHaveValue(/Price: USD 8,000[\s\S]*taxes KES 1,047,076/);
+
+  await page.goBack();
+  await expect(amount(page, "Total taxes")).toHaveText("1,047,076");
+  await expect(page.getByLabel("Price of the goods")).toHaveValue("8,000");
+});
+
+test("with script it counts while one types, and an incomplete form shows no sum", async ({
+  page,
+  javaScriptEnabled,
+}) => {
+  await page.goto("/resources/cost");
+  if (javaScriptEnabled) await scriptReady(page);
+  await fillCar(page);
+  await expect(amount(page, "Total taxes")).toHaveText("–");
+  await page.getByLabel("Price of the goods").pressSequentially("8,000");
+  await expect(amount(page, "Total taxes")).toHaveText(javaScriptEnabled ? "1,047,076" : "–");
+  if (!javaScriptEnabled) return;
+  await page.getByLabel("Excise duty of the car").selectOption("35%");
+  await expect(amount(page, "Excise duty")).toHaveText("528,065");
+  await page.getByLabel("First registered").fill("2012-05");
+  await expect(page.getByText("This car is refused")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Get a quote for this" })).toBeHidden();
+  await page.getByLabel("Currency").selectOption("KES");
+  await expect(page.getByLabel("Exchange rate")).toBeHidden();
+  await expect(amount(page, "CIF")).toHaveText("9,321");
+  await page.getByLabel("Insurance").fill("x");
+  await expect(amount(page, "Total taxes")).toHaveText("–");
+  await expect(page).toHaveURL(/\/resources\/cost$/);
+
+  // What is typed outlives a change of the theme.
+  await page.getByLabel("Insurance").fill("0.50");
+  await expect(amount(page, "CIF")).toHaveText("9,201");
+  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await expect(page.locator("html")).toHaveClass("light");
+  await expect(amount(page, "CIF")).toHaveText("9,201");
+});
+
+test("back and forward lead through the estimates, each with its form", async ({ page, javaScriptEnabled }) => {
+  const asked = (value: string) => `/resources/cost?what=air&currency=KES&value=${value}&freight=0&insurance=0&duty=10`;
+  await page.goto(asked("1000"));
+  if (javaScriptEnabled) await scriptReady(page);
+  await page.getByLabel("Price of the goods").fill("2000");
+  await page.getByRole("button", { name: "Work it out" }).click();
+  await expect(page).toHaveURL(/value=2000/);
+  await expect(amount(page, "CIF")).toHaveText("2,000");
+  await page.goBack();
+  await expect(amount(page, "CIF")).toHaveText("1,000");
+  await expect(page.getByLabel("Price of the goods")).toHaveValue("1000");
+  await page.goForward();
+  await expect(amount(page, "CIF")).toHaveText("2,000");
+  await expect(page.getByLabel("Price of the goods")).toHaveValue("2000");
+});
