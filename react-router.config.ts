@@ -10,7 +10,9 @@ const client = path.join(import.meta.dirname, "build/client");
 export default {
   ssr: true,
   buildEnd: () => {
-    const sheets = readdirSync(path.join(client, "assets")).filter((file) => file.endsWith(".css"));
+    const files = readdirSync(path.join(client, "assets")).filter((file) => file.endsWith(".css"));
+    // In the order of a page: that of every page first.
+    const sheets = files.sort((one, other) => Number(other.startsWith("root-")) - Number(one.startsWith("root-")));
     checkStylesheet(sheets.map((file) => readFileSync(path.join(client, "assets", file), "utf8")).join(""));
     slimRoutes();
     compressFolder(client);

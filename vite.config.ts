@@ -15,7 +15,7 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/act-form|\/(mail-link-page|code-field|password-field)|\/portal\/two-factor|\/site\/(structured-data|fold))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/act-form|\/(mail-link-page|code-field|password-field)|\/portal\/two-factor|\/site\/(structured-data|fold|prose))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
     // Pages with several forms: the desk's, and a client's account.
@@ -24,8 +24,9 @@ const chunks = {
     { name: "secrets", test: /\/app\/components\/(mail-link-page|code-field|password-field)/, minShareCount: 2 },
     // Nothing of the desk is in the script of visitors and clients.
     { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
-    // What search engines read, and what folds: public pages alone.
+    // What search engines read, what folds, and long texts: public pages alone.
     { name: "public", test: /\/app\/(components\/site\/(structured-data|fold)|lib\/seo)/, minShareCount: 2 },
+    { name: "prose", test: /\/app\/components\/site\/prose/, minShareCount: 2 },
   ],
 };
 
