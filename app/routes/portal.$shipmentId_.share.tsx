@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { useEffect, useRef } from "react";
 import { data } from "react-router";
 import { z } from "zod";
 import { ActForm, ActProblems, requestOf, useAct } from "~/components/act-form";
@@ -47,6 +48,12 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function SharePage({ loaderData, actionData }: Route.ComponentProps) {
   const { page, name, links, request } = loaderData;
   const make = useAct("make", actionData, []);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    // The form that had the focus is gone, or a new one: on to the newest link.
+    const isLost = document.activeElement === document.body || document.activeElement?.matches("dialog");
+    if (isLost && links.length > 0) list.current?.querySelector<HTMLElement>("li:last-child input")?.focus();
+  }, [links]);
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Share" back={page}>
       <Title refused={actionData !== undefined}>{`Share ${name}`}</Title>
@@ -56,12 +63,14 @@ export default function SharePage({ loaderData, actionData }: Route.ComponentPro
         Whoever has the link sees the name, the stage and its history: no document, no charge, no person. It ends after
         30 days, or when you end it.
       </p>
-      <ul className="mb-4 ruled rounded-label border border-line empty:hidden">
+      <ul ref={list} className="mb-4 ruled rounded-label border border-line empty:hidden">
         {links.map((link, index) => (
           <li key={link.id} className="px-4 py-3">
             {link.address ? (
               <input
                 readOnly
+                // For browsers without CSS.
+                size={link.address.length}
                 aria-label={`Link until ${link.until}`}
                 defaultValue={link.address}
                 onFocus={(event) => event.currentTarget.select()}

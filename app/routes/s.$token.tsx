@@ -24,7 +24,7 @@ export const middleware: Route.MiddlewareFunction[] = [
 
 export async function loader({ params }: Route.LoaderArgs) {
   const shared = await openShare(params.token);
-  if (!shared) return data(null, { status: 404 });
+  if (!shared) return data({ company: theCompany.name, name: null }, { status: 404 });
   if ("reason" in shared) throw thrown(shared);
   const events = shared.events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
   return data({ ...shared, company: theCompany.name, changed: eastAfricaTime(shared.changed_at), events });
@@ -35,12 +35,15 @@ export const action = noForm;
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex, nofollow" }];
 
 export default function SharedShipment({ loaderData: shipment }: Route.ComponentProps) {
-  if (!shipment) {
+  if (shipment.name === null) {
     return (
       <>
         <Title>This link opens nothing</Title>
+        <p className="mb-2 text-sm text-quiet">{shipment.company}</p>
         <h1 className="text-xl">This link opens nothing</h1>
-        <p className="mt-2">It has ended, or it is not complete. Ask who sent it to you for another one.</p>
+        <p className="mt-2">
+          It has ended, or it is not complete. Ask who sent it to you for another one, or call <OfficePhone />.
+        </p>
       </>
     );
   }

@@ -58,7 +58,10 @@ export function Documents(props: {
           <a className="underline" href={`mailto:${mail}`}>
             {mail}
           </a>
-          .<span className="hidden scripted:pointer-fine:inline"> A file can also be dropped on its row.</span>
+          .
+          {AskBeforeLeaving && (
+            <span className="hidden pointer-fine:inline"> A file can also be dropped on its row.</span>
+          )}
         </p>
       )}
     </Card>
@@ -89,7 +92,7 @@ function DocumentRow(props: { document: Document; isClosed: boolean; refused: Up
           {file && <p className="text-sm wrap-anywhere text-quiet">{file}</p>}
         </div>
         {file && (
-          <Form method="post" action={address} preventScrollReset className="flex gap-2 print:hidden">
+          <Form method="post" action={address} preventScrollReset className="flex flex-wrap gap-2 print:hidden">
             <a href={address} className={buttonLook()}>
               Open<span className="sr-only"> the {name}</span>
             </a>

@@ -12,7 +12,7 @@ export function Payments(props: { action: string; charges: Record<string, { word
     <Card title="Payments" id="payments">
       <ul className="ruled">
         {PAYMENTS.map((payment) => (
-          <li key={payment.id} className="flex items-center justify-between gap-4 px-4 py-3">
+          <li key={payment.id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
             <span>
               {payment.name}
               <span className="block text-sm wrap-anywhere text-quiet"> {charges[payment.id]?.words}</span>
