@@ -9,8 +9,8 @@ export function csvLine(cells: string[]): string {
   return `${quoted.join(",")}\r\n`;
 }
 
-/** Where a formula may begin: a cell, and what is one where semicolons or tabs part cells. */
-const formula = /((?:^|[;\t\r\n])[\s\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
+/** Where a formula may begin: a cell, and what is one where semicolons or tabs part cells; quotes may be taken off there. */
+const formula = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/gu;
 
 /** The mark that makes spreadsheets read UTF-8. */
 export const csvMark = "\ufeff";

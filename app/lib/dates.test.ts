@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dayInEastAfrica, eastAfricaTime } from "./dates.ts";
+import { dayInEastAfrica, eastAfricaTime, sortableTime } from "./dates.ts";
 
 test.each([
   ["2026-11-20T12:04:00+00:00", "20 Nov 2026, 15:04 EAT"],
@@ -27,4 +27,16 @@ test.each([
   ["2026-12-31T23:59:59Z", "2027-01-01"],
 ])("at %s it is the day %s in East Africa", (iso, day) => {
   expect(dayInEastAfrica(new Date(iso))).toBe(day);
+});
+
+test.each([
+  ["2026-11-23T11:05:00Z", "2026-11-23 14:05"],
+  ["2026-11-23T11:05:59.999999+00:00", "2026-11-23 14:05"],
+  ["2026-01-02T00:04:00Z", "2026-01-02 03:04"],
+  ["2026-12-31T21:00:00Z", "2027-01-01 00:00"],
+  ["2028-02-28T20:59:59Z", "2028-02-28 23:59"],
+  ["2028-02-28T21:00:00Z", "2028-02-29 00:00"],
+  ["2026-07-15T14:05:00+03:00", "2026-07-15 14:05"],
+])("%s is %s in a table, in East Africa Time", (iso, shown) => {
+  expect(sortableTime(iso)).toBe(shown);
 });

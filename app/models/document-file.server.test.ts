@@ -1,5 +1,15 @@
-import { describe, expect, test } from "vitest";
-import { fileAnswer } from "./document-file.server.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { withSettings } from "../../tests/support/settings.ts";
+
+let fileAnswer: typeof import("./document-file.server.ts").fileAnswer;
+beforeAll(async () => {
+  withSettings({ SLOWEST_KIB: "2" });
+  ({ fileAnswer } = await import("./document-file.server.ts"));
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
+});
 
 const address = "http://site.example/portal/a/documents/b";
 /** More than is handed over at once. */
@@ -67,5 +77,63 @@ describe("the place of a stored file that is sent", () => {
   test("of an empty file is released too", async () => {
     const { answer, isReleased } = open(new Request(address), new Uint8Array());
     expect([(await answer.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
+  });
+});
+
+describe("a reader of a stored file", () => {
+  /** Seconds on the clock that the sender of a file looks at. */
+  let seconds = 0;
+  const clock = () => vi.spyOn(performance, "now").mockImplementation(() => 1_000_000 + seconds * 1000);
+  afterEach(() => {
+    vi.restoreAllMocks();
+    seconds = 0;
+  });
+  /** Begins to read a file of a megabyte. */
+  const begin = () => {
+    clock();
+    const opened = open(new Request(address), new Uint8Array(1_000_000));
+    const reader = opened.answer.body?.getReader();
+    return { ...opened, read: async () => (await reader?.read())?.value?.length ?? 0 };
+  };
+
+  test("that is slower than SLOWEST_KIB after a minute is cut off, and the place is free", async () => {
+    const { read, isReleased } = begin();
+    const first = await read();
+    expect(first).toBeGreaterThan(0);
+    seconds = first / 2048 + 61;
+    await expect(read()).rejects.toThrow("The reader is too slow.");
+    expect(isReleased()).toBe(true);
+    await expect(read()).rejects.toThrow("The reader is too slow.");
+  });
+
+  test("that was fast at first and then stands still is cut off when it comes back", async () => {
+    const { read, isReleased } = begin();
+    let sent = 0;
+    for (let parts = 0; parts < 5; parts += 1) sent += await read();
+    seconds = sent / 2048 - 1;
+    sent += await read();
+    expect([sent < 1_000_000, isReleased()]).toEqual([true, false]);
+    seconds = sent / 2048 + 1;
+    await expect(read()).rejects.toThrow("The reader is too slow.");
+    expect(isReleased()).toBe(true);
+  });
+
+  test("may be as slow as it likes for a minute", async () => {
+    const { read, isReleased } = begin();
+    for (const at of [0, 59, 60]) {
+      seconds = at;
+      expect([at, (await read()) > 0, isReleased()]).toEqual([at, true, false]);
+    }
+  });
+
+  test("that is no slower than SLOWEST_KIB gets all of it, however long that takes", async () => {
+    const { read, isReleased } = begin();
+    let sent = 0;
+    while (sent < 1_000_000) {
+      expect(isReleased()).toBe(false);
+      sent += await read();
+      seconds = sent / 2048;
+    }
+    expect([sent, seconds > 400, isReleased()]).toEqual([1_000_000, true, true]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { storageTariff } from "../lib/content.server.ts";
-import { freeUntil, StorageTariff, storageWords } from "./storage.ts";
+import { freeUntil, isStorageUrgent, StorageTariff, storageWords } from "./storage.ts";
 
 // Kenya Ports Authority, tariff book of 15 September 2023: 4 free days, then 30 or 60, from day 22 45 or 90.
 const container = (size: number) => ({ arrived: "2026-05-10", freeUntil: "2026-05-14", size });
@@ -24,6 +24,25 @@ test.each([
   [40, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 90 a day now (estimate)."],
 ])("a container of %i feet on %s: %s", (size, today, words) => {
   expect(storageWords(container(size), storageTariff, today)).toBe(words);
+});
+
+test.each([
+  ["2026-05-10", false],
+  ["2026-05-11", false],
+  ["2026-05-12", true],
+  ["2026-05-14", true],
+  ["2026-05-15", true],
+  ["2027-01-01", true],
+])("on %s free storage until 14 May ends soon or has ended: %s", (today, isUrgent) => {
+  expect(isStorageUrgent(container(20), today)).toBe(isUrgent);
+});
+
+test("free storage that ends on the second day of the next month or year ends soon on the last day of this one", () => {
+  for (const [freeUntil, today, before] of [
+    ["2026-03-02", "2026-02-28", "2026-02-27"],
+    ["2027-01-02", "2026-12-31", "2026-12-30"],
+  ] as const)
+    expect([isStorageUrgent({ freeUntil }, today), isStorageUrgent({ freeUntil }, before)]).toEqual([true, false]);
 });
 
 test.each([

@@ -217,6 +217,122 @@ describe("a list of 1,100 shipments, several opened in the same moment,", () => 
   }
 });
 
+describe("what waits for a client", () => {
+  let waiter: Client;
+  beforeEach(async () => {
+    waiter = await world.newClient(`${randomUUID()}@client.example`);
+  });
+
+  type Made = { since?: string; stage?: number; sentBack?: string; documents?: number; due?: string; items?: string[] };
+  /**
+   * A shipment that waits since a day, with so many documents (or one) sent back on a day, and a charge for each item
+   * (duties) that is due on a day. Days are YYYY-MM-DD.
+   */
+  async function add(name: string, more: Made = {}, { id: user } = waiter): Promise<void> {
+    const { since = "2026-05-01", stage = 1, sentBack, documents = 1, due, items = ["duties"] } = more;
+    const id = randomUUID();
+    await query(
+      "insert into public.shipments (id, user_id, name, created_at, turn_since) values ($1, $2, $3, $4, $4)",
+      [id, user, name, since],
+    );
+    if (sentBack)
+      await query(
+        `update public.documents set sent_back_at = $2::timestamptz + number * interval '1 minute', sent_back_reason = 'Torn'
+         from (select id, row_number() over (order by id) as number from public.documents where shipment_id = $1) as one
+         where one.id = documents.id and number <= $3`,
+        [id, sentBack, documents],
+      );
+    if (due)
+      await query(
+        `insert into public.charges (shipment_id, item, amount, currency, due_on)
+         select $1, item, 5, 'KES', nullif($2, 'no day')::date from unnest(string_to_array($3, ' ')) as item`,
+        [id, due, items.join(" ")],
+      );
+    if (stage !== 1) await query("update public.shipments set stage = $2 where id = $1", [id, stage]);
+  }
+
+  /** What the list without an open shipment shows: the names of what waits, in their order, and the counts. */
+  async function work(handle: Handle = waiter.handle) {
+    const { data, error } = await raw(handle).rpc("portal_page", {});
+    if (error) throw new Error(error.message);
+    const { waiting, ...counts } = data.work as { waiting: Row[] } & Row;
+    return { names: waiting.map(({ name }) => name), waiting, counts };
+  }
+
+  test("is told in the order of what was sent back, what is due, and what waits longest", async () => {
+    await add("Waits", { since: "2026-04-03" });
+    await add("Due later", { since: "2026-01-02", due: "2026-07-01" });
+    await add("Sent back later", { sentBack: "2026-06-02" });
+    await add("Waits longest", { since: "2026-04-02" });
+    await add("Due first", { due: "2026-06-30" });
+    await add("Sent back first", { sentBack: "2026-06-01" });
+    expect((await work()).names).toEqual([
+      ...["Sent back first", "Sent back later", "Due first", "Due later", "Waits longest", "Waits"],
+    ]);
+  });
+
+  test("names each shipment once, by the most urgent thing of it, with all of its documents and charges", async () => {
+    await add("Due alone", { due: "2026-01-01" });
+    await add("All of it", { since: "2026-01-01", sentBack: "2026-06-01", documents: 3, due: "2026-06-30" });
+    const { names, waiting, counts } = await work();
+    expect(names).toEqual(["All of it", "Due alone"]);
+    expect(counts).toEqual({ yours: 2, ours: 0, closed: 0 });
+    const [{ documents, charges } = {}] = waiting as { documents?: Row[]; charges?: Row[] }[];
+    expect(documents?.map(({ sent_back_at }) => sent_back_at !== null).sort()).toEqual([false, true, true, true]);
+    expect(charges).toEqual([{ item: "duties", due_on: "2026-06-30", paid_at: null }]);
+  });
+
+  test("is at most six shipments, also when all of each are sent back; the rest is counted", async () => {
+    for (const day of [8, 7, 6, 5, 4, 3, 2]) {
+      const due = `2026-07-0${day}`;
+      await add(`Sent back ${day}`, { sentBack: `2026-06-0${day}`, documents: 4, due });
+      await add(`Due ${day}`, { due, items: ["idf-fee", "duties", "agent-fee"] });
+      await add(`Waits ${day}`, { since: `2026-04-0${day}` });
+    }
+    const { names, counts } = await work();
+    expect(names).toEqual([2, 3, 4, 5, 6, 7].map((day) => `Sent back ${day}`));
+    expect(counts).toEqual({ yours: 21, ours: 0, closed: 0 });
+    await query("delete from public.shipments where user_id = $1 and name ~ 'Sent'", [waiter.id]);
+    expect((await work()).names).toEqual([2, 3, 4, 5, 6, 7].map((day) => `Due ${day}`));
+    await query("delete from public.shipments where user_id = $1 and name ~ 'Due'", [waiter.id]);
+    expect((await work()).names).toEqual([2, 3, 4, 5, 6, 7].map((day) => `Waits ${day}`));
+  });
+
+  test("is not hurried by a charge that is paid or has no day, and leaves out what is closed or with the company", async () => {
+    await add("Paid", { since: "2026-05-04", due: "2026-01-01" });
+    await query(
+      "update public.charges set paid_at = now() where shipment_id = (select id from public.shipments where name = 'Paid')",
+    );
+    await add("Without a day", { since: "2026-05-03", due: "no day" });
+    await add("Waits", { since: "2026-05-02" });
+    await add("Closed", { stage: 10, sentBack: "2026-01-01", due: "2026-01-01" });
+    await add("With the company");
+    await query(
+      "delete from public.documents where shipment_id in (select id from public.shipments where name = 'With the company')",
+    );
+    await query("update public.shipments set acted_at = now() where name = 'With the company'");
+    const { names, waiting, counts } = await work();
+    expect(names).toEqual(["Waits", "Without a day", "Paid"]);
+    expect(counts).toEqual({ yours: 3, ours: 1, closed: 1 });
+    expect(waiting.at(-1)?.charges).toEqual([]);
+  });
+
+  test("is the client's own: nothing of it is told to another client or a colleague, or of an open shipment", async () => {
+    const urgent = { since: "2026-01-01", sentBack: "2026-01-02", due: "2026-01-03" };
+    await add("Mine", { since: "2026-06-01" });
+    const other = await world.newClient(`${randomUUID()}@client.example`);
+    await add("Theirs", urgent, other);
+    expect(await work()).toMatchObject({ names: ["Mine"], counts: { yours: 1, ours: 0, closed: 0 } });
+    expect(await work(other.handle)).toMatchObject({ names: ["Theirs"], counts: { yours: 1, ours: 0, closed: 0 } });
+    expect(await work(clerk.handle)).toEqual({ names: [], waiting: [], counts: { yours: 0, ours: 0, closed: 0 } });
+    const [{ id } = { id: "" }] = await query<{ id: string }>("select id from public.shipments where user_id = $1", [
+      waiter.id,
+    ]);
+    expect((await raw(waiter.handle).rpc("portal_page", { opened: id })).data.work).toBeNull();
+    await withFactor(world, waiter.id, async () => expect((await work()).names).toEqual([]));
+  });
+});
+
 describe("a link to a shipment", () => {
   let shipment: string;
   beforeEach(async () => {

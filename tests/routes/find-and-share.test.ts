@@ -204,6 +204,38 @@ test("the pages of what was found lead to each other, and its rows keep it besid
   expect(past.text).toContain("There are no older shipments.");
 });
 
+describe("what waits for a client", () => {
+  let waiter: Awaited<ReturnType<typeof newClient>>;
+  const all = "All 7 that are your move";
+  const movesOn = (page: Page) => page.all("section[aria-label='Your move'] li a").length;
+  beforeAll(async () => {
+    waiter = await newClient(app, "Waiting Client");
+    await newShipments(app, waiter, ["Box 1", "Box 2", "Box 3", "Box 4", "Box 5", "Box 6"]);
+  });
+
+  test("is six shipments at most, and a link to all of them where there are more", async () => {
+    const six = await waiter.browser.open("/portal");
+    expect([movesOn(six), six.text.includes("that are your move")]).toEqual([6, false]);
+    const [closed = ""] = await newShipments(app, waiter, ["Box 7", "Closed"]).then((ids) => ids.slice(1));
+    orThrow(await correctStage(app.company, closed, { stage: 10, reason: "It is over" }, {}));
+    const seven = await waiter.browser.open("/portal");
+    expect([movesOn(seven), linkOn(seven, all)]).toEqual([6, "/portal?turn=client"]);
+    const found = await waiter.browser.open(linkOn(seven, all) ?? "");
+    expect(namesOn(found).sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((number) => `Box ${number}`));
+  });
+
+  test("gives way, with the welcome, to what somebody looks for", async () => {
+    const look = (page: Page) => [page.text.includes("Welcome"), page.text.includes("Choose a"), movesOn(page) > 0];
+    for (const search of ["", "?page=1", "?page=2", "?q=&stage=&turn=", "?q=+"])
+      expect([search, look(await waiter.browser.open(`/portal${search}`))]).toEqual([search, [true, true, true]]);
+    for (const search of ["?q=box", "?q=rhinoceros", "?stage=1", "?turn=client", "?turn=closed&page=2"]) {
+      const page = await waiter.browser.open(`/portal${search}`);
+      expect([search, page.h1, look(page)]).toEqual([search, "My Shipments", [false, false, false]]);
+      expect(() => page.form("Find")).not.toThrow();
+    }
+  });
+});
+
 describe("the table of shipments", () => {
   test("is a download of what the list finds, with cells that no spreadsheet runs", async () => {
     const exporter = await newClient(app, "Exporting Client");
@@ -229,6 +261,17 @@ describe("the table of shipments", () => {
       "Your move",
     ]);
     expect(await tableOf(await exporter.browser.get("/portal/shipments.csv?turn=closed"))).toEqual([]);
+  });
+
+  test("has its times in East Africa Time, as spreadsheets sort them, and says so in its heading", async () => {
+    const timed = await newClient(app, "Timed Client");
+    await sql`insert into shipments (user_id, name, created_at, changed_at)
+      values (${timed.id}, 'At night', '2026-02-28T21:04:59.9Z', '2026-12-31T23:30:00Z')`;
+    const answer = await timed.browser.get("/portal/shipments.csv");
+    const [head] = (await answer.clone().text()).split("\r\n");
+    expect(head).toBe('"Shipment","Name","AWB/BL","Stage","Status","Whose move","Opened (EAT)","Last change (EAT)"');
+    const [row] = await tableOf(answer);
+    expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });
 
   test("has every row once when there are more than one call brings, opened at the same moment", async () => {
@@ -576,6 +619,27 @@ describe("a link to share a shipment", () => {
     hidden.push(client.email, client.name, client.id, shipment.id, "Finding");
     expect(hidden.filter((one) => page.html.toLowerCase().includes(one.toLowerCase()))).toEqual([]);
     expect(page.all("script, form, button, nav")).toEqual([]);
+  });
+
+  test("and the print form carry the rules of paper in themselves; other pages have them in the stylesheet", async () => {
+    const path = await makeLink();
+    const browser = site.browser();
+    for (const [name, value] of client.browser.cookies) browser.cookies.set(name, value);
+    /** Whether the rules within a page have those of paper, and where its stylesheets are for. */
+    async function paperOf(address: string) {
+      const page = await browser.open(address);
+      const rules = page
+        .all("style")
+        .map((style) => style.text)
+        .join("");
+      expect([address, page.status, rules.includes("--color-ink")]).toEqual([address, 200, true]);
+      const sheets = new Set(page.all("link[rel=stylesheet]").map((link) => link.getAttribute("media")));
+      return { paper: rules.includes("@media print{"), sheets };
+    }
+    for (const address of [path, `${shipment.portal}/print`])
+      expect([address, await paperOf(address)]).toEqual([address, { paper: true, sheets: new Set() }]);
+    for (const address of ["/", "/portal", shipment.portal, "/portal/account"])
+      expect([address, await paperOf(address)]).toEqual([address, { paper: false, sheets: new Set(["print"]) }]);
   });
 
   test("is not found by search engines, tells nobody where one came from, and is kept by nobody", async () => {

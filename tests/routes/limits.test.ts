@@ -1,8 +1,9 @@
 import process from "node:process";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { sendPasswordLink } from "../../app/models/password.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { issueClientIds } from "../support/company.ts";
-import { addressOf, mailsSentTo, newClient } from "../support/desk.ts";
+import { addressOf, letterhead, linkTo, mailsSentTo, newClient } from "../support/desk.ts";
 import { type Browser, type Form, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -166,17 +167,20 @@ describe("a browser that has opened the account", () => {
   });
 });
 
-/** A client with a second factor, and a browser of theirs that has given the password and not the code. */
+/**
+ * A client with a second factor: the `owner`'s browser, in which it was set up, and another one, `half`, that has given the
+ * password and not the code.
+ */
 async function halfWay(name: string) {
-  const browser = app.browser();
-  const email = await browser.signUpAndIn(name);
-  const page = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
+  const { browser: owner, email, id } = await newClient(app, name);
+  const page = await read(await owner.press(await owner.open("/portal/2fa"), "Set up 2FA"));
   const link = page.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
   const authenticator = Authenticator.fromUri(link?.getAttribute("href") ?? "");
-  await browser.press(page, "Enable 2FA", { code: await authenticator.freshCode() });
+  await owner.press(page, "Enable 2FA", { code: await authenticator.freshCode() });
+  owner.cookies.delete("flash");
   const half = app.browser();
   expect((await half.post("/login", { email, password })).headers.get("Location")).toBe("/login/verify");
-  return { half, email, authenticator };
+  return { owner, half, email, id, authenticator };
 }
 
 describe("what is no failure does not count:", () => {
@@ -280,6 +284,85 @@ describe("codes of a second factor", () => {
     const remembered = app.proxy.bodies.map((body) => /"most":1,"seconds":(\d+)/.exec(body)?.[1]).filter(Boolean);
     expect(remembered.length).toBeGreaterThanOrEqual(1);
     for (const seconds of remembered) expect(Number(seconds)).toBeGreaterThanOrEqual(90);
+  });
+
+  describe("that somebody with the password alone gave until they had to wait", () => {
+    /** Somebody who knows the password gives wrong codes until no code is looked at any more, wherever they come from. */
+    async function lockOut({ email, authenticator }: Awaited<ReturnType<typeof halfWay>>) {
+      const strange = [app.browser(), app.browser()];
+      for (const browser of strange) await browser.post("/login", { email, password });
+      const guess = async (browser?: Browser) =>
+        status(give(browser ?? app.browser(), await authenticator.wrongCode()));
+      for (let failed = 0; failed < 5; failed += 1) expect(await guess(strange[failed % 2])).toBe(400);
+      for (const browser of strange) expect(await guess(browser)).toBe(429);
+    }
+    const change = async (browser: Browser, code: string) =>
+      browser.press(await browser.open("/portal/account"), "Change password", {
+        ...{ present: password, password: "a new password", code },
+      });
+    const set = async (link: string, code: string, browser = app.browser()) =>
+      browser.press(await browser.open(link), "Set password", { password: "a new password", code });
+    async function linkFor({ id, email }: { id: string; email: string }): Promise<string> {
+      expect(await sendPasswordLink(app.company, app.company, letterhead, id)).toEqual({ sent: true });
+      return linkTo(email);
+    }
+
+    test("do not keep the owner out in a browser that has logged in before, which has five wrong ones of its own", async () => {
+      const client = await halfWay("Locked Login");
+      const known = app.browser();
+      await known.post("/login", { email: client.email, password });
+      expect(await status(give(known, await client.authenticator.freshCode()))).toBe(303);
+      await known.post("/portal/sign-out", {});
+      await lockOut(client);
+      const logInAgain = () => known.post("/login", { email: client.email, password });
+      expect((await logInAgain()).headers.get("Location")).toBe("/login/verify");
+      const right = await give(known, await client.authenticator.freshCode());
+      expect([right.status, right.headers.get("Location")]).toEqual([303, "/portal"]);
+      expect(await status(known.get("/portal"))).toBe(200);
+
+      await known.post("/portal/sign-out", {});
+      await logInAgain();
+      for (let failed = 0; failed < 5; failed += 1)
+        expect(await status(give(known, await client.authenticator.wrongCode()))).toBe(400);
+      expect(await status(give(known, await client.authenticator.wrongCode()))).toBe(429);
+    });
+
+    test("do not keep the owner from changing the password where they are logged in", async () => {
+      const client = await halfWay("Locked Change");
+      await lockOut(client);
+      const { owner, email, authenticator } = client;
+      expect(await status(change(owner, await authenticator.wrongCode()))).toBe(400);
+      expect(await status(change(owner, await authenticator.freshCode()))).toBe(303);
+      expect(await status(logIn(app.browser(), email, "a new password"))).toBe(303);
+      expect(await status(logIn(app.browser(), email, password))).toBe(400);
+    });
+
+    test("do not keep the owner from setting a new password by the link from a mail, in any browser", async () => {
+      const client = await halfWay("Locked Link");
+      await lockOut(client);
+      const link = await linkFor(client);
+      expect(await status(set(link, await client.authenticator.wrongCode()))).toBe(400);
+      expect(await status(set(link, await client.authenticator.freshCode()))).toBe(303);
+      expect(await status(logIn(app.browser(), client.email, "a new password"))).toBe(303);
+    });
+
+    test("are five behind one link too, from wherever it is opened, and hold up nobody who logs in", async () => {
+      const { half, owner, authenticator, ...client } = await halfWay("Guessed Link");
+      const link = await linkFor(client);
+      for (let failed = 0; failed < 5; failed += 1)
+        expect(await status(set(link, await authenticator.wrongCode()))).toBe(400);
+      const fresh = await authenticator.freshCode();
+      // Nor may a browser that the account knows give more of them there.
+      for (const browser of [app.browser(), owner]) {
+        const calls = await app.proxy.during(async () => {
+          const page = await read(await set(link, fresh, browser));
+          expectLimit(page, "Password not set", /^Too many wrong codes\. Try again in 15 minutes\.$/, 900);
+        });
+        expect(verifications(calls).filter((call) => call.includes("/factors/"))).toEqual([]);
+      }
+      expect(await status(give(half, fresh))).toBe(303);
+      expect(await status(logIn(app.browser(), client.email, password))).toBe(303);
+    });
   });
 
   test("that the backend could not look at may come again", async () => {

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { closeAccount } from "../../app/models/client-account.server.ts";
+import { orThrow } from "../../app/models/desk-act.server.ts";
 import { issueClientIds } from "../support/company.ts";
+import { newClient } from "../support/desk.ts";
 import { type Form, keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -81,6 +84,44 @@ describe("who may not log in", () => {
     }
     expect(wrong.page.value("email")).toBe(email);
     expect(wrong.page.text).toBe(unknown.page.text);
+  });
+
+  test("looks the same with the right password of a closed account, and auth is asked twice, as a hash takes its time", async () => {
+    const closed = await newClient(app, "Closed Login");
+    orThrow(await closeAccount(app.company, closed.id, "They left"));
+    /** The page that a login gets, and what auth was asked for it. */
+    async function asked(typed: { email: string; password: string }) {
+      const before = app.proxy.bodies.length;
+      const { page, browser } = await refused(typed);
+      const calls = app.proxy.bodies.slice(before).filter((call) => call.includes("grant_type=password"));
+      return { page, browser, calls };
+    }
+    const wrong = await asked({ email, password: "not the password" });
+    const unknown = await asked({ email: "nobody-at-all@client.example", password });
+    const right = await asked({ email: closed.email, password });
+    const both = await asked({ email: closed.email, password: "not the password" });
+    expect([wrong, unknown, right, both].map(({ calls }) => calls.length)).toEqual([1, 1, 2, 2]);
+    for (const { page, browser } of [unknown, right, both]) {
+      expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
+      expect(browser.cookies.has("session")).toBe(false);
+    }
+    // The second time about nobody, with the password that was given.
+    const [first = "", second = ""] = right.calls;
+    expect([first.includes(closed.email), second.includes(closed.email), second.includes(password)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test.each([400, 429, 500, 503, "html"] as const)("makes auth be asked once when it fails: %s", async (fault) => {
+    app.proxy.fail(fault, /grant_type=password/);
+    const calls = await app.proxy.during(async () => {
+      const { page } = await refused({ email, password });
+      expect(page.status).toBeGreaterThanOrEqual(400);
+    });
+    app.proxy.fail("none");
+    expect(calls.filter((call) => call.includes("grant_type=password"))).toHaveLength(1);
   });
 
   test("keeps the tick of a shared computer and the page that was asked for, whatever was wrong", async () => {

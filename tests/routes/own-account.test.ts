@@ -803,6 +803,58 @@ describe("the copy of one's data", () => {
     expect(await isSignedIn(client.browser)).toBe(true);
   });
 
+  test("is begun by who presses it, not by a request for its head, another site or a browser that fetches ahead", async () => {
+    const { browser } = await newClient(app, "Pressing Owner");
+    const address = `${account}/data.zip`;
+    const others: [string, Record<string, string>][] = [
+      ["HEAD", {}],
+      ["HEAD", { "Sec-Fetch-Site": "same-origin" }],
+      ["GET", { "Sec-Fetch-Site": "cross-site" }],
+      ["GET", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }],
+      ["GET", { "Sec-Purpose": "prefetch" }],
+      ["GET", { "Sec-Fetch-Site": "same-origin", "Sec-Purpose": "prefetch;prerender" }],
+    ];
+    const calls = await app.proxy.during(async () => {
+      for (const [method, headers] of others) {
+        const { status, headers: told } = await browser.send(
+          new Request(new URL(address, origin), { method, headers }),
+        );
+        const [location, name] = [told.get("Location"), told.get("Content-Disposition")];
+        expect([method, headers, status, location, name]).toEqual([method, headers, 303, account, null]);
+      }
+    });
+    expect(calls.filter((call) => /own_data|attempt/.test(call))).toEqual([]);
+    // None of them is one of the hour's five.
+    const statuses = [];
+    for (const site of ["same-origin", "same-origin", "same-site", "none", "none", "none"]) {
+      const answer = await browser.get(address, { "Sec-Fetch-Site": site });
+      statuses.push(answer.status);
+      await answer.arrayBuffer();
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  test("asks for each page of 50 shipments once, and has every shipment once", async () => {
+    const large = await newClient(app, "Large Owner");
+    await sql`insert into shipments (user_id, name) select ${large.id}, 'Row ' || n from generate_series(1, 101) as n`;
+    let packed = new Map<string, Buffer>();
+    const calls = await app.proxy.during(async () => {
+      const answer = await large.browser.get(`${account}/data.zip`);
+      packed = unzip(Buffer.from(await answer.arrayBuffer()));
+    });
+    const asked = calls.filter((call) => call.includes("rpc/own_data"));
+    // 50, 50, 1, and that there are no more.
+    expect([asked.length, new Set(asked).size]).toEqual([4, 4]);
+    const shipments = JSON.parse(packed.get("shipments.json")?.toString() ?? "") as { id: string }[];
+    expect([shipments.length, new Set(shipments.map(({ id }) => id)).size]).toEqual([101, 101]);
+    expect(
+      packed
+        .get("shipments.csv")
+        ?.toString()
+        .match(/"Row \d+"/g),
+    ).toHaveLength(101);
+  });
+
   test("is a page of words when the backend does not answer, and cut off when it stops on the way", async () => {
     const unlucky = await newClient(app, "Unlucky Data");
     const { browser } = unlucky;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { storageTariff } from "../../app/lib/content.server.ts";
 import { anonymousBackend } from "../../app/lib/supabase.server.ts";
-import { correctStage, markCharge, saveArrival, setCharge } from "../../app/models/desk-act.server.ts";
+import { correctStage, markCharge, orThrow, saveArrival, setCharge } from "../../app/models/desk-act.server.ts";
 import { freeUntil } from "../../app/models/storage.ts";
 import { advance, issueClientIds, setAwb, verify } from "../support/company.ts";
 import {
@@ -206,6 +206,23 @@ describe("a shipment", () => {
     expect((await client.open(path)).toasts).toEqual([]);
   });
 
+  test("has no button for what is paid, and has it again when the payment is taken back", async () => {
+    const shipment = await client.createShipment("Paid in part");
+    const items = ["idf-fee", "duties", "agent-fee"];
+    for (const item of items)
+      orThrow(await setCharge(app.company, idOf(shipment), { item, amount: 5, currency: "KES" }, {}));
+    const buttons = async () =>
+      (await client.open(shipment)).all("#payments button, [aria-labelledby=payments] button").map(words);
+    const every = ["Pay IDF Fee", "Pay Duties & Taxes", "Pay Agent Fee"];
+    expect(await buttons()).toEqual(every);
+    orThrow(await markCharge(app.company, idOf(shipment), { item: "duties", paid: true }, {}));
+    expect(await buttons()).toEqual([every[0], every[2]]);
+    expect((await client.open(shipment)).text).toContain("Duties & Taxes KES 5.00, Paid");
+    const back = { item: "duties", paid: false, reason: "It bounced" };
+    orThrow(await markCharge(app.company, idOf(shipment), back, {}));
+    expect(await buttons()).toEqual(every);
+  });
+
   test("has no other payment", async () => {
     for (const payment of ["", "everything"]) {
       expect((await client.post(`${path}/payments`, { payment })).status).toBe(400);
@@ -295,5 +312,38 @@ describe("whose move it is", () => {
     );
     await correctStage(app.company, idOf(path), { stage: 9, reason: "It has left" }, {});
     expect((await browser.open(path)).text).not.toContain("Free at the port");
+  });
+
+  test("and free storage is emphasised once it ends within two days, and stands on paper too", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Hurried");
+    const path = await browser.createShipment("Hurried");
+    const sheet = async () => (await browser.open(`${path}/print`)).text;
+    /** The words about storage on the page, and whether they are emphasised. */
+    async function storage() {
+      const page = await browser.open(path);
+      const [told, ...more] = page.all("main p").filter((one) => /free storage|free at the port/i.test(words(one)));
+      expect(more).toEqual([]);
+      return { text: words(told), isUrgent: told?.classList.contains("text-needs-you") };
+    }
+    /** The cargo came so many days ago; the tests of the tariff have the days themselves. */
+    async function came(daysAgo: number) {
+      const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
+      const arrival = { place: "mombasa", day, size: 20, free_until: freeUntil(day, storageTariff) } as const;
+      orThrow(await saveArrival(app.company, idOf(path), arrival, {}));
+    }
+    expect(await sheet()).not.toContain("Free storage");
+    for (const [daysAgo, isUrgent, said] of [
+      [0, false, /^Free at the port until .*, 4 days left\./],
+      [2, true, /^Free at the port until .*, 2 days left\./],
+      [9, true, /^Free storage ended on .* a day now \(estimate\)\.$/],
+    ] as const) {
+      await came(daysAgo);
+      const told = await storage();
+      expect([daysAgo, told]).toEqual([daysAgo, { text: expect.stringMatching(said), isUrgent }]);
+      expect(await sheet()).toContain(`Free storage ${told.text}`);
+    }
+    orThrow(await correctStage(app.company, idOf(path), { stage: 9, reason: "It has left" }, {}));
+    expect(await sheet()).not.toContain("Free storage");
   });
 });

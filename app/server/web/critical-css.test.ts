@@ -47,6 +47,22 @@ test("what no rule uses on a screen is left out, except colours, which the drawi
   expect(html).not.toMatch(/--unused|--tw-blur|@media print|licence/);
 });
 
+test.each([true, false])(
+  "a page that stands alone has the rules of paper too, and no stylesheet (its browser has one: %s)",
+  async (hasStyles) => {
+    const alone = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-alone=""');
+    const finished = await finishPage({ html: alone, policy }, files, hasStyles);
+    const inlined = /<style>(.*)<\/style>/.exec(finished.html)?.[1] ?? "";
+    expect(inlined).toContain("@media print{.a{color:black}}");
+    expect(inlined).toContain(".a{color:red");
+    expect(inlined).not.toMatch(/\.b\{|licence/);
+    expect(finished.policy).toContain(sha(inlined));
+    expect(finished.html).not.toContain("<link");
+    const other = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
+    expect(other.html).not.toContain("@media print");
+  },
+);
+
 test("a browser that comes from another page of ours gets the stylesheet it has", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, true);
   expect(html).toContain('<link rel="stylesheet" href="/assets/a.css"/>');
