@@ -87,6 +87,13 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
+/** The next step after an article: two others that are written, of its category before the newest. */
+export function nextOf({ slug, category }: Article): ArticleSummary[] {
+  const others = writtenArticles().filter((other) => other.slug !== slug);
+  const own = others.filter((other) => other.category === category);
+  return [...own, ...others.filter((other) => !own.includes(other))].slice(0, 2);
+}
+
 /** The legal text content/pages/<name>.mdx. Throws when there is none. */
 export function legalText(name: "privacy" | "terms" | "legal"): LegalText {
   const file = `content/pages/${name}.mdx`;

@@ -9,7 +9,7 @@ import { useSiteData } from "~/components/site-data";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
-import { costRates, hours, theCompany } from "~/lib/content.server";
+import { costRates, home, hours, services, theCompany } from "~/lib/content.server";
 import { dayInEastAfrica } from "~/lib/dates";
 import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
@@ -33,8 +33,16 @@ const Contact = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-/** `?what=…`, the search of /resources/cost, begins the form with a request for a quote for that import. */
+/** What links of ours ask about. A link of somebody else's puts no words in the form. */
+const subjects = new Set([...home.search_terms, ...services.services.map(({ title }) => title)]);
+
+/**
+ * `?what=…`, the search of /resources/cost, begins the form with a request for a quote for that import; `?about=…` with one of
+ * our subjects.
+ */
 export function loader({ url }: Route.LoaderArgs) {
+  const about = url.searchParams.get("about");
+  if (about && subjects.has(about)) return { hours, begun: { subject: about, message: "" } };
   const cargo = readCost(url.searchParams, costRates, dayInEastAfrica(new Date()))?.cargo;
   return { hours, begun: cargo ? quoteForCost(cargo, costRates) : null };
 }

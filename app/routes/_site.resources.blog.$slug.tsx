@@ -6,7 +6,7 @@ import { Title } from "~/components/title";
 import { Icon } from "~/components/ui/icon";
 import { calendarDate } from "~/lib/dates";
 import { seo } from "~/lib/seo";
-import { forPage, getArticle } from "~/models/article.server";
+import { forPage, getArticle, nextOf } from "~/models/article.server";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
 export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
@@ -14,7 +14,8 @@ export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
 export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);
-  return forPage(article, request);
+  const next = nextOf(article).map(({ slug, title }) => ({ slug, title }));
+  return forPage({ ...article, next }, request);
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
@@ -29,7 +30,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
     : [];
 
 export default function ArticlePage({ loaderData: article }: Route.ComponentProps) {
-  const { title, category, date, excerpt, minutes, placeholder, html, headings } = article;
+  const { title, category, date, excerpt, minutes, placeholder, html, headings, next } = article;
   return (
     <article>
       <Title>{title}</Title>
@@ -51,9 +52,35 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
       <h1 className="max-w-5xl text-2xl">{title}</h1>
       <p className="mt-4 mb-8 max-w-prose text-lg text-balance text-quiet">{excerpt}</p>
       <LongText html={html} headings={headings} contents="In this article" />
-      {placeholder ? <StillToCome /> : <BackToAll className="mt-12" />}
+      {placeholder && <StillToCome />}
+      <Next articles={next} />
+      {!placeholder && <BackToAll className="mt-6" />}
       {!placeholder && <ArticleData article={article} />}
     </article>
+  );
+}
+
+/** What to do after reading: know the cost, ask, or read on. */
+function Next({ articles }: { articles: { slug: string; title: string }[] }) {
+  return (
+    <aside aria-labelledby="next" className="mt-12 max-w-prose border-l-2 border-action pl-4 print:hidden">
+      <h2 id="next" className="text-lg">
+        What next
+      </h2>
+      <ul className="mt-2 *:py-1 *:*:inline-flex *:*:min-h-11 *:*:items-center *:*:underline">
+        <li>
+          <Link to="/resources/cost">What will it cost?</Link>
+        </li>
+        <li>
+          <Link to="/contact">Ask the people who clear the cargo</Link>
+        </li>
+        {articles.map(({ slug, title }) => (
+          <li key={slug}>
+            <Link to={`/resources/blog/${slug}`}>{title}</Link>
+          </li>
+        ))}
+      </ul>
+    </aside>
   );
 }
 

@@ -17,12 +17,14 @@ import {
   Users,
   Warehouse,
 } from "lucide";
+import { Link } from "react-router";
 import { Art } from "~/components/site/art";
 import { Fold } from "~/components/site/fold";
 import { LowerPart } from "~/components/site/quote-panel";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
+import { askAbout } from "~/lib/ask-about";
 import { type Service, services } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.services";
@@ -122,6 +124,9 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
       <div id={service.id} className="scroll-mt-28 px-4 pt-2 pb-6 sm:px-5">
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
+        <Link to={askAbout(service.title)} className="mt-4 inline-flex min-h-11 items-center font-semibold underline">
+          Ask for a quote<span className="sr-only"> for {service.title}</span>
+        </Link>
       </div>
     </Fold>
   );

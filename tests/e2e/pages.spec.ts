@@ -24,6 +24,8 @@ test("a service opens by a click or a key, closes the one that was open, and clo
   await page.keyboard.press("Enter");
   await expect(opened(page)).toHaveText(["Sea & Air Freight"]);
   await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Ask for a quote for Sea & Air Freight" })).toBeFocused();
+  await page.keyboard.press("Tab");
   await expect(summary(page, "Door-to-Door Delivery")).toBeFocused();
   await page.keyboard.press("Space");
   await expect(opened(page)).toHaveText(["Door-to-Door Delivery"]);

@@ -39,7 +39,7 @@ for (const path of ["/services", "/resources/faq"]) {
 test("a browser reads the site map and the feed as XML", async ({ page }) => {
   await page.goto("/legal");
   for (const [address, name, count] of [
-    ["/sitemap.xml", "loc", 18],
+    ["/sitemap.xml", "loc", 19],
     ["/resources/blog/rss.xml", "item", 5],
   ] as const) {
     const text = await (await page.request.get(address)).text();

@@ -145,6 +145,19 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
     page = await visitor.open(`/resources/blog/${slug}`);
   });
 
+  test("ends with what it costs, who to ask, and two other articles that are written", () => {
+    const [next] = page.all("main aside");
+    const links = next?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
+    expect(links.slice(0, 2)).toEqual(["/resources/cost", "/contact"]);
+    const others = links.slice(2);
+    expect(others).toHaveLength(2);
+    const possible = written.filter((one) => one.slug !== slug);
+    for (const other of others) expect(possible.map((one) => `/resources/blog/${one.slug}`)).toContain(other);
+    // Those of its own category come first.
+    const own = possible.filter((one) => one.category === category).map((one) => `/resources/blog/${one.slug}`);
+    expect(others.filter((other) => own.includes(other))).toHaveLength(Math.min(2, own.length));
+  });
+
   test("answers with its title, category, date and ways back", () => {
     expect(page.status).toBe(200);
     expect(page.title).toBe(`${title} · Mizigo Clearing & Forwarding`);

@@ -67,10 +67,16 @@ describe("the home page", () => {
     expect(open.h1).toBe(page.h1);
   });
 
-  test("leads from the search terms to the contact page", () => {
+  test("leads from the search terms to the contact page, with each term as its subject", async () => {
     const banner = page.all("main div").find((each) => words(each).startsWith("People ask us about"));
     expect(banner?.querySelectorAll("li").map(words)).toEqual(home.search_terms);
-    expect(banner?.querySelectorAll("a").map((link) => link.getAttribute("href"))).toEqual(["/contact"]);
+    const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
+    expect(links.at(-1)).toBe("/contact");
+    expect(links).toHaveLength(home.search_terms.length + 1);
+    for (const [index, term] of home.search_terms.entries()) {
+      expect((await visitor.open(links[index] ?? "")).value("subject")).toBe(term);
+    }
+    expect((await visitor.open("/contact?about=Words+of+somebody")).value("subject")).toBe("");
   });
 
   test("names the eight stations of the line once for those who listen", () => {

@@ -410,6 +410,14 @@ describe("the services", () => {
     },
   );
 
+  test("end each with a request for a quote that names it", async () => {
+    for (const [index, card] of page.all("main details").entries()) {
+      const [link] = card.querySelectorAll("a");
+      expect(words(link)).toBe(`Ask for a quote for ${titles[index]?.[1]}`);
+      expect((await visitor.open(link?.getAttribute("href") ?? "")).value("subject")).toBe(titles[index]?.[1]);
+    }
+  });
+
   test("begin with the banner and end with the way to a consultation", () => {
     expect(page.all("main use").map((use) => use.getAttribute("href"))).toEqual(["/art/services-banner.svg#art"]);
     expect(page.text).toMatch(/Logistics Consultancy.*Need a Custom Solution\?.*Request Consultation$/);

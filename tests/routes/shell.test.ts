@@ -78,7 +78,7 @@ describe.each([
   test("a client finds 'My Shipments' in place of the login, and a way out", async () => {
     // The login sends them on.
     const theirs = await client.open(path === "/login" ? "/portal" : path);
-    expect(linksIn(within(theirs, "footer nav"))[1]).toEqual(["My Shipments", "/portal"]);
+    expect(linksIn(within(theirs, "footer nav"))[2]).toEqual(["My Shipments", "/portal"]);
     for (const navigation of theirs.all("header nav[aria-label=Main]")) {
       expect(linksIn(navigation)).toEqual([...pages, ["My Shipments", "/portal"]]);
     }
@@ -91,9 +91,10 @@ describe.each([
     expect(fields).toMatchObject({ theme: "light", to: path });
   });
 
-  test("the footer leads to the seven small pages", () => {
+  test("the footer leads to the contact page and to the seven small ones", () => {
     const links = linksIn(within(page, "footer nav"));
     expect(links.map(([, to]) => to)).toEqual([
+      "/contact",
       "/careers",
       "/login",
       "/privacy",

@@ -6,6 +6,7 @@ import { useAtDesk, useClientLink } from "./navigation";
 import { quoteLink } from "./quote-panel";
 
 const pages = (client: { to: string; name: string }) => [
+  { to: "/contact", name: "Contact" },
   { to: "/careers", name: "Careers" },
   client,
   { to: "/privacy", name: "Privacy Policy" },

@@ -1,5 +1,5 @@
 import { useRef } from "react";
-import { Form } from "react-router";
+import { Form, Link } from "react-router";
 import { answerAtOnce } from "~/components/flash";
 import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
@@ -47,7 +47,14 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
           ))}
         </ul>
       </section>
-      <div className="hidden h-11 gap-1 scripted:flex">{motion && <motion.RowButtons row={row} of="industries" />}</div>
+      <div className="flex flex-wrap items-center justify-between gap-x-6">
+        <div className="hidden h-11 gap-1 scripted:flex">
+          {motion && <motion.RowButtons row={row} of="industries" />}
+        </div>
+        <Link to="/contact" className="inline-flex min-h-11 items-center font-semibold underline">
+          Ask about your trade
+        </Link>
+      </div>
     </Stop>
   );
 }

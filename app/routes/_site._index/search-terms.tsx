@@ -1,16 +1,22 @@
 import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
+import { askAbout } from "~/lib/ask-about";
 
-/** What people search for when they find us: one banner that links to the contact page. */
+/** What people search for when they find us: a banner that links to the contact page, each term with its subject. */
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">
       <p className="font-semibold">People ask us about</p>
       <ul className="order-1 my-2 flex w-full flex-wrap gap-2 text-quiet md:order-2">
         {terms.map((term) => (
-          <li key={term} className="rounded-label border border-line px-2">
-            {term}
+          <li key={term}>
+            <Link
+              to={askAbout(term)}
+              className="relative z-1 inline-flex min-h-11 items-center rounded-label border border-line px-3 no-underline hover:border-edge hover:text-action"
+            >
+              {term}
+            </Link>
           </li>
         ))}
       </ul>
