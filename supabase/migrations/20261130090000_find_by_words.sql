@@ -1,15 +1,5 @@
 -- Finding a shipment by words and by a number as it is spoken, and what is urgent first among what waits.
 
--- The letters and digits of a number such as "MEDU-NB 889201", as people write it in many ways.
-create function private.bare_number(number text) returns text
-language sql immutable
-set search_path = ''
-as $$
-  select translate(number, ' -/.', '')
-$$;
-revoke all on function private.bare_number(text) from public, anon;
-grant execute on function private.bare_number(text) to authenticated;
-
 -- As before: each word of the search has to be in the name or in the AWB/BL, or the whole search is the AWB/BL or the
 -- beginning of an id. Spaces and hyphens of an AWB/BL count for nothing.
 create or replace function private.own_shipments(
@@ -20,6 +10,8 @@ security invoker
 set search_path = ''
 as $$
 declare
+  -- What people write in an AWB/BL or leave out, as in "MEDU-NB 889201".
+  bare constant text := ' -/.';
   words text[];
   number text;
   ids uuid[];
@@ -37,9 +29,11 @@ begin
     words := (array(
       select private.anywhere(one) from regexp_split_to_table(btrim(q), '\s+') as one
     ))[:8];
-    number := private.anywhere(coalesce(nullif(private.bare_number(q), ''), q));
+    number := private.anywhere(coalesce(nullif(translate(q, bare, ''), ''), q));
     ids := private.ids_beginning(q);
-    conditions := conditions || ' and (private.bare_number(shipment.awb) ilike $3 or shipment.id between $4 and $11 or (true';
+    conditions := conditions || format(
+      ' and (shipment.id between $4 and $11 or translate(shipment.awb, %L, '''') ilike $3 or (true', bare
+    );
     for word in 1 .. cardinality(words) loop
       conditions := conditions || format(' and (shipment.name ilike ($2)[%1$s] or shipment.awb ilike ($2)[%1$s])', word);
     end loop;
@@ -81,26 +75,25 @@ language sql stable
 security invoker
 set search_path = ''
 as $$
-  with urgent as (
-    (
-      select shipment.id, 0 as rank, document.sent_back_at as at
-      from public.documents as document
-      join public.shipments as shipment on shipment.id = document.shipment_id
-      where document.user_id = (select auth.uid()) and document.sent_back_at is not null and not document.uploaded
-        and shipment.turn = 'client'
-      order by document.sent_back_at
-      limit 24
-    )
+  -- Each step is as small as it is written, whatever the planner believes of tables that nobody has analysed.
+  with sent_back as materialized (
+    select document.shipment_id, document.sent_back_at
+    from public.documents as document
+    where document.user_id = (select auth.uid()) and document.sent_back_at is not null and not document.uploaded
+    order by document.sent_back_at
+    limit 100
+  ),
+  due as materialized (
+    select charge.shipment_id, charge.due_on
+    from public.charges as charge
+    where charge.paid_at is null and charge.due_on is not null
+    order by charge.due_on
+    limit 100
+  ),
+  urgent as (
+    select shipment_id as id, 0 as rank, sent_back_at as at from sent_back
     union all
-    (
-      select shipment.id, 1, charge.due_on::timestamptz
-      from public.charges as charge
-      join public.shipments as shipment on shipment.id = charge.shipment_id
-      where charge.paid_at is null and charge.due_on is not null
-        and shipment.user_id = (select auth.uid()) and shipment.turn = 'client'
-      order by charge.due_on
-      limit 18
-    )
+    select shipment_id, 1, due_on::timestamptz from due
     union all
     (
       select id, 2, turn_since from public.shipments
@@ -112,9 +105,14 @@ as $$
   first as (
     select distinct on (urgent.id) urgent.id, urgent.rank, urgent.at from urgent order by urgent.id, urgent.rank, urgent.at
   ),
-  shown as (
+  shown as materialized (
     select shipment.id, shipment.name, shipment.stage, first.rank, first.at
-    from first join public.shipments as shipment on shipment.id = first.id
+    from first
+    cross join lateral (
+      select * from public.shipments
+      where shipments.id = first.id and shipments.user_id = (select auth.uid()) and shipments.turn = 'client'
+      offset 0
+    ) as shipment
     order by first.rank, first.at, first.id
     limit 6
   )

@@ -140,7 +140,6 @@ test("who is signed in may execute the pages, the acts of the desk, and what the
       "portal_page(integer,uuid,text,integer,text)",
       "portal_shipments_after(text,integer,text,timestamp with time zone,uuid)",
       "private.anywhere(text)",
-      "private.bare_number(text)",
       "private.ids_beginning(text)",
       "private.own_shipments(text,integer,text,integer,integer,timestamp with time zone,uuid)",
       "private.own_work()",
