@@ -47,14 +47,10 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
           ))}
         </ul>
       </section>
-      <div className="flex flex-wrap items-center justify-between gap-x-6">
-        <div className="hidden h-11 gap-1 scripted:flex">
-          {motion && <motion.RowButtons row={row} of="industries" />}
-        </div>
-        <Link to="/contact" className="inline-flex min-h-11 items-center font-semibold underline">
-          Ask about your trade
-        </Link>
-      </div>
+      <div className="hidden h-11 gap-1 scripted:flex">{motion && <motion.RowButtons row={row} of="industries" />}</div>
+      <Link to="/contact" className="inline-flex min-h-11 items-center font-semibold underline">
+        Ask about your trade
+      </Link>
     </Stop>
   );
 }
