@@ -6,7 +6,10 @@ import { useLocation, useNavigation, useNavigationType } from "react-router";
 let pressed = "";
 const left = new Map<string, string>();
 
-/** Moves the focus to the content of a new page, or to the field that its address names; Back moves it to the link that was pressed there. */
+/**
+ * Moves the focus to the content of a new page, or to the field that its address names; Back moves it to the link that was
+ * pressed there.
+ */
 export function usePageChange(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();

@@ -11,7 +11,10 @@ export type Place = { release: () => void };
 
 /** Files on their way by account or network. */
 const counts = new Map<string, number>();
-/** Bytes reserved: for all uploads, for those without an account (at most half, which no single address can fill), and for what is sent. */
+/**
+ * Bytes reserved: for all uploads, for those without an account (at most half, which no single address can fill), and for
+ * what is sent.
+ */
 const reserved = { uploads: 0, visitors: 0, downloads: 0 };
 
 /** When to try again: a small file has arrived by then. In seconds. */

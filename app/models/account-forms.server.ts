@@ -9,7 +9,7 @@ import { clientPassword, Login, newPassword } from "./account.ts";
 import { emailAddress, personName } from "./contact.ts";
 import { wantNotices } from "./notice.server.ts";
 import { askEmailChange, askErasure, changePassword, saveName, signOutElsewhere } from "./own-account.server.ts";
-import { Code } from "./second-factor.server.ts";
+import { Code, chosenFactor } from "./second-factor.server.ts";
 
 /** The forms for one client; those that change how the account is opened ask for the code where it has a second factor. */
 export function accountForms(client: Client, limits: Limits): Readonly<Record<string, FormOfPage<Client>>> {
@@ -19,8 +19,7 @@ export function accountForms(client: Client, limits: Limits): Readonly<Record<st
     code: client.factors.length > 0 ? Code : z.string().optional(),
   };
   const proven = ({ present, factor, code }: { present: string; factor?: string; code?: string }) => {
-    const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];
-    return { present, code, factorId: chosen?.id };
+    return { present, code, factorId: chosenFactor(client.factors, factor)?.id };
   };
   // What these change is changed by handles of their own, which the limit of a client's changes does not see.
   const counted =

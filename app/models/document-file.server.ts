@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { env } from "../lib/env.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
+import type { MiddlewareArgs } from "../lib/session.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
-import type { Place } from "../lib/uploads.server.ts";
+import { type Place, takePlaceToSend } from "../lib/uploads.server.ts";
 import { act } from "./desk-act.server.ts";
 
 /** A document's file: its path, and what was recorded to detect a changed file. */
@@ -73,6 +74,23 @@ export async function openForCompany(
   if (!counted.success) return refusalOfThrown(counted.error);
   const file = await openFile(company, counted.data);
   return "reason" in file ? file : { ...counted.data, content: file.content };
+}
+
+/**
+ * Answers an account with a stored file of `open`, which has a place from before it is read until its reader has it. A
+ * refusal when there is no place, or of `open`.
+ */
+export async function sendFile(
+  { request, context }: Pick<MiddlewareArgs, "request" | "context">,
+  account: string,
+  open: () => Promise<Parameters<typeof fileAnswer>[0] | Refusal>,
+): Promise<Response | Refusal> {
+  const place = takePlaceToSend(context, account);
+  if ("reason" in place) return place;
+  const opened = await open().catch(refusalOfThrown);
+  if (!("reason" in opened)) return fileAnswer(opened, request, place);
+  place.release();
+  return opened;
 }
 
 /**

@@ -7,7 +7,7 @@ import { failure, firstError, refuse } from "../lib/answer.server.ts";
 import { redirectWithFlash } from "../lib/flash.server.ts";
 import { readForm } from "../lib/form.server.ts";
 import { type Refusal, refusalOfThrown, thrown } from "../lib/refusal.server.ts";
-import { Code } from "./second-factor.server.ts";
+import { Code, chosenFactor } from "./second-factor.server.ts";
 
 /** What such a link opens, besides what its page needs. */
 type Behind = { factors: { id: string; name: string }[] };
@@ -59,9 +59,8 @@ export async function answerLink<Link extends Behind>(
     return refuse(result, failure(page.refused, firstError(result)));
   }
   const { factor, ...given } = submission.value;
-  const chosen = link.factors.find(({ name }) => name === factor) ?? link.factors[0];
   const refused = await page
-    .run(link, { ...given, factorId: chosen?.id })
+    .run(link, { ...given, factorId: chosenFactor(link.factors, factor)?.id })
     .catch((error): Failed => refusalOfThrown(error));
   if (refused) {
     const result = submission.reply({ hideFields, fieldErrors: refused.fieldErrors });

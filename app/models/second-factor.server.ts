@@ -51,9 +51,15 @@ const wrongCode: CodeFailure = {
 
 const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered before. Wait for the next one." };
 
+/** The authenticator that a form names; the first one where it names none of them, undefined where there is none. */
+export function chosenFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
+  return factors.find((factor) => factor.name === name) ?? factors[0];
+}
+
 /**
  * Verifies a code of a factor of the client's; null when it was right, and the session is then AAL2. Wrong codes count
- * against the limits, those behind a `link` from a mail apart. Each code is accepted once: hosted auth would accept it repeatedly within its 90 seconds.
+ * against the limits, those behind a `link` from a mail apart. Each code is accepted once: hosted auth would accept it
+ * repeatedly within its 90 seconds.
  */
 export async function giveCode(
   client: Pick<Client, "id" | "email" | "backend">,

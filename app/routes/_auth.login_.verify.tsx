@@ -16,7 +16,7 @@ import { portalPath } from "~/lib/redirect.server";
 import { thrown } from "~/lib/refusal.server";
 import { getClient, needsCode } from "~/lib/session.server";
 import { isShared } from "~/lib/supabase.server";
-import { Code, giveCode } from "~/models/second-factor.server";
+import { Code, chosenFactor, giveCode } from "~/models/second-factor.server";
 import type { Route } from "./+types/_auth.login_.verify";
 
 const Verify = z.object({ code: Code, factor: z.string().optional() });
@@ -45,7 +45,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     return refuse(result, failure("Verification failed", firstError(result)));
   }
   const { code, factor } = submission.value;
-  const chosen = client.factors.find(({ name }) => name === factor) ?? client.factors[0];
+  const chosen = chosenFactor(client.factors, factor);
   const failed = await giveCode(client, limitsOf(context), chosen?.id ?? "", code);
   if (failed) {
     const result = submission.reply({ hideFields: ["code"], fieldErrors: codeErrors(failed) });

@@ -2,10 +2,9 @@ import { data, redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
 import { requireColleague } from "~/lib/desk.server";
 import { fileRoute, isPressedHere, noForm } from "~/lib/file-route.server";
-import { refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { thrown } from "~/lib/refusal.server";
 import { companyBackend } from "~/lib/supabase.server";
-import { takePlaceToSend } from "~/lib/uploads.server";
-import { fileAnswer, openForCompany } from "~/models/document-file.server";
+import { openForCompany, sendFile } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
 /** The file of a document, checked; that it was opened is an act. */
@@ -15,15 +14,10 @@ const file = fileRoute(async ({ request, context, params }) => {
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw data("Not found", { status: 404 });
   // Opening is an act.
   if (!isPressedHere(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
-  const place = takePlaceToSend(context, id);
-  if ("reason" in place) throw thrown(place);
   const document = { id: documentId, shipment: shipmentId };
-  const opened = await openForCompany(backend, companyBackend(), document).catch(refusalOfThrown);
-  if ("reason" in opened) {
-    place.release();
-    throw opened.status === 404 ? data("Not found", { status: 404 }) : thrown(opened);
-  }
-  return fileAnswer(opened, request, place);
+  const answer = await sendFile({ request, context }, id, () => openForCompany(backend, companyBackend(), document));
+  if ("reason" in answer) throw answer.status === 404 ? data("Not found", { status: 404 }) : thrown(answer);
+  return answer;
 });
 
 export const middleware = file.middleware;

@@ -10,9 +10,8 @@ import { portalCall } from "~/lib/portal-call.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
 import { companyBackend } from "~/lib/supabase.server";
-import { takePlaceToSend } from "~/lib/uploads.server";
 import { takeBackFile } from "~/models/document.server";
-import { fileAnswer, OpenableFile, openFile } from "~/models/document-file.server";
+import { OpenableFile, openFile, sendFile } from "~/models/document-file.server";
 import { isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal_.$shipmentId.documents.$documentId";
 
@@ -33,14 +32,12 @@ const portal = portalCall(
 const file = fileRoute(async (args) => {
   const { file: counted } = await portal.page(args);
   if (!counted) throw data("Not found", { status: 404 });
-  const place = takePlaceToSend(args.context, requireClient(args.context).id);
-  if ("reason" in place) throw thrown(place);
-  const opened = await openFile(companyBackend(), counted).catch(refusalOfThrown);
-  if ("reason" in opened) {
-    place.release();
-    throw thrown(opened);
-  }
-  return fileAnswer({ ...counted, content: opened.content }, args.request, place);
+  const answer = await sendFile(args, requireClient(args.context).id, async () => {
+    const opened = await openFile(companyBackend(), counted);
+    return "reason" in opened ? opened : { ...counted, content: opened.content };
+  });
+  if ("reason" in answer) throw thrown(answer);
+  return answer;
 });
 
 export const middleware = [portal.middleware, ...file.middleware];

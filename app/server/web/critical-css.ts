@@ -122,8 +122,8 @@ function withoutUnread(css: string): string {
 }
 
 /**
- * Throws when withoutUnread() and withoutPaper() would no longer recognize what they remove from this stylesheet of the build, because
- * Tailwind or its minifier writes it in another way.
+ * Throws when withoutUnread() and withoutPaper() would no longer recognize what they remove from this stylesheet of the
+ * build, because Tailwind or its minifier writes it in another way.
  */
 export function checkStylesheet(css: string): void {
   const left = withoutUnread(withoutPaper(css.replaceAll("var(", "(")));
