@@ -125,7 +125,12 @@ export function Layout({ children }: { children: React.ReactNode }) {
           >
             Skip to the content
           </a>
-          <Navigation name={page?.company.short_name ?? "Home"} signedIn={page?.signedIn ?? false} theme={theme} />
+          <Navigation
+            name={page?.company.short_name ?? "Home"}
+            chatPhone={page?.company.chat_phone}
+            signedIn={page?.signedIn ?? false}
+            theme={theme}
+          />
           <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
             {page?.toast && <Flash toast={page.toast} />}
             {children}

@@ -44,7 +44,7 @@ export function usePageChange(): void {
   }, [pathname, hash, key, kind]);
 }
 
-/** Focuses an element and scrolls it clear of the bar above and of the chat link below. */
+/** Focuses an element and scrolls it clear of the bar. */
 export function focusInView(element: HTMLElement): void {
   element.focus();
   keepInView(element);

@@ -11,9 +11,9 @@ const dateAndTime = new Intl.DateTimeFormat("en-GB", {
 
 const dateOnly = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-/** "20 Nov 2026, 15:04 EAT" for an ISO 8601 time with offset. */
+/** "20 Nov 2026, 15:04 EAT" for an ISO 8601 time with offset. The zone stays on the line of its time: a no-break space. */
 export function eastAfricaTime(iso: string): string {
-  return `${dateAndTime.format(new Date(iso))} EAT`;
+  return `${dateAndTime.format(new Date(iso))}\u00a0EAT`;
 }
 
 const dayAndMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "Africa/Nairobi" });

@@ -67,7 +67,7 @@ test("an article stays as it is while the quote form is opened over it and close
   const body = page.locator(".prose");
   const before = await body.textContent();
   expect(before?.length).toBeGreaterThan(5000);
-  await page.getByRole("link", { name: "Get a Quote" }).click();
+  await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
   await expect(page.getByRole("dialog", { name: "Get a Quote" })).toBeVisible();
   await page.getByRole("link", { name: "Close", exact: true }).click();
   await expect(page.getByRole("dialog")).toHaveCount(0);

@@ -78,7 +78,7 @@ describe.each([
   test("a client finds 'My Shipments' in place of the login, and a way out", async () => {
     // The login sends them on.
     const theirs = await client.open(path === "/login" ? "/portal" : path);
-    expect(linksIn(within(theirs, "footer nav"))[2]).toEqual(["My Shipments", "/portal"]);
+    if (path !== "/login") expect(linksIn(within(theirs, "footer nav"))[2]).toEqual(["My Shipments", "/portal"]);
     for (const navigation of theirs.all("header nav[aria-label=Main]")) {
       expect(linksIn(navigation)).toEqual([...pages, ["My Shipments", "/portal"]]);
     }
@@ -136,10 +136,14 @@ describe.each([
   });
 
   test("'Chat with us' opens a chat with the company's number beside the page", () => {
-    const link = page.all("a").find((each) => words(each) === "Chat with us");
-    expect(link?.getAttribute("href")).toMatch(/^https:\/\/[^/]+\//);
-    expect(link?.getAttribute("href")).toContain(company.chat_phone);
-    expectOutward(link);
+    const links = page.all("a").filter((each) => words(each) === "Chat with us");
+    // In the bar, and where there is a gutter beside the content, floating in it.
+    expect(links.map((link) => Boolean(link.closest("header")))).toEqual([true, false]);
+    for (const link of links) {
+      expect(link.getAttribute("href")).toMatch(/^https:\/\/[^/]+\//);
+      expect(link.getAttribute("href")).toContain(company.chat_phone);
+      expectOutward(link);
+    }
   });
 
   test("the first link of the page skips to its content", () => {
@@ -158,6 +162,12 @@ describe.each([
     expect(opened.status).toBe(path === "/login" ? 200 : status);
   });
 
+  test("the bar has it too for a visitor, except on the home page, which begins with it", async () => {
+    const inBar = (of: Page) => linksIn(within(of, "header")).filter(([name]) => name === "Get a Quote");
+    expect(inBar(page)).toEqual(path === "/" ? [] : [["Get a Quote", quote]]);
+    expect(inBar(await client.open(path === "/login" ? "/portal" : path))).toEqual([]);
+  });
+
   test("no dialog is open without being asked for", () => {
     expect(page.all("dialog")).toEqual([]);
   });
@@ -167,6 +177,21 @@ describe.each([
     expect(brand?.getAttribute("href")).toBe("/");
     expect(words(brand)).not.toBe("");
   });
+});
+
+test("in the portal the footer is one line: whose site it is, whom to call, and what the page weighs", async () => {
+  const [office] = company.offices;
+  for (const path of ["/portal", "/portal/new", "/portal/account"]) {
+    const footer = within(await client.open(path), "footer");
+    const chat = `https://wa.me/${company.chat_phone}`;
+    expect(linksIn(footer)).toEqual([
+      [office?.phone, `tel:${office?.phone.replaceAll(" ", "")}`],
+      ["Contact", "/contact"],
+      ["Privacy Policy", "/privacy"],
+      ["Chat with us", chat],
+    ]);
+    expect(words(footer)).toMatch(/^© 2025 Mizigo Head office, Nairobi .* This page: about KB Lighter pages/);
+  }
 });
 
 describe.each(["/", "/contact", "/no-such-page"])("the quote panel over %s", (path) => {
@@ -273,14 +298,15 @@ describe("every page that navigation and footer lead to answers 200,", () => {
   });
 
   test("with the same navigation and footer around it, and one h1", async () => {
+    const around = (page: Page) => inside(page).map((each) => each.replace(/^.*[?&]quote(=.*)?$/, "?quote"));
     const links = new Set(inside(await visitor.open("/")));
+    const expected = around(await visitor.open("/about"));
     for (const to of links) {
       const page = await visitor.open(to);
       expect(page.all("h1"), to).toHaveLength(1);
-      expect(
-        inside(page).map((each) => each.replace(/^.*[?&]quote(=.*)?$/, "?quote")),
-        to,
-      ).toEqual(inside(await visitor.open("/")).map((each) => each.replace(/^.*[?&]quote(=.*)?$/, "?quote")));
+      // The home page alone has no quote button in its bar.
+      if (to.split("?")[0] === "/") expect([...around(page), "?quote"].sort(), to).toEqual([...expected].sort());
+      else expect(around(page), to).toEqual(expected);
     }
   });
 });

@@ -1,4 +1,5 @@
 import { MessageCircle } from "lucide";
+import type { ReactNode } from "react";
 import { Icon } from "~/components/ui/icon";
 
 /** The messaging application's address for a chat with a phone number, digits only. */
@@ -6,17 +7,37 @@ export function chatHref(phone: string): string {
   return `https://wa.me/${phone}`;
 }
 
-/** The link that floats above every page. */
-export function Chat({ phone }: { phone: string }) {
+type ChatProps = { phone: string; className: string; children: ReactNode };
+
+function Chat({ phone, className, children }: ChatProps) {
   return (
-    <a
-      href={chatHref(phone)}
-      target="_blank"
-      rel="noreferrer"
-      className="fixed right-4 bottom-4 z-10 inline-flex min-h-11 items-center gap-2 rounded-label border border-done bg-raised px-4 text-sm font-semibold no-underline shadow-float"
-    >
+    <a href={chatHref(phone)} target="_blank" rel="noreferrer" className={`rounded-label print:hidden ${className}`}>
       <Icon of={MessageCircle} className="size-5 text-done" />
-      Chat with us
+      {children}
     </a>
+  );
+}
+
+/** The chat in the bar, which stays in view: on screens without a gutter beside the content. */
+export function ChatInBar({ phone }: { phone: string }) {
+  return (
+    <Chat
+      phone={phone}
+      className="inline-flex size-11 items-center justify-center border border-transparent hover:border-edge xl:hidden"
+    >
+      <span className="sr-only">Chat with us</span>
+    </Chat>
+  );
+}
+
+/** The chat that floats in the gutter beside the content, over nothing. */
+export function FloatingChat({ phone }: { phone: string }) {
+  return (
+    <Chat
+      phone={phone}
+      className="fixed right-2 bottom-4 z-10 hidden w-16 flex-col items-center gap-1 border border-done bg-raised px-1 py-2 text-center text-xs leading-tight font-semibold no-underline shadow-float xl:flex"
+    >
+      Chat with us
+    </Chat>
   );
 }

@@ -1,16 +1,11 @@
 import type { MouseEvent, ReactNode } from "react";
 
-const growing =
-  "motion-safe:[interpolate-size:allow-keywords] motion-safe:details-content:h-0 motion-safe:details-content:overflow-clip " +
-  "motion-safe:open:details-content:h-auto motion-safe:open:details-content:transition-[height] " +
-  "motion-safe:open:details-content:duration-200 motion-safe:open:details-content:ease-out";
-
-/** One of several disclosures of the same `name`, of which at most one is open; opening is animated. */
+/** One of several disclosures of the same `name`, of which at most one is open; opening is animated (parts.css). */
 export function Fold(props: { name: string; open: boolean; className: string; children: ReactNode }) {
   const { name, open, className, children } = props;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the summary turns keys into clicks
-    <details name={name} open={open} onClick={keepInPlace} className={`group ${className} ${growing}`}>
+    <details name={name} open={open} onClick={keepInPlace} className={`group ${className}`}>
       {children}
     </details>
   );

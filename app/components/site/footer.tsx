@@ -1,9 +1,9 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
 import { Button } from "../ui/button";
-import { Chat } from "./chat";
+import { FloatingChat } from "./chat";
 import { useAtDesk, useClientLink } from "./navigation";
-import { quoteLink } from "./quote-panel";
+import { useQuoteLink } from "./quote-panel";
 
 const pages = (client: { to: string; name: string }) => [
   { to: "/contact", name: "Contact" },
@@ -16,88 +16,27 @@ const pages = (client: { to: string; name: string }) => [
   { to: "/cookie-settings", name: "Cookie Settings" },
 ];
 
-const linkLook =
-  "inline-flex min-h-11 max-w-full items-center wrap-anywhere underline decoration-line hover:decoration-action";
+const linkLook = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
 
-/** The foot of every page: who we are, how to reach a person, and the small print; at the desk only the page's weight. */
+const line = "mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4";
+
+const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
+
+/**
+ * The foot of every page: who we are, how to reach a person, and the small print; in the portal one line with whom to call,
+ * at the desk the page's weight alone.
+ */
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
-  const client = useClientLink(signedIn);
   const atDesk = useAtDesk();
-  // The quote form opens over the page, except over pages with a form of their own.
-  const quote = /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(pathname)
-    ? { to: "/?quote" }
-    : quoteLink({ pathname, search });
+  const inPortal = /^\/portal(\/|$)/.test(pathname);
   return (
-    <footer className="border-t border-line bg-sunken pb-14 text-sm sm:pb-16">
-      {!atDesk && (
-        <>
-          <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 gap-y-3 px-4 pt-5 sm:gap-8 sm:py-10 lg:grid-cols-4">
-            <div className="col-span-2 flex items-center justify-between gap-4 sm:col-span-1 sm:block">
-              <div>
-                <p className="font-semibold">{company.name}</p>
-                <p className="text-quiet sm:mt-1">{company.taglines[0]}</p>
-              </div>
-              <p className="shrink-0 sm:mt-2">
-                <Link {...quote} className={linkLook}>
-                  Get a Quote
-                </Link>
-              </p>
-            </div>
-            {company.offices.map((office) => (
-              <address key={office.name} className="not-italic">
-                <p className="font-semibold">{office.name}</p>
-                <p className="mt-1 text-quiet">{office.address}</p>
-                <ul className="sm:mt-1">
-                  <li>
-                    <a className={linkLook} href={`tel:${office.phone.replaceAll(" ", "")}`}>
-                      {office.phone}
-                    </a>
-                  </li>
-                  <li>
-                    <a className={linkLook} href={`mailto:${office.email}`}>
-                      {office.email}
-                    </a>
-                  </li>
-                  <li>
-                    <a className={linkLook} href={office.map} target="_blank" rel="noreferrer">
-                      Map<span className="sr-only"> of the {office.name}</span>
-                    </a>
-                  </li>
-                </ul>
-              </address>
-            ))}
-            <nav aria-label="More pages" className="col-span-2 sm:col-span-1">
-              <ul className="columns-3 gap-3 sm:columns-2 lg:-mt-2.5 lg:columns-1">
-                {pages(client).map((page) => (
-                  <li key={page.to}>
-                    <Link to={page.to} viewTransition className={linkLook}>
-                      {page.name}
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-            </nav>
-          </div>
-          <div className="mx-auto flex max-w-6xl flex-wrap items-center justify-between gap-x-8 border-t border-line px-4 sm:py-4">
-            <p className="text-quiet">
-              © {company.copyright_year} {company.name}
-            </p>
-            <ul className="flex flex-wrap gap-x-6">
-              {company.social.map((page) => (
-                <li key={page.name}>
-                  <a className={`${linkLook} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
-                    {page.name}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </div>
-        </>
-      )}
-      <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-8 px-4 text-quiet">
+    <footer className="border-t border-line bg-sunken text-xs sm:text-sm">
+      {!atDesk && !inPortal && <Everything company={company} signedIn={signedIn} />}
+      <div className={`${line} py-1 text-quiet`}>
+        {inPortal && !atDesk && <Help company={company} />}
         <p>
-          This page is about <Weight /> KB{lite ? ", all of it text" : ", pictures and script included"}.
+          This page: about <Weight /> KB{lite ? " of text" : inPortal || atDesk ? "" : " with pictures and script"}
         </p>
         <Form method="post" action="/resources/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />
@@ -105,8 +44,100 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
           <Button look="quiet">{lite ? "Show pictures again" : "Lighter pages, text only"}</Button>
         </Form>
       </div>
-      {!atDesk && <Chat phone={company.chat_phone} />}
+      {!atDesk && <FloatingChat phone={company.chat_phone} />}
     </footer>
+  );
+}
+
+/** For who works in the portal: whom to call, and the two pages that are asked for there. */
+function Help({ company }: { company: Company }) {
+  const [office] = company.offices;
+  return (
+    <>
+      <p>
+        © {company.copyright_year} {company.short_name}
+      </p>
+      {office && (
+        <p>
+          {office.name}{" "}
+          <a className={linkLook} href={phoneHref(office.phone)}>
+            {office.phone}
+          </a>
+        </p>
+      )}
+      <Link to="/contact" viewTransition className={linkLook}>
+        Contact
+      </Link>
+      <Link to="/privacy" viewTransition className={linkLook}>
+        Privacy Policy
+      </Link>
+    </>
+  );
+}
+
+function Everything({ company, signedIn }: { company: Company; signedIn: boolean }) {
+  const client = useClientLink(signedIn);
+  const quote = useQuoteLink();
+  return (
+    <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 border-b border-line px-4 pt-2 sm:gap-x-8 sm:pt-8 lg:grid-cols-4">
+      <div className="col-span-2 mb-1 flex items-center justify-between gap-4 sm:mb-6 lg:col-span-1 lg:block">
+        <div>
+          <p className="font-semibold">{company.name}</p>
+          <p className="text-quiet">{company.taglines[0]}</p>
+        </div>
+        <Link {...quote} className={`${linkLook} shrink-0`}>
+          Get a Quote
+        </Link>
+      </div>
+      {company.offices.map((office) => (
+        <address key={office.name} className="not-italic">
+          <p className="font-semibold">{office.name}</p>
+          <p className="text-quiet">{office.address}</p>
+          <ul className="flex flex-wrap gap-x-4 sm:block">
+            {[
+              { to: `mailto:${office.email}`, words: office.email },
+              { to: phoneHref(office.phone), words: office.phone },
+            ].map(({ to, words }) => (
+              <li key={to}>
+                <a className={linkLook} href={to}>
+                  {words}
+                </a>
+              </li>
+            ))}
+            <li>
+              <a className={linkLook} href={office.map} target="_blank" rel="noreferrer">
+                Map<span className="sr-only"> of the {office.name}</span>
+              </a>
+            </li>
+          </ul>
+        </address>
+      ))}
+      <nav aria-label="More pages" className="col-span-2 lg:col-span-1">
+        <ul className="flex flex-wrap gap-x-3 sm:gap-x-4 lg:-mt-2.5 lg:columns-2 lg:block">
+          {pages(client).map((page) => (
+            <li key={page.to}>
+              <Link to={page.to} viewTransition className={linkLook}>
+                {page.name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className="col-span-2 flex flex-wrap items-center justify-between gap-x-6 lg:col-span-4 lg:pt-4">
+        <ul className="flex flex-wrap gap-x-4">
+          {company.social.map((page) => (
+            <li key={page.name}>
+              <a className={`${linkLook} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
+                {page.name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <p className="text-quiet">
+          © {company.copyright_year} {company.name}
+        </p>
+      </div>
+    </div>
   );
 }
 

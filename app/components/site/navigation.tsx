@@ -1,14 +1,16 @@
-import { ChevronDown, Menu } from "lucide";
-import { Form, Link, NavLink, useMatches } from "react-router";
+import { ChevronDown, LogOut, Menu } from "lucide";
+import { Form, Link, NavLink, useLocation, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { Button } from "../ui/button";
+import { Button, buttonLook } from "../ui/button";
 import { Bar } from "./bar";
+import { ChatInBar } from "./chat";
 import { Disclosure } from "./disclosure";
 import { MotionSwitch } from "./motion-switch";
+import { useQuoteLink } from "./quote-panel";
 import { RouteMark } from "./route-mark";
 import { ThemeToggle } from "./theme-toggle";
 
-type NavigationProps = { name: string; signedIn: boolean; theme: string };
+type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean; theme: string };
 
 /** Whether this is a page of the desk that a colleague sees: for everybody else there is none. */
 export function useAtDesk(): boolean {
@@ -22,21 +24,22 @@ export function useClientLink(signedIn: boolean) {
 }
 
 /** The bar above every page. Where it is too narrow for its list of pages, the list folds under a button. */
-export function Navigation({ name, signedIn, theme }: NavigationProps) {
+export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps) {
   const client = useClientLink(signedIn);
+  const atDesk = useAtDesk();
+  const { pathname } = useLocation();
   return (
     <Bar>
-      <div
-        className={`${signedIn ? "" : "visitor"} relative mx-auto flex max-w-6xl flex-wrap items-center px-4 py-2 @md:gap-4`}
-      >
+      <div className="relative mx-auto flex max-w-6xl flex-wrap items-center px-4 py-2 @md:gap-4">
         <div className="min-w-min flex-1">
           <Link
             to="/"
             viewTransition
-            className="inline-flex min-h-11 min-w-11 items-center gap-3 font-semibold wrap-break-word no-underline"
+            aria-label={signedIn ? name : undefined}
+            className="inline-flex min-h-11 min-w-11 items-center gap-3 font-semibold no-underline"
           >
             <RouteMark className="h-7 w-9 shrink-0" />
-            <span className={`leading-tight ${signedIn ? "@max-[58rem]:sr-only" : ""}`}>{name}</span>
+            <span className={`leading-tight ${signedIn ? "@max-[58rem]:hidden" : ""}`}>{name}</span>
           </Link>
         </div>
         <Disclosure
@@ -49,34 +52,39 @@ export function Navigation({ name, signedIn, theme }: NavigationProps) {
             </>
           }
         >
-          <nav aria-label="Main" className="menu">
-            <ul>
-              <NavItem to="/">Home</NavItem>
-              <NavItem to="/services">Services</NavItem>
-              <NavItem to="/about">About</NavItem>
-              <li>
-                <Disclosure
-                  hover
-                  summaryLook={`${itemLook} gap-1`}
-                  summary={
-                    <>
-                      Resources
-                      <Icon of={ChevronDown} className="size-4" />
-                    </>
-                  }
-                >
-                  <ul aria-label="Resources" className="submenu">
-                    <NavItem to="/resources/faq">FAQ</NavItem>
-                    <NavItem to="/resources/feeds">Feeds Update</NavItem>
-                    <NavItem to="/resources/blog">Blog</NavItem>
-                  </ul>
-                </Disclosure>
-              </li>
-              <NavItem to={client.to}>{client.name}</NavItem>
-            </ul>
-          </nav>
+          <div className="menu">
+            <nav aria-label="Main">
+              <ul>
+                <NavItem to="/">Home</NavItem>
+                <NavItem to="/services">Services</NavItem>
+                <NavItem to="/about">About</NavItem>
+                <li>
+                  <Disclosure
+                    hover
+                    summaryLook={`${itemLook} gap-1`}
+                    summary={
+                      <>
+                        Resources
+                        <Icon of={ChevronDown} className="size-4" />
+                      </>
+                    }
+                  >
+                    <ul aria-label="Resources" className="submenu">
+                      <NavItem to="/resources/faq">FAQ</NavItem>
+                      <NavItem to="/resources/feeds">Feeds Update</NavItem>
+                      <NavItem to="/resources/blog">Blog</NavItem>
+                    </ul>
+                  </Disclosure>
+                </li>
+                <NavItem to={client.to}>{client.name}</NavItem>
+              </ul>
+            </nav>
+            {/* The home page begins with it. */}
+            {!signedIn && pathname !== "/" && <QuoteButton />}
+          </div>
         </Disclosure>
         <div className="flex flex-wrap items-center justify-end gap-0.5 @md:gap-1">
+          {chatPhone && !atDesk && <ChatInBar phone={chatPhone} />}
           <MotionSwitch />
           <ThemeToggle theme={theme} />
           {signedIn && <SignOut />}
@@ -100,10 +108,21 @@ function NavItem({ to, children }: { to: string; children: string }) {
   );
 }
 
+function QuoteButton() {
+  return (
+    <Link {...useQuoteLink()} className={buttonLook("action", "menu-quote")}>
+      Get a Quote
+    </Link>
+  );
+}
+
 function SignOut() {
   return (
     <Form method="post" action="/portal/sign-out">
-      <Button name="sign-out">Sign out</Button>
+      <Button name="sign-out" aria-label="Sign out" className="@max-[24rem]:px-3">
+        <Icon of={LogOut} className="size-5 @min-[24rem]:hidden" />
+        <span className="@max-[24rem]:hidden">Sign out</span>
+      </Button>
     </Form>
   );
 }

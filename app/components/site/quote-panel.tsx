@@ -19,6 +19,14 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   };
 }
 
+/** The link to the quote form from the page in view: over it, or over the home page where it has a form of its own. */
+export function useQuoteLink() {
+  const here = useLocation();
+  return /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(here.pathname)
+    ? { to: "/?quote" }
+    : quoteLink(here);
+}
+
 function withoutQuote(search: string): string {
   const parameters = new URLSearchParams(search);
   parameters.delete("quote");
