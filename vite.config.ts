@@ -15,7 +15,13 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/act-form|\/(mail-link-page|code-field|password-field)|\/portal\/two-factor|\/site\/(structured-data|fold|prose))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/motion\/mov|\/act-form|\/(mail-link-page|code-field|password-field)|\/portal\/two-factor|\/site\/(structured-data|fold|prose))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      minShareCount: 2,
+    },
+    // What moves is told and moved by one library, fetched when the browser is idle.
+    {
+      name: "motion",
+      test: /\/app\/components\/motion\/mov|node_modules\/(framer-motion|motion-(dom|utils))\//,
       minShareCount: 2,
     },
     // Pages with several forms: the desk's, and a client's account.
@@ -94,6 +100,18 @@ const bareImports: Plugin = {
   load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
 };
 
+/** The names of the pages' files stand in the manifest that every visitor gets: a hash is enough. */
+const shortNames: Plugin = {
+  name: "short-names",
+  apply: "build",
+  applyToEnvironment: ({ name }) => name === "client",
+  outputOptions: (options) => ({
+    ...options,
+    entryFileNames: "assets/[hash:7].js",
+    chunkFileNames: "assets/[name]-[hash:7].js",
+  }),
+};
+
 /** The oldest browsers that get the pages with their styles: many phones here stop at Chrome 95 or before. */
 const oldest = ["chrome80", "safari13", "ios13", "firefox78"];
 
@@ -113,6 +131,7 @@ export default defineConfig({
     productionRouter,
     wokenReact,
     bareImports,
+    shortNames,
     mdx(),
     manifest(),
     tailwindcss({ optimize: false }),

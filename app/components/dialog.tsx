@@ -1,9 +1,21 @@
-import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import {
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
+import { useWhenIdle } from "./when-idle";
 
 // Open modal dialogs, the topmost last. They make the rest of the page inert, so toasts are rendered inside them.
 let open: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
+
+// Loaded when the browser is idle; without it a dialog closes at once.
+let move: typeof import("./motion/move").default | null = null;
 
 function setOpen(next: readonly HTMLDialogElement[]): void {
   open = next;
@@ -30,7 +42,8 @@ export const opensOver = { state: { over: true }, replace: false, viewTransition
 
 /**
  * The content of an address that opens over a page: in the page in the server's HTML, a modal dialog once hydrated.
- * Escape and a click on the backdrop close it as `useClose` does; focus returns to the element that opened it.
+ * It grows from what was pressed, and goes back there. Escape and a click on the backdrop close it as `useClose` does;
+ * focus returns to the element that opened it.
  */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
@@ -38,6 +51,10 @@ export function Dialog(props: { label: string; back: string; className: string; 
   const [modal, setModal] = useState(false);
   const close = useClose(back);
   const { key } = useLocation();
+  const loaded = useWhenIdle(() => import("./motion/move"));
+  useEffect(() => {
+    move = loaded;
+  }, [loaded]);
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.close();
@@ -98,6 +115,7 @@ function show(element: HTMLDialogElement): void {
 
 function shut(element: HTMLDialogElement): void {
   element.close();
+  element.removeAttribute("style");
   setOpen(open.filter((one) => one !== element));
 }
 
@@ -107,10 +125,19 @@ export function useClose(back: string): () => void {
   const { state } = useLocation();
   // Read once: a refused form loses its location state.
   const [opened] = useState((state as { over?: unknown } | null)?.over === true);
-  return () => {
-    // Closes at once: the navigation may have to load the page below first.
+  return async () => {
+    // Closes before the navigation, which may have to load the page below first.
     const dialog = open.at(-1);
-    if (dialog) shut(dialog);
+    if (dialog?.inert) return;
+    if (dialog) {
+      dialog.inert = true;
+      await move?.(
+        dialog,
+        dialog.querySelector(".toast") ? { opacity: [1, 0] } : { opacity: [1, 0], scale: [1, 0.92] },
+      );
+      dialog.inert = false;
+      shut(dialog);
+    }
     if (opened) navigate(-1);
     else navigate(back, { replace: true, preventScrollReset: true });
   };

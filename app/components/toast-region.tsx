@@ -1,6 +1,5 @@
-import { Close, Provider, Root, Viewport } from "@radix-ui/react-toast";
 import { X } from "lucide";
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
@@ -18,9 +17,10 @@ import {
   toastsAreReady,
   useToasts,
 } from "./flash";
+import move from "./motion/move";
 
-/** How long the closing animation takes, in milliseconds; as .toast in parts.css. */
-const leaving = 150;
+/** How far a toast is swiped to the right until it ends, in pixels. */
+const farEnough = 50;
 
 /**
  * The toast region of section 2 of the specification: 5000 ms, paused while hovered or focused; closed by Escape, its
@@ -29,34 +29,55 @@ const leaving = 150;
  */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
-  const dialog = useTopDialog();
-  // Detached: a toast announced as a banner is not announced again.
-  const [nowhere] = useState(() => document.createElement("div"));
-  const container = dialog ?? document.body;
+  const container = useTopDialog() ?? document.body;
+  const [list, setList] = useState<HTMLElement | null>(null);
+  const [isFocused, setFocused] = useState(false);
   const cameFrom = useRef<HTMLElement>(null);
   useEffect(toastsAreReady, []);
   useWaiting(waiting);
   useReached(current, waiting);
   useEffect(() => atSignOut(forgetWaiting), []);
+  useEffect(() => {
+    const keyDown = ({ key }: KeyboardEvent) => key === "F8" && list?.focus();
+    addEventListener("keydown", keyDown);
+    return () => removeEventListener("keydown", keyDown);
+  }, [list]);
   return (
-    <Provider
-      duration={5000}
-      swipeDirection="right"
-      swipeThreshold={50}
-      announcerContainer={current?.spoken ? nowhere : container}
-    >
-      {isReady && current && <One key={current.id} {...current} cameFrom={cameFrom} />}
+    <>
       {createPortal(
-        <Viewport
-          className="toasts"
-          onFocus={({ currentTarget, relatedTarget }) => {
-            const isOutside = !currentTarget.parentElement?.contains(relatedTarget);
-            if (isOutside) cameFrom.current = relatedTarget as HTMLElement | null;
-          }}
-        />,
+        <section aria-label="Notifications (F8)">
+          <Announcement current={current} />
+          <ol
+            ref={setList}
+            tabIndex={-1}
+            className="toasts"
+            onFocus={({ currentTarget, relatedTarget }) => {
+              if (!currentTarget.contains(relatedTarget)) cameFrom.current = relatedTarget as HTMLElement | null;
+              setFocused(true);
+            }}
+            onBlur={({ currentTarget, relatedTarget }) => setFocused(currentTarget.contains(relatedTarget))}
+          />
+        </section>,
         container,
       )}
-    </Provider>
+      {isReady && list && current && (
+        <One key={current.id} {...current} list={list} isFocused={isFocused} cameFrom={cameFrom} />
+      )}
+    </>
+  );
+}
+
+/** Says a toast to screen readers, unless they announced its banner: its region is there before the words come. */
+function Announcement({ current }: { current: Current | null }) {
+  const [words, setWords] = useState("");
+  const toast = current?.spoken ? null : current?.toast;
+  useEffect(() => {
+    setWords(toast ? `Notification ${toast.title} ${toast.description ?? ""}` : "");
+  }, [toast]);
+  return (
+    <p aria-live={toast?.variant === "destructive" ? "assertive" : "polite"} className="sr-only">
+      {words}
+    </p>
   );
 }
 
@@ -87,42 +108,112 @@ function useReached(current: Current | null, waiting: Toast | null): void {
   }, [pathname, current, waiting]);
 }
 
-function One({ id, toast, printed, cameFrom }: Current & { cameFrom: RefObject<HTMLElement | null> }) {
-  const [open, setOpen] = useState(true);
-  // A toast that moves into a dialog is a new element, and does not slide in again.
-  const [isNew, setNew] = useState(!printed);
+/** Calls back after a time in milliseconds that stands still while `isPaused`. */
+function useTimeLeft(duration: number, isPaused: boolean, callback: () => void): void {
+  const left = useRef(duration);
+  useEffect(() => {
+    if (isPaused) return;
+    const since = Date.now();
+    const timer = setTimeout(callback, left.current);
+    return () => {
+      clearTimeout(timer);
+      left.current -= Date.now() - since;
+    };
+  }, [isPaused]);
+}
+
+type OneProps = Current & { list: HTMLElement; isFocused: boolean; cameFrom: RefObject<HTMLElement | null> };
+
+/** Its time and state outlive a move of its element to the list in a dialog. */
+function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
+  const [isOpen, setOpen] = useState(true);
+  const [pointed, setPointed] = useState(false);
+  const [away, setAway] = useState(false);
   const root = useRef<HTMLLIElement>(null);
-  const close = () => {
+  const isOver = useRef(false);
+  // In its place from the beginning, where the banner was before; otherwise it comes from below.
+  const isNew = useRef(!printed);
+
+  /** It leaves as it came, or on in the direction of the swipe. */
+  const close = async (swiped?: number) => {
+    if (isOver.current) return;
+    isOver.current = true;
     if (root.current?.parentElement?.contains(document.activeElement)) cameFrom.current?.focus();
     setOpen(false);
-    setTimeout(() => endToast(id), leaving);
+    const off = swiped === undefined ? ["0 0", "0 1rem"] : [`${swiped}px 0`, `${swiped + 100}px 0`];
+    if (root.current) await move(root.current, { opacity: [1, 0], translate: off });
+    endToast(id);
   };
-  return (
-    <Root
+  useTimeLeft(toast.duration ?? 5000, pointed || isFocused || away, close);
+  const swipe = useSwipe(root, close);
+
+  useEffect(() => {
+    if (isNew.current && root.current) move(root.current, { opacity: [0, 1], translate: ["0 1rem", "0 0"] });
+    isNew.current = false;
+    const off = new AbortController();
+    const { signal } = off;
+    const keyDown = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      // One Escape closes one thing: a dialog or a list under the toast stays.
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    };
+    addEventListener("keydown", keyDown, { signal, capture: true });
+    addEventListener("blur", () => setAway(true), { signal });
+    addEventListener("focus", () => setAway(false), { signal });
+    return () => off.abort();
+  }, []);
+
+  return createPortal(
+    <li
       ref={root}
-      open={open}
-      onOpenChange={close}
-      duration={toast.duration}
-      type={toast.variant === "destructive" ? "foreground" : "background"}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: F8 and Tab lead to what it says
+      tabIndex={0}
+      data-state={isOpen ? "open" : "closed"}
       data-toast={toast.variant}
-      data-new={isNew ? "" : undefined}
-      onAnimationEnd={() => setNew(false)}
       className={toastLook(toast)}
-      onEscapeKeyDown={(event) => {
-        // One Escape closes one thing: a dialog under the toast stays.
-        event.preventDefault();
-        close();
-      }}
-      onSwipeMove={({ detail }) => root.current?.style.setProperty("translate", `${detail.delta.x}px`)}
-      onSwipeCancel={() => root.current?.style.removeProperty("translate")}
+      onPointerEnter={() => setPointed(true)}
+      onPointerMove={() => setPointed(true)}
+      onPointerLeave={() => setPointed(false)}
+      {...swipe}
     >
       <div className="relative pr-8">
-        <ToastFace toast={toast} onFollow={close} />
-        <Close className={closeLook}>
+        <ToastFace toast={toast} onFollow={() => close()} />
+        <button type="button" className={closeLook} onClick={() => close()}>
           <Icon of={X} className="size-5" />
           <span className="sr-only">Close</span>
-        </Close>
+        </button>
       </div>
-    </Root>
+    </li>,
+    list,
   );
+}
+
+/** Handlers by which an element follows a finger or a mouse to the right; `onFar` is told how far, else it comes back. */
+function useSwipe(ref: RefObject<HTMLElement | null>, onFar: (by: number) => void) {
+  const from = useRef<number>(null);
+  const by = ({ clientX }: PointerEvent) => (from.current === null ? 0 : Math.max(0, clientX - from.current));
+  const letGo = (event: PointerEvent, isFar: boolean) => {
+    const way = by(event);
+    from.current = null;
+    if (way === 0) return;
+    if (isFar && way >= farEnough) return onFar(way);
+    ref.current?.style.removeProperty("translate");
+    if (ref.current) move(ref.current, { translate: [`${way}px 0`, "0 0"] });
+  };
+  return {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button === 0) from.current = event.clientX;
+    },
+    onPointerMoveCapture: (event: PointerEvent) => {
+      const way = by(event);
+      if (way === 0) return;
+      // What is pressed in it is not clicked at the end of a swipe.
+      if (way > 5) event.currentTarget.setPointerCapture(event.pointerId);
+      ref.current?.style.setProperty("translate", `${way}px`);
+    },
+    onPointerUp: (event: PointerEvent) => letGo(event, true),
+    onPointerCancel: (event: PointerEvent) => letGo(event, false),
+  };
 }

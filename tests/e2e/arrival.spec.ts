@@ -163,7 +163,12 @@ test("leaving a page that is still on its way is no error", async ({ page }) => 
   await page.goto("/");
   await scriptReady(page);
   const link = (name: string) => page.locator("header").getByRole("link", { name, exact: true });
-  await page.route("**/assets/_site.services*.js", () => {});
+  const services = await page.evaluate(
+    () =>
+      (window as unknown as { __reactRouterManifest: { routes: Record<string, { module: string }> } })
+        .__reactRouterManifest.routes["routes/_site.services"]?.module,
+  );
+  await page.route(`**${services}`, () => {});
   await link("Services").click();
   await expect(page.locator("html")).toHaveAttribute("data-answered");
   await link("About").click();

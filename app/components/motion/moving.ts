@@ -1,5 +1,6 @@
 /** Whether animations may run: the pause switch, prefers-reduced-motion, and what is in the viewport. */
-import { type RefObject, useEffect, useState, useSyncExternalStore } from "react";
+import { useInView } from "framer-motion";
+import { type RefObject, useEffect, useSyncExternalStore } from "react";
 
 /** localStorage key of the switch, and the window event fired when it or the number of animated things changes. */
 const name = "motion";
@@ -46,36 +47,25 @@ function subscribe(listener: () => void): () => void {
   return () => off.abort();
 }
 
-/** Whether anything may move now: no on the server, for those who paused it or want less motion, in a hidden tab. */
+/** Whether anything may move now in this document: not for those who paused it or want less motion, nor in a hidden tab. */
+export function mayMove(): boolean {
+  return !isPaused() && !stillness().matches && !document.hidden;
+}
+
+/** The same as a state: no on the server. */
 export function useMayMove(): boolean {
-  return useSyncExternalStore(
-    subscribe,
-    () => !isPaused() && !stillness().matches && !document.hidden,
-    () => false,
-  );
+  return useSyncExternalStore(subscribe, mayMove, () => false);
 }
 
 /** The same for one thing on the page, which has to be in the viewport with at least this share of its area. */
 export function useMoving(thing: RefObject<Element | null>, share = 0): boolean {
   const mayMove = useMayMove();
-  const [inView, setInView] = useState(false);
+  const isInView = useInView(thing, { amount: share });
   useEffect(() => {
-    if (!thing.current) return;
-    const observer = new IntersectionObserver(
-      (entries) => {
-        const last = entries.at(-1);
-        setInView(last?.isIntersecting === true && last.intersectionRatio >= share);
-      },
-      { threshold: [0, share] },
-    );
-    observer.observe(thing.current);
     countThings(1);
-    return () => {
-      observer.disconnect();
-      countThings(-1);
-    };
-  }, [thing, share]);
-  return mayMove && inView;
+    return () => countThings(-1);
+  }, []);
+  return mayMove && isInView;
 }
 
 /** The state of the one switch: null where nothing would move anyway, so that there is nothing to switch. */

@@ -1,4 +1,6 @@
+import { useRef } from "react";
 import { STAGES, type Step, type Who } from "~/models/shipment";
+import { useMotion } from "../motion";
 import { Art } from "../site/art";
 import { buttonLook } from "../ui/button";
 
@@ -24,6 +26,8 @@ export function RouteLine(props: {
   press?: { words: string; at: string } | null;
 }) {
   const { stage, status, step, press } = props;
+  const line = useRef<HTMLDivElement>(null);
+  const motion = useMotion();
   const stations = STAGES.map((name, index) => (
     <li
       key={name}
@@ -45,9 +49,12 @@ export function RouteLine(props: {
         </p>
       </div>
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
-      <Stations stage={stage} />
+      <div ref={line}>
+        <Stations stage={stage} />
+        {motion && <motion.StageMove line={line} stage={stage} />}
+      </div>
       {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
-      <p aria-hidden className="mb-3 grid grid-cols-3 gap-2 text-xs text-quiet lg:hidden">
+      <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">
         <span>{STAGES[stage - 2]}</span> <b className="text-center text-ink">{status}</b>{" "}
         <span className="text-right">{STAGES[stage]}</span>
       </p>

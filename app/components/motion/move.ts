@@ -1,0 +1,13 @@
+import { animate } from "framer-motion/dom/mini";
+import { mayMove } from "./moving";
+
+/** One easing, as in app.css, and a length between 150 and 250 ms. */
+const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
+
+/**
+ * Moves an element through keyframes of CSS properties, where it keeps the last; resolves once it is there. Where nothing
+ * may move it resolves at once, and the element stays as it is.
+ */
+export default async function move(element: Element, keyframes: Record<string, string[] | number[]>): Promise<void> {
+  if (mayMove()) await animate(element, keyframes, { ...timing, ease: [...timing.ease] }).finished;
+}
