@@ -99,7 +99,10 @@ export const about = read(
   }),
 );
 
-export const careers = read("careers", z.object({ description: text, intro: text }));
+export const careers = read(
+  "careers",
+  z.object({ description: text, intro: text, working_here: z.array(titled).min(3), note: text.optional() }),
+);
 
 export const faq = read("faq", z.array(z.object({ title: text, questions: z.array(Question).length(3) })).length(3));
 

@@ -38,15 +38,15 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
         The numbers the Kenya Revenue Authority knows us by, and who answers for the company.
       </p>
-      <dl className="mt-8 max-w-3xl ruled rounded-label border border-line bg-raised">
+      <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (
-          <div key={label} className="px-4 py-4 sm:grid sm:grid-cols-2 sm:items-baseline sm:gap-6 sm:px-5">
+          <div key={label} className="rounded-label border border-line bg-raised px-4 py-4">
             <dt className="text-sm text-quiet">{label}</dt>
-            <dd className="font-semibold tabular-nums">{value}</dd>
+            <dd className="mt-1 font-semibold tabular-nums">{value}</dd>
           </div>
         ))}
       </dl>
-      <p className="mt-6 max-w-prose">
+      <p className="mt-4 max-w-prose text-quiet">
         The registration number and the address for letters are in the{" "}
         <Link to="/legal" className="py-3.5 underline">
           legal notice
@@ -58,42 +58,73 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
   );
 }
 
-/** How somebody finds out that a mail, a call or a page is the company's. */
+/** How somebody finds out that a mail, a call or a page is the company's; the licence, which nobody can copy, comes first. */
 function ReallyUs(props: { company: Company; origin: string; licence: string }) {
   const { company, origin, licence } = props;
   return (
-    <section id="really-us" className="mt-12 max-w-prose">
+    <section id="really-us" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">Is this really us?</h2>
-      <p className="mt-3">
+      <p className="mt-3 max-w-prose">
         Fraud in our trade begins with a message that looks like ours: a fee to pay at once, a new account to pay it to.
         Check it here, not by the number or the link in the message.
       </p>
-      <h3 className="mt-6 font-semibold">Our site and our mails</h3>
-      <p className="mt-1">
-        Our only site is <span className="font-mono wrap-anywhere">{origin}</span>. Our mails link to nothing else,
-        carry no file, and never ask for a password or a code.
-      </p>
-      <h3 className="mt-6 font-semibold">Our numbers and addresses</h3>
-      <ul className="mt-1 list-disc pl-6">
-        {company.offices.map(({ name, phone, email }) => (
-          <li key={name}>
-            {name}: {phone}, <span className="wrap-anywhere">{email}</span>
-          </li>
-        ))}
-        <li>WhatsApp: +{company.chat_phone}</li>
-      </ul>
-      <p className="mt-2">Somebody calls you? Say that you call back, and dial one of these.</p>
-      <h3 className="mt-6 font-semibold">Our licence</h3>
-      <p className="mt-1">
-        The Kenya Revenue Authority licenses customs agents and publishes their list on{" "}
-        <span className="font-mono">kra.go.ke</span>. Our number, <span className="font-semibold">{licence}</span>, must
-        stand there with the name {company.name}.
-      </p>
-      <h3 className="mt-6 font-semibold">Our bank details</h3>
-      <p className="mt-1">
-        We never send our bank details by mail, SMS or WhatsApp, and never change them that way. They stand on our
-        signed invoice. Before you pay to an account that is new to you, call the head office.
-      </p>
+      <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
+        <Licence name={company.name} number={licence} />
+        <div className="grid content-start gap-6">
+          <div>
+            <h3 className="font-semibold">Our site and our mails</h3>
+            <p className="mt-1 max-w-prose">
+              Our only site is <span className="font-mono wrap-anywhere">{origin}</span>. Our mails link to nothing
+              else, carry no file, and never ask for a password or a code.
+            </p>
+          </div>
+          <div>
+            <h3 className="font-semibold">Our numbers and addresses</h3>
+            <ul className="mt-1 list-disc pl-6">
+              {company.offices.map(({ name, phone, email }) => (
+                <li key={name}>
+                  {name}: {phone}, <span className="wrap-anywhere">{email}</span>
+                </li>
+              ))}
+              <li>WhatsApp: +{company.chat_phone}</li>
+            </ul>
+            <p className="mt-2 max-w-prose">Somebody calls you? Say that you call back, and dial one of these.</p>
+          </div>
+          <div>
+            <h3 className="font-semibold">Our bank details</h3>
+            <p className="mt-1 max-w-prose">
+              We never send our bank details by mail, SMS or WhatsApp, and never change them that way. They stand on our
+              signed invoice. Before you pay to an account that is new to you, call the head office.
+            </p>
+          </div>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+const station =
+  "relative pb-4 pl-6 last:pb-0 before:absolute before:top-1.5 before:-left-[7px] before:size-3 before:rounded-full " +
+  "before:border-2 before:border-action before:bg-raised";
+
+/** The number, large enough to be compared letter for letter, and where the authority publishes it. */
+function Licence({ name, number }: { name: string; number: string }) {
+  return (
+    <section className="self-start rounded-label border-2 border-action bg-raised px-4 py-5 sm:px-6">
+      <h3 className="text-lg">Our licence</h3>
+      <p className="mt-3 text-sm text-quiet">Customs agent licence number</p>
+      <p className="font-mono text-xl font-semibold wrap-anywhere">{number}</p>
+      <ol className="mt-5 ml-1.5 border-l-2 border-action">
+        <li className={station}>
+          Open <span className="font-mono font-semibold">kra.go.ke</span>, the site of the Kenya Revenue Authority. Type
+          the address, follow no link.
+        </li>
+        <li className={station}>Find the list of licensed customs agents, which the authority publishes there.</li>
+        <li className={station}>
+          Our number must stand on it with the name <span className="font-semibold">{name}</span>. If it does not, call
+          the head office before you pay anybody.
+        </li>
+      </ol>
     </section>
   );
 }

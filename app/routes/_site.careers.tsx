@@ -3,6 +3,7 @@ import { Form, useLocation } from "react-router";
 import { z } from "zod";
 import { Field, FileField, TextField } from "~/components/field";
 import { FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
+import { Art } from "~/components/site/art";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
@@ -70,23 +71,30 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
   // The key changes after a success, emptying the form; a refusal keeps what was typed.
   const { key } = useLocation();
-  return <CareersForm key={actionData ? "refused" : key} refused={actionData} intro={loaderData.intro} />;
+  return (
+    <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
+      <CareersForm key={actionData ? "refused" : key} refused={actionData} intro={loaderData.intro} />
+      <WorkingHere facts={loaderData.working_here} note={loaderData.note} />
+    </div>
+  );
 }
 
 function CareersForm({ refused, intro }: { refused: Refused | undefined; intro: string }) {
   const [form, fields] = useActionForm("careers", refused, ["name", "email", "letter", "cv"]);
   return (
-    <div className="max-w-xl">
+    <div>
       <Title refused={refused !== undefined}>Careers</Title>
       <FormProblems refused={refused} form={form} />
-      <h1 className="mb-2 text-xl">Careers</h1>
-      <p className="mb-4 text-quiet">{intro}</p>
-      <p className="mb-6 border-l-2 border-needs-you pl-4">
+      <h1 className="mb-2 text-2xl">Careers</h1>
+      <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
+      <p className="mb-6 max-w-prose border-l-2 border-needs-you pl-4">
         This form is a preview. It checks what you enter, and then sends and stores nothing.
       </p>
       <Form method="post" encType="multipart/form-data" id={form.id} noValidate>
-        <Field field={fields.name} label="Full Name" autoComplete="name" />
-        <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+        <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
+          <Field field={fields.name} label="Full Name" autoComplete="name" />
+          <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+        </div>
         <TextField field={fields.letter} label="Cover letter" hint="Optional" />
         <FileField
           field={fields.cv}
@@ -97,5 +105,29 @@ function CareersForm({ refused, intro }: { refused: Refused | undefined; intro: 
         <SubmitButton pending="Checking…">Submit Application</SubmitButton>
       </Form>
     </div>
+  );
+}
+
+/** What working here is like, as stations of the route line below a scene of it. */
+function WorkingHere({ facts, note }: { facts: { title: string; text: string }[]; note: string | undefined }) {
+  return (
+    <aside className="md:grid md:grid-cols-2 md:items-start md:gap-8 lg:block">
+      <Art name="story-customs-desk" className="mb-6 w-full rounded-label border border-line" />
+      <div>
+        <h2 className="text-lg">What working here is like</h2>
+        <ul className="mt-4 ml-1.5 border-l-2 border-action">
+          {facts.map(({ title, text }) => (
+            <li
+              key={title}
+              className="relative pb-5 pl-6 before:absolute before:top-1.5 before:-left-[7px] before:size-3 before:rounded-full before:border-2 before:border-action before:bg-surface last:pb-0"
+            >
+              <h3 className="font-semibold">{title}</h3>
+              <p className="text-quiet">{text}</p>
+            </li>
+          ))}
+        </ul>
+        {note && <p className="mt-5 text-sm text-quiet">{note}</p>}
+      </div>
+    </aside>
   );
 }

@@ -75,50 +75,91 @@ const categories = [
   },
 ] as const;
 
+/** What this site keeps in a browser, and for how long; section 14 of the privacy policy says the same. */
+const kept = [
+  { name: "session", time: "30 days without a visit", text: "Keeps you signed in to the portal, until you sign out." },
+  { name: "flash", time: "One page", text: "Carries one message to the next page." },
+  { name: "theme", time: "Until the browser closes", text: "The light or dark theme you chose." },
+  { name: "lite", time: "A year", text: "Your choice of lighter pages, or of all of them." },
+  { name: "shared", time: "Until the browser closes", text: "That you logged in on a shared computer." },
+  { name: "reminded", time: "Until the browser closes", text: "That you were reminded of the second factor." },
+  { name: "known", time: "A year", text: "That you logged in here: wrong attempts of others do not lock you out." },
+  { name: "kept", time: "A minute", text: "Finds out whether your browser keeps cookies when a login did not last." },
+  { name: "cookieSettings", time: "A year", text: "Your choices on this page." },
+] as const;
+
 export default function CookieSettingsPage({ loaderData, actionData }: Route.ComponentProps) {
   const settings = useMirror(loaderData);
   const form = useStored(loaderData, settings, actionData);
   return (
-    <div className="max-w-2xl">
+    <>
       <Title>Cookie Settings</Title>
       {actionData && <Flash toast={actionData.toast} />}
-      <h1 className="mb-2 text-xl">Cookie Settings</h1>
-      <p className="mb-6 text-quiet">Your choice is kept on this device for a year, and you can change it here.</p>
-      <Form method="post" {...form}>
-        <ul className="mb-6 ruled rounded-label border border-line bg-raised">
-          {categories.map(({ name, label, text }) => (
-            <li key={name} className="px-4 py-3">
-              <label
-                htmlFor={name}
-                className="flex min-h-11 items-center justify-between gap-6 font-semibold wrap-anywhere"
-              >
-                {label}
-                <input
-                  type="checkbox"
-                  id={name}
-                  name={name}
-                  disabled={name === "necessary"}
-                  defaultChecked={name === "necessary" || settings[name]}
-                  aria-describedby={`${name}-text`}
-                  className="size-6 shrink-0"
-                />
-              </label>
-              <p id={`${name}-text`} className="max-w-prose text-sm text-quiet">
-                {text}
-              </p>
-            </li>
-          ))}
-        </ul>
-        <div className="flex flex-wrap gap-3">
-          <Button look="action" name="accept" value="chosen">
-            Save My Preferences
-          </Button>{" "}
-          <Button name="accept" value="all">
-            Accept All Cookies
-          </Button>
-        </div>
-      </Form>
-    </div>
+      <h1 className="mb-2 text-2xl">Cookie Settings</h1>
+      <p className="mb-8 max-w-prose text-lg text-quiet">
+        Your choice is kept on this device for a year, and you can change it here.
+      </p>
+      <div className="grid gap-12 lg:grid-cols-2 lg:gap-16">
+        <Form method="post" {...form}>
+          <ul className="mb-6 ruled rounded-label border border-line bg-raised">
+            {categories.map(({ name, label, text }) => (
+              <li key={name} className="px-4 py-3">
+                <label
+                  htmlFor={name}
+                  className="flex min-h-11 items-center justify-between gap-6 font-semibold wrap-anywhere"
+                >
+                  {label}
+                  <input
+                    type="checkbox"
+                    id={name}
+                    name={name}
+                    disabled={name === "necessary"}
+                    defaultChecked={name === "necessary" || settings[name]}
+                    aria-describedby={`${name}-text`}
+                    className="size-6 shrink-0"
+                  />
+                </label>
+                <p id={`${name}-text`} className="max-w-prose text-sm text-quiet">
+                  {text}
+                </p>
+              </li>
+            ))}
+          </ul>
+          <div className="flex flex-wrap gap-3">
+            <Button look="action" name="accept" value="chosen">
+              Save My Preferences
+            </Button>{" "}
+            <Button name="accept" value="all">
+              Accept All Cookies
+            </Button>
+          </div>
+        </Form>
+        <Kept />
+      </div>
+    </>
+  );
+}
+
+function Kept() {
+  return (
+    <section aria-labelledby="kept">
+      <h2 id="kept" className="text-lg">
+        What we keep in your browser
+      </h2>
+      <p className="mt-1 mb-3 text-quiet">
+        All of it is strictly necessary, and ours alone. Each is set when it is needed.
+      </p>
+      <ul className="ruled border-y border-line text-sm">
+        {kept.map(({ name, time, text }) => (
+          <li key={name} className="py-2">
+            <p className="flex flex-wrap justify-between gap-x-4">
+              <span className="font-mono font-semibold">{name}</span> <span className="text-quiet">{time}</span>
+            </p>
+            <p>{text}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

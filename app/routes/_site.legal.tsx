@@ -1,4 +1,4 @@
-import { Prose } from "~/components/site/prose";
+import { LongText } from "~/components/site/prose";
 import { Title } from "~/components/title";
 import { seo } from "~/lib/seo";
 import { forPage, legalText } from "~/models/article.server";
@@ -14,11 +14,12 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   loaderData ? seo(matches, { title: loaderData.title, description: loaderData.description, path: "/legal" }) : [];
 
 export default function LegalPage({ loaderData }: Route.ComponentProps) {
+  const { title, html, headings } = loaderData;
   return (
     <>
-      <Title>{loaderData.title}</Title>
-      <h1 className="mb-8 text-2xl">{loaderData.title}</h1>
-      <Prose html={loaderData.html} />
+      <Title>{title}</Title>
+      <h1 className="mb-8 text-2xl">{title}</h1>
+      <LongText html={html} headings={headings} contents="On this page" />
     </>
   );
 }

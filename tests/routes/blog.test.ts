@@ -315,6 +315,7 @@ test("the legal notice has its nine parts, with the registration number and the 
   const parts = ["Company registration details", "Copyright", "Disclaimer", "Liability", "External links"];
   parts.push("Data protection", "E-mail disclaimer", "Governing law", "Legal correspondence");
   expect(page.all(".prose h2").map(words)).toEqual(parts);
+  expect(page.all("main nav a").map(words)).toEqual(parts);
   expect(page.text).toContain("Registration number: SAMPLE-CPR-0000");
   expect(page.text).toContain("The courts in Nairobi have jurisdiction");
 });

@@ -370,6 +370,14 @@ describe("the quote form", () => {
       ?.getAttribute("href");
 });
 
+test("beside the careers form stands what working here is like, marked once as a sample", async () => {
+  const page = await visitor.open("/careers");
+  const { working_here, note } = content<{ working_here: { title: string; text: string }[]; note: string }>("careers");
+  expect(page.all("main aside li h3").map(words)).toEqual(working_here.map(({ title }) => title));
+  for (const { text } of working_here) expect(page.text).toContain(text.trim());
+  expect(page.text.split(note)).toHaveLength(2);
+});
+
 describe("the careers form", () => {
   const marker = "a-sentence-that-only-this-application-has";
   const person = { name: "Neema Uwase", email: "neema@client.example", letter: `I read papers closely: ${marker}.` };
@@ -603,6 +611,17 @@ describe("the cookie settings", () => {
     const page = await read(response);
     expect(page.title).toMatch(/^Cookie Settings · /);
     expect(boxes(page)).toEqual(defaults);
+  });
+
+  test("name beside them what the site keeps in a browser", async () => {
+    const page = await visitor.open("/cookie-settings");
+    const named = page.all("section li .font-mono").map(words);
+    const browser = app.browser();
+    await browser.post("/resources/theme", { theme: "light" });
+    await browser.post("/resources/lite", { lite: "on" });
+    await browser.post("/cookie-settings", {});
+    expect([...browser.cookies.keys()].sort()).toEqual(["cookieSettings", "flash", "lite", "theme"]);
+    expect(named).toEqual(expect.arrayContaining([...browser.cookies.keys(), "session", "known"]));
   });
 
   test("have a label for each box, and the necessary ones cannot be switched off", async () => {

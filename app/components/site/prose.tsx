@@ -33,7 +33,7 @@ export function LongText({ html, headings, contents }: LongTextProps) {
 }
 
 /** Text of content/, compiled to HTML when the site is built. Without `html` it is read from the document. */
-export function Prose({ html }: { html: string | undefined }) {
+function Prose({ html }: { html: string | undefined }) {
   const shown = html ?? document.querySelector(".prose")?.innerHTML ?? "";
   return <div className="prose" dangerouslySetInnerHTML={{ __html: shown }} />;
 }
