@@ -15,7 +15,7 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/motion\/mov|\/act-form|\/(mail-link-page|code-field|password-field)|\/portal\/two-factor|\/site\/(structured-data|fold|prose))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/motion\/mov|\/act-form|\/(mail-link-page|code-field|password-field|door)|\/portal\/two-factor|\/site\/(structured-data|fold|prose))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
     // What moves is told and moved by one library, fetched when the browser is idle.
@@ -27,7 +27,7 @@ const chunks = {
     // Pages with several forms: the desk's, and a client's account.
     { name: "acts", test: /\/app\/components\/act-form/, minShareCount: 2 },
     // How an account is opened: no page of a shipment asks for it.
-    { name: "secrets", test: /\/app\/components\/(mail-link-page|code-field|password-field)/, minShareCount: 2 },
+    { name: "secrets", test: /\/app\/components\/(mail-link-page|code-field|password-field|door)/, minShareCount: 2 },
     // Nothing of the desk is in the script of visitors and clients.
     { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
     // What search engines read, what folds, and long texts: public pages alone.

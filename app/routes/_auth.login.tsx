@@ -116,11 +116,6 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
           Sign up with your Client ID
         </Link>
       </p>
-      <p>
-        <Link to="/additional-info#really-us" className="inline-flex min-h-11 items-center underline">
-          Is this really us?
-        </Link>
-      </p>
     </>
   );
 }

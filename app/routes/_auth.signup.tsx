@@ -89,11 +89,6 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
       <p>
         No Client ID, or yours is refused? Call <OfficePhone />.
       </p>
-      <p>
-        <Link to="/additional-info#really-us" className="inline-flex min-h-11 items-center underline">
-          Is this really us?
-        </Link>
-      </p>
     </>
   );
 }

@@ -662,16 +662,41 @@ describe("who is locked out, or does not trust a message,", () => {
     expect(page.text).toContain("we mail you a link to a new password");
   });
 
-  test.each(["/login", "/signup"])("is led from %s to how to check that it is really us", async (path) => {
-    const page = await app.browser().open(path);
-    const link = page.all("main a").find((one) => words(one) === "Is this really us?");
-    expect(link?.getAttribute("href")).toBe("/additional-info#really-us");
-  });
+  test.each(["/login", "/signup", "/resources/forgot-password"])(
+    "sees after the form of %s what is behind it, and our licence with where to check it",
+    async (path) => {
+      const page = await app.browser().open(path);
+      const [beside] = page.all("main aside");
+      expect(beside?.querySelector("[role=img]")?.getAttribute("aria-label")).toMatch(
+        /stage 5 of 10, Payment Clearance/,
+      );
+      for (const told of [
+        "Stage 5/10",
+        "Your move. Pay the Duties & Taxes.",
+        "3/4 verified",
+        "SAMPLE-CAL-0000",
+        "kra.go.ke",
+      ])
+        expect(words(beside)).toContain(told);
+      expect(page.html.indexOf("<form", page.html.indexOf("<main"))).toBeLessThan(page.html.indexOf("<aside"));
+    },
+  );
+
+  test.each(["/login", "/signup", "/resources/forgot-password"])(
+    "is led from %s to how to check that it is really us",
+    async (path) => {
+      const page = await app.browser().open(path);
+      const link = page.all("main a").find((one) => words(one) === "Is this really us?");
+      expect(link?.getAttribute("href")).toBe("/additional-info#really-us");
+    },
+  );
 
   test("finds there our site, our numbers, our licence, and that no bank details come by mail", async () => {
     const page = await app.browser().open("/additional-info");
     const [section] = page.all("section#really-us");
     expect(words(section?.querySelector("h2"))).toBe("Is this really us?");
+    expect(words(section?.querySelector("h3")), "the licence comes first").toBe("Our licence");
+    expect(words(section?.querySelector("section"))).toContain("SAMPLE-CAL-0000");
     for (const told of [
       origin,
       "+254 700 000 001",
