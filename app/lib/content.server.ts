@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { CostRates } from "../models/cost.server.ts";
+import { WorkingHours } from "../models/hours.ts";
 import type { Letterhead } from "../models/letter.ts";
 import { StorageTariff } from "../models/storage.ts";
 import { env } from "./env.server.ts";
@@ -65,7 +66,7 @@ export const identifiers = read(
 );
 
 /** Working hours, East Africa Time. */
-export const hours = read("hours", z.array(z.object({ days: text, hours: text })));
+export const hours = read("hours", WorkingHours);
 
 export const home = read(
   "home",

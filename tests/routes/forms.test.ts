@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { crc32 } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import {
   type Browser,
@@ -130,6 +130,67 @@ describe("the contact form", () => {
     for (const line of content<{ days: string; hours: string }[]>("hours")) {
       expect(page.text).toContain(line.days);
       expect(page.text).toContain(line.hours);
+    }
+  });
+
+  test("comes after the ways to reach somebody at once: call, chat, mail; then the offices with their maps, and the hours", async () => {
+    const page = await visitor.open("/contact");
+    const links = page.all("main a").map((link) => link.getAttribute("href"));
+    const { offices } = content<{ offices: { map: string; email: string }[] }>("company");
+    const call = `tel:${nairobi.phone.replaceAll(" ", "")}`;
+    const [head, branch] = offices.map(({ map, email }) => [`mailto:${email}`, map]);
+    expect(links).toEqual([
+      ...[call, `https://wa.me/${company.chat_phone}`, `mailto:${nairobi.email}`],
+      ...[call, ...(head ?? []), ...(branch ?? [])],
+    ]);
+    const order = [
+      `Call ${nairobi.phone}`,
+      "Chat on WhatsApp",
+      `Mail ${nairobi.email}`,
+      "Working hours",
+      "Write to us",
+    ];
+    const places = order.map((said) => page.text.indexOf(said));
+    expect(places).toEqual([...places].sort((one, other) => one - other));
+    expect(places[0]).toBeGreaterThan(page.text.indexOf(" EAT"));
+  });
+
+  test("comes before the offices for who brings a subject", async () => {
+    const page = await visitor.open("/contact?about=Import+Services");
+    expect(page.value("subject")).toBe("Import Services");
+    expect(page.text.indexOf("Write to us")).toBeLessThan(page.text.indexOf("Working hours"));
+    expect(page.text.indexOf("Chat on WhatsApp")).toBeLessThan(page.text.indexOf("Write to us"));
+  });
+
+  test("is refused, or ready, with the result before everything else", async () => {
+    const refused = await sendContact({ ...contact, subject: "" });
+    expect(refused.text.indexOf("There is a problem")).toBeLessThan(refused.text.indexOf("Chat on WhatsApp"));
+    const ready = await sendContact(contact);
+    expect(ready.text.indexOf("Your mail is ready to send")).toBeLessThan(ready.text.indexOf("Chat on WhatsApp"));
+  });
+
+  test.each([
+    ["", "kept for everybody"],
+    ["?about=Import+Services", "of one person"],
+  ])("says whether somebody is there, and never what is over: /contact%s, %s", async (search) => {
+    const told = async (time: string) => {
+      vi.setSystemTime(new Date(`2026-11-${time}+03:00`));
+      const page = await site.browser().open(`/contact${search}`);
+      expect(page.headers.get("Cache-Control")).toBe("no-cache");
+      return [/(Open|Closed) now, \w+ [^.]*? EAT/.exec(page.text)?.[0], page.headers.get("Expires")];
+    };
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const open = ["Open now, until 17:00 EAT", "Fri, 06 Nov 2026 14:00:00 GMT"];
+      const closed = ["Closed now, opens Saturday 09:00 EAT", "Sat, 07 Nov 2026 06:00:00 GMT"];
+      expect(await told("06T16:30:00")).toEqual(open);
+      expect(await told("06T16:59:59")).toEqual(open);
+      expect(await told("06T17:00:00")).toEqual(closed);
+      expect(await told("07T08:59:59")).toEqual(closed);
+      expect((await told("07T09:00:00"))[0]).toBe("Open now, until 13:00 EAT");
+      expect((await told("07T13:00:00"))[0]).toBe("Closed now, opens Monday 08:00 EAT");
+    } finally {
+      vi.useRealTimers();
     }
   });
 

@@ -58,6 +58,28 @@ test("only the address that our own links have is worth the best compression", a
   }
 });
 
+test("a page that says until when it holds is rendered anew at that moment, for who has cookies and who has none", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-02T13:59:59Z") });
+  const opened = () => new Response("open", { headers: { Expires: "Mon, 02 Nov 2026 14:00:00 GMT" } });
+  const closed = () => new Response("closed", { headers: { Expires: "Tue, 03 Nov 2026 05:00:00 GMT" } });
+  let asked = 0;
+  const pages = createPages(async () => (asked++ === 0 ? opened() : closed()), origin);
+  const told = async (cookie?: string) => {
+    const found = await pages.answer(asking(cookie, "/contact"));
+    return found && "bodies" in found.page ? found.page.bodies.identity?.toString() : "";
+  };
+  const known = () => pages.known(asking(undefined, "/contact"))?.bodies.identity?.toString();
+  try {
+    expect([await told(), await told("_ga=1"), known()]).toEqual(["open", "open", "open"]);
+    vi.setSystemTime(new Date("2026-11-02T14:00:00Z"));
+    expect(known()).toBeUndefined();
+    expect([await told("_ga=1"), await told(), known()]).toEqual(["closed", "closed", "closed"]);
+    expect(asked).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("an error is rendered once for all who wait for it, and kept for nobody", async () => {
   const { asked, read } = pagesOf(() => new Response("not there", { status: 404 }), page);
   expect(await ten(() => read(asking()))).toEqual(Array(10).fill("not there"));

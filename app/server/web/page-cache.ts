@@ -1,4 +1,4 @@
-/** Pages that are the same for everybody, rendered once and then answered from memory. */
+/** Pages that are the same for everybody, rendered once and then answered from memory; one with an `Expires` until then. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
@@ -83,11 +83,11 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
       // Pages are kept by the address that a URL parser makes of what was asked: one that it would change is not found.
       const isSlow = isLiteBy(undefined, onlyOne(headers["save-data"]), onlyOne(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
-      return kept.get(keyOf(origin + url, isSlow, false, false, isNext));
+      return holding(kept.get(keyOf(origin + url, isSlow, false, false, isNext)));
     },
     async answer(incoming) {
       const { key, request } = await anonymous(incoming, origin);
-      const known = kept.get(key);
+      const known = holding(kept.get(key));
       if (known) return { page: known, shared: true };
       const running = underway.get(key);
       const rendering = running ?? renderOnce(key, request);
@@ -96,6 +96,12 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
       return rendered && { page: "bodies" in rendered ? rendered : rendered(), shared: running !== undefined };
     },
   };
+}
+
+/** A kept page, unless the moment of its `Expires` has come: until then it says what is true. */
+function holding(page: Stored | undefined): Stored | undefined {
+  const { expires } = page?.headers ?? {};
+  return expires === undefined || Date.now() < Date.parse(expires) ? page : undefined;
 }
 
 /**

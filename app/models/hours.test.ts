@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { hours } from "../lib/content.server.ts";
+import { openingAt, WorkingHours } from "./hours.ts";
+
+/** 2 November 2026 is a Monday. Times are East Africa Time. */
+const at = (time: string) => new Date(`2026-11-${time}+03:00`);
+
+const lines = [
+  { days: "Mon-Fri", hours: "8:00 AM to 5:00 PM", weekdays: ["Mon", "Tue", "Wed", "Thu", "Fri"] },
+  { days: "Sat", hours: "9:00 AM to 1:00 PM", weekdays: ["Sat"], opens: "09:00", closes: "13:00" },
+  { days: "Sun", hours: "Closed", weekdays: ["Sun"] },
+];
+const [week, saturday, sunday] = lines;
+const times = { opens: "08:00", closes: "17:00" };
+const written = (...changed: object[]) => WorkingHours.safeParse(changed);
+
+test.each([
+  ["in the middle of a working day", "04T11:30:00", true, "Open now, until 17:00 EAT", "04T17:00:00"],
+  ["at the minute of opening", "02T08:00:00", true, "Open now, until 17:00 EAT", "02T17:00:00"],
+  ["a second before it", "02T07:59:59", false, "Closed now, opens Monday 08:00 EAT", "02T08:00:00"],
+  ["a second before closing", "02T16:59:59", true, "Open now, until 17:00 EAT", "02T17:00:00"],
+  ["at the minute of closing", "02T17:00:00", false, "Closed now, opens Tuesday 08:00 EAT", "03T08:00:00"],
+  ["in the evening of a Friday", "06T20:00:00", false, "Closed now, opens Saturday 09:00 EAT", "07T09:00:00"],
+  ["on a Saturday", "07T12:59:59", true, "Open now, until 13:00 EAT", "07T13:00:00"],
+  ["from the closing of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 08:00 EAT", "09T08:00:00"],
+  ["on a Sunday", "08T10:00:00", false, "Closed now, opens Monday 08:00 EAT", "09T08:00:00"],
+  [
+    "at midnight, when it is still the day before in London",
+    "04T00:30:00",
+    false,
+    "Closed now, opens Wednesday 08:00 EAT",
+    "04T08:00:00",
+  ],
+])("%s the offices are said to be as they are, and until when that holds", (_when, now, isOpen, words, until) => {
+  expect(openingAt(hours, at(now))).toEqual({ isOpen, words, until: at(until) });
+});
+
+test("hours of one day a week lead to that day of the next week, and no hours to none", () => {
+  const sundays = written({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
+  expect(openingAt(sundays, at("07T13:00:00")).until).toEqual(at("14T09:00:00"));
+  const never = sundays.map((line) => ({ ...line, opens: undefined, closes: undefined }));
+  expect(openingAt(never, at("07T13:00:00"))).toEqual({ isOpen: false, words: "Closed now", until: null });
+});
+
+test.each([
+  ["a day twice", [{ ...week, ...times }, saturday, sunday, sunday], /each of Mon/],
+  ["a day left out", [{ ...week, ...times }, saturday], /each of Mon/],
+  ["an unknown day", [{ ...week, ...times }, saturday, { ...sunday, weekdays: ["Sunday"] }], /Sun/],
+  ["a time of twelve hours", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24 hours/],
+  ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both opens and closes/],
+  ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than opens/],
+  ["words of other hours", [{ ...week, ...times, closes: "16:00" }, saturday, sunday], /must say "8:00 AM to 4:00 PM"/],
+])("hours with %s are refused", (_what, changed, reason) => {
+  expect(written({ ...week, ...times }, saturday as object, sunday as object).success).toBe(true);
+  expect(written(...(changed as object[])).error?.issues[0]?.message).toMatch(reason);
+});

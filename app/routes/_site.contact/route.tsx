@@ -1,0 +1,144 @@
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data, Form } from "react-router";
+import { z } from "zod";
+import { Field, TextField } from "~/components/field";
+import { Flash } from "~/components/flash";
+import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
+import { MailReady } from "~/components/site/mail-ready";
+import { Title } from "~/components/title";
+import { refuse } from "~/lib/answer.server";
+import { keepTyped } from "~/lib/connection";
+import { costRates, home, hours, services, theCompany } from "~/lib/content.server";
+import { dayInEastAfrica } from "~/lib/dates";
+import type { Toast } from "~/lib/flash";
+import { readForm } from "~/lib/form.server";
+import { seo } from "~/lib/seo";
+import { emailAddress, personName } from "~/models/contact";
+import { quoteForCost, readCost } from "~/models/cost.server";
+import { openingAt } from "~/models/hours";
+import { contactDraft } from "~/models/mail-draft";
+import { oneLine, severalLines } from "~/models/text";
+import type { Route } from "./+types/route";
+import { Offices } from "./offices";
+import { Ways } from "./ways";
+
+export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+
+const Contact = z.object({
+  name: personName,
+  email: emailAddress,
+  subject: oneLine("Enter a subject.")
+    .min(1, "Enter a subject.")
+    .max(150, "Use at most 150 characters for the subject."),
+  message: severalLines("Write your message.")
+    .min(1, "Write your message.")
+    .max(2000, "Use at most 2,000 characters for the message."),
+});
+
+/** What links of ours ask about. A link of somebody else's puts no words in the form. */
+const subjects = new Set([...home.search_terms, ...services.services.map(({ title }) => title)]);
+
+export function loader({ url }: Route.LoaderArgs) {
+  const { isOpen, words, until } = openingAt(hours, new Date());
+  const later = until && openingAt(hours, until).words;
+  return data(
+    {
+      opening: { isOpen, words, until: until?.valueOf(), later },
+      hours: hours.map(({ days, hours }) => ({ days, hours })),
+      begun: begunWith(url.searchParams),
+    },
+    // The page is kept until what it says of the offices changes; browsers ask each time.
+    { headers: { "Cache-Control": "no-cache", ...(until ? { Expires: until.toUTCString() } : {}) } },
+  );
+}
+
+/**
+ * `?what=…`, the search of /resources/cost, begins the form with a request for a quote for that import; `?about=…` with one of
+ * our subjects.
+ */
+function begunWith(asked: URLSearchParams): { subject: string; message: string } | null {
+  const about = asked.get("about");
+  if (about && subjects.has(about)) return { subject: about, message: "" };
+  const cargo = readCost(asked, costRates, dayInEastAfrica(new Date()))?.cargo;
+  return cargo ? quoteForCost(cargo, costRates) : null;
+}
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const submission = parseWithZod(form, { schema: Contact });
+  if (submission.status !== "success") return refuse(submission.reply());
+  const [office] = theCompany.offices;
+  const toast: Toast = { title: "Opening Email Client...", variant: "default" };
+  return data({ draft: contactDraft(office?.email ?? "", submission.value), toast });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return keepTyped(serverAction);
+}
+
+export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
+
+export const meta: Route.MetaFunction = ({ matches }) =>
+  seo(matches, {
+    title: "Contact",
+    description: "Write, call or visit our offices: addresses, numbers and working hours.",
+    path: "/contact",
+  });
+
+export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
+  const isReady = actionData !== undefined && "draft" in actionData;
+  // The key changes after a success, emptying the form; a refusal keeps what was typed.
+  return <Content key={isReady ? "anew" : "first"} answer={actionData} {...loaderData} />;
+}
+
+type ContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "begun"> & {
+  answer: Route.ComponentProps["actionData"];
+};
+
+function Content({ answer, opening, hours, begun }: ContentProps) {
+  const ready = answer && "draft" in answer ? answer : null;
+  const refused = answer && !("draft" in answer) ? answer : undefined;
+  const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
+  const isFresh = begun && !answer;
+  const subject = isFresh ? { ...fields.subject, value: begun.subject } : fields.subject;
+  const message = isFresh ? { ...fields.message, value: begun.message } : fields.message;
+  const offices = <Offices key="offices" hours={hours} />;
+  return (
+    <>
+      <Title refused={refused !== undefined}>Contact</Title>
+      {ready && <Flash toast={ready.toast} />}
+      <FormProblems refused={refused} form={form} />
+      <h1 className="text-2xl">Contact</h1>
+      {ready && (
+        <div className="mt-6 mb-10">
+          <MailReady draft={ready.draft} opens />
+        </div>
+      )}
+      <Ways opening={opening} />
+      <div
+        className={`mt-12 grid gap-12 lg:gap-16 ${begun ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
+      >
+        {/* Who comes with a subject comes for the form. */}
+        {!begun && offices}
+        <section key="form" aria-labelledby="write">
+          <h2 id="write" className="text-lg">
+            {ready ? "Another message" : "Write to us"}
+          </h2>
+          <p className="mt-1 mb-6 text-quiet">
+            Your mail application opens with what you write here. You send it from there.
+          </p>
+          <Form method="post" id={form.id} noValidate>
+            <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
+              <Field field={fields.name} label="Full Name" autoComplete="name" />
+              <Field field={fields.email} label="Email" type="email" autoComplete="email" />
+            </div>
+            <Field field={subject} label="Subject" autoComplete="off" />
+            <TextField field={message} label="Message" mandatory />
+            <SubmitButton pending="Preparing…">Prepare the mail</SubmitButton>
+          </Form>
+        </section>
+        {begun && offices}
+      </div>
+    </>
+  );
+}
