@@ -43,6 +43,7 @@ export async function compileMdx(file: string): Promise<Compiled> {
     mdxOptions: (options) => ({
       ...options,
       remarkPlugins: [...(options.remarkPlugins ?? []), remarkGfm],
+      rehypePlugins: [...(options.rehypePlugins ?? []), tables],
       // The content security policy knows no inline styles: columns are aligned by class.
       tableCellAlignToStyle: false,
     }),
@@ -61,30 +62,67 @@ export async function compileMdx(file: string): Promise<Compiled> {
 /** The elements that need more than Markdown gives them. Fills `headings` in the order of the text. */
 function elements(headings: Heading[]) {
   const taken = new Set<string>();
-  let tables = 0;
+  let count = 0;
 
   function h2(props: ComponentProps<"h2">) {
     const text = textOf(props.children);
     const id = uniqueId(text, taken);
     headings.push({ id, text });
-    tables = 0;
+    count = 0;
     return createElement("h2", { ...props, id });
   }
 
-  /** A table scrolls inside its own frame, which the keyboard reaches and a screen reader can name. */
+  /** A table is named after its section. */
   function table(props: ComponentProps<"table">) {
-    tables += 1;
-    const name = `Table: ${headings.at(-1)?.text ?? ""}${tables > 1 ? `, ${tables}` : ""}`;
-    const frame = { className: "table-frame", role: "region", "aria-label": name, tabIndex: 0 };
-    return createElement("div", frame, createElement("table", props));
+    count += 1;
+    const name = `${headings.at(-1)?.text ?? "Table"}${count > 1 ? `, ${count}` : ""}`;
+    const named = createElement("table", { ...props, "aria-label": name });
+    return createElement("div", { className: "table-frame" }, named);
   }
 
-  const th = ({ align, ...props }: ComponentProps<"th">) =>
-    createElement("th", { ...props, scope: "col", className: align && `align-${align}` });
-  const td = ({ align, ...props }: ComponentProps<"td">) =>
-    createElement("td", { ...props, className: align && `align-${align}` });
+  return { h2, table };
+}
 
-  return { h2, table, th, td };
+type Node = { tagName?: string; value?: string; properties?: Record<string, unknown>; children?: Node[] };
+
+/**
+ * Prepares tables for narrow screens, where prose.css shows each row as a block of labels and values: every cell has the
+ * heading of its column in `data-label`, the first one heads its row, a row of totals has a class, and roles say what
+ * browsers forget about a table that is laid out in another way.
+ */
+function tables() {
+  return (tree: Node) => {
+    for (const table of within(tree, "table")) {
+      const labels = within(table, "th").map(wordsOf);
+      assign(table, { role: "table" });
+      for (const group of table.children ?? []) if (group.tagName) assign(group, { role: "rowgroup" });
+      for (const row of within(table, "tr")) {
+        const cells = [...within(row, "th"), ...within(row, "td")];
+        const isTotal = cells[0]?.children?.[0]?.tagName === "strong";
+        assign(row, { role: "row", className: isTotal ? "total" : undefined });
+        for (const [place, cell] of cells.entries()) {
+          const { align } = cell.properties ?? {};
+          assign(cell, { align: undefined, className: align ? `align-${align}` : undefined });
+          if (cell.tagName === "th") assign(cell, { role: "columnheader", scope: "col" });
+          else if (place > 0) assign(cell, { role: "cell", dataLabel: labels[place] });
+          else assign(cell, { role: "rowheader", scope: "row", dataLabel: labels[place] }).tagName = "th";
+        }
+      }
+    }
+  };
+}
+
+function within(node: Node, tagName: string): Node[] {
+  return (node.children ?? []).flatMap((child) => (child.tagName === tagName ? [child] : within(child, tagName)));
+}
+
+function wordsOf(node: Node): string {
+  return node.value ?? node.children?.map(wordsOf).join("") ?? "";
+}
+
+function assign(node: Node, properties: Record<string, unknown>): Node {
+  node.properties = { ...node.properties, ...properties };
+  return node;
 }
 
 /** An id that nothing in `taken` has, from a heading's words without its number: `who-we-are` for "1. Who we are". */
