@@ -61,13 +61,15 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
             </section>
           ))}
         </div>
-        <aside className="lg:sticky lg:top-6 lg:self-start">
-          <Art name="stamped-entry" className="mb-6 hidden w-full rounded-label border border-line lg:block" />
-          <h2 className="text-lg">Your question is not here?</h2>
-          <p className="mt-2 mb-5 max-w-prose text-quiet">Ask the people who lodge the entries.</p>
-          <ButtonLink look="action" to="/contact">
-            Contact Our Experts
-          </ButtonLink>
+        <aside className="overflow-hidden rounded-label border border-line bg-raised md:flex md:items-center lg:sticky lg:top-20 lg:block lg:self-start">
+          <Art name="stamped-entry" className="hidden w-2/5 md:block lg:w-full" />
+          <div className="p-5 sm:p-6">
+            <h2 className="text-lg">Your question is not here?</h2>
+            <p className="mt-2 mb-5 text-quiet">Ask the people who lodge the entries.</p>
+            <ButtonLink look="action" to="/contact">
+              Contact Our Experts
+            </ButtonLink>
+          </div>
         </aside>
       </div>
     </>
@@ -89,7 +91,7 @@ function Question({ question, answer, link, open }: (typeof faq)[number]["questi
           className="mt-0.5 size-5 shrink-0 text-quiet transition-transform duration-200 ease-out group-open:rotate-45"
         />
       </summary>
-      <p className={`max-w-xl text-quiet ${link ? "" : "pb-6"}`}>{answer}</p>
+      <p className={`max-w-prose text-pretty text-quiet ${link ? "" : "pb-6"}`}>{answer}</p>
       {link && (
         <Link to={link.to} className="mb-4 inline-flex min-h-11 items-center font-semibold underline">
           {link.words}
