@@ -5,7 +5,18 @@ import type { Compiled } from "../lib/mdx.build.ts";
 
 const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");
 
-const Frontmatter = z.object({
+/** Drawings of public/art that an article can have. */
+const scenes = [
+  "stamped-entry",
+  "story-car-carrier",
+  "story-customs-desk",
+  "story-quay-cranes",
+  "story-rail-plain",
+  "story-truck-escarpment",
+  "story-yard-night",
+] as const;
+
+const Fields = z.object({
   title: z.string().min(1),
   category: z.enum([
     "Automotive",
@@ -27,6 +38,18 @@ const Frontmatter = z.object({
   date: z.iso.date(),
   excerpt: z.string().min(1).max(200),
   placeholder: z.boolean().default(false),
+  scene: z.enum(scenes).optional(),
+  /** What matters, in a few points: for whom, the figure, what to have ready, as of when. */
+  glance: z.array(z.string().min(1).max(120)).min(3).max(5).optional(),
+});
+
+/** What stands above an article. Only an article that can be read has a drawing and points at a glance. */
+export const Frontmatter = Fields.superRefine((article, context) => {
+  for (const part of ["scene", "glance"] as const) {
+    if (Boolean(article[part]) !== article.placeholder) continue;
+    const message = article.placeholder ? "a placeholder has none" : "an article that is no placeholder has one";
+    context.addIssue({ code: "custom", path: [part], message });
+  }
 });
 
 const PageFrontmatter = z.object({
@@ -36,9 +59,9 @@ const PageFrontmatter = z.object({
 });
 
 type Body = Pick<Compiled, "html" | "headings">;
-export type ArticleSummary = z.infer<typeof Frontmatter> & { slug: string };
+export type ArticleSummary = Omit<z.infer<typeof Fields>, "glance"> & { slug: string };
 /** `minutes` is how long a person reads. */
-export type Article = ArticleSummary & Body & { minutes: number };
+export type Article = z.infer<typeof Fields> & Body & { slug: string; minutes: number };
 export type LegalText = z.infer<typeof PageFrontmatter> & Body;
 export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: number };
 
@@ -50,6 +73,7 @@ const readingSpeed = 220;
 /** How many articles a page of the list has at most. */
 const pageSize = 20;
 
+/** All articles, newest first. */
 const articles: Article[] = Object.entries(articleFiles)
   .map(([path, { frontmatter, html, headings, words }]) => {
     const file = path.replace("../../", "");
@@ -59,10 +83,19 @@ const articles: Article[] = Object.entries(articleFiles)
   })
   .sort((a, b) => b.date.localeCompare(a.date) || a.slug.localeCompare(b.slug));
 
-/** One page of the articles, newest first; of one category when given. An unknown category has none. */
+/**
+ * One page of the articles: those that can be read first, then those still being written, both newest first; of one
+ * category when given. An unknown category has none.
+ */
 export function listArticles(asked: { category: string | null; page: number }): ArticlePage {
   const { category, page } = asked;
-  return pageOf(articles.filter((article) => category === null || article.category === category).map(summaryOf), page);
+  const found = articles.filter((article) => category === null || article.category === category);
+  return pageOf(readableFirst(found.map(summaryOf)), page);
+}
+
+/** The articles with the placeholders after all others, each in the order they had. */
+export function readableFirst(list: readonly ArticleSummary[]): ArticleSummary[] {
+  return [...list].sort((a, b) => Number(a.placeholder) - Number(b.placeholder));
 }
 
 /** A page of a list, with how many there are. Pages count from 1; a number out of range gives the nearest page. */
@@ -113,6 +146,6 @@ export function forPage<Text extends Body>(text: Text, request: Request): Omit<T
   return copy;
 }
 
-function summaryOf({ slug, title, category, date, excerpt, placeholder }: Article): ArticleSummary {
-  return { slug, title, category, date, excerpt, placeholder };
+function summaryOf({ slug, title, category, date, excerpt, placeholder, scene }: Article): ArticleSummary {
+  return { slug, title, category, date, excerpt, placeholder, scene };
 }

@@ -1,6 +1,7 @@
 import { ArrowLeft } from "lucide";
 import { Link, redirect } from "react-router";
-import { LongText } from "~/components/site/prose";
+import { Art } from "~/components/site/art";
+import { LongText, station } from "~/components/site/prose";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
 import { Icon } from "~/components/ui/icon";
@@ -14,7 +15,7 @@ export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
 export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);
-  const next = nextOf(article).map(({ slug, title }) => ({ slug, title }));
+  const next = nextOf(article).map(({ slug, title, category }) => ({ slug, title, category }));
   return forPage({ ...article, next }, request);
 }
 
@@ -30,7 +31,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
     : [];
 
 export default function ArticlePage({ loaderData: article }: Route.ComponentProps) {
-  const { title, category, date, excerpt, minutes, placeholder, html, headings, next } = article;
+  const { title, category, date, excerpt, minutes, placeholder, html, headings, glance, scene, next } = article;
   return (
     <article>
       <Title>{title}</Title>
@@ -51,7 +52,12 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
       </p>
       <h1 className="max-w-5xl text-2xl">{title}</h1>
       <p className="mt-4 mb-8 max-w-prose text-lg text-balance text-quiet">{excerpt}</p>
-      <LongText html={html} headings={headings} contents="In this article" />
+      <LongText
+        html={html}
+        headings={headings}
+        contents="In this article"
+        aside={glance && <Glance points={glance} scene={scene} />}
+      />
       {placeholder && <StillToCome />}
       <Next articles={next} />
       {!placeholder && <BackToAll className="mt-6" />}
@@ -60,23 +66,51 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
   );
 }
 
-/** What to do after reading: know the cost, ask, or read on. */
-function Next({ articles }: { articles: { slug: string; title: string }[] }) {
+/** What matters, for who reads no further. */
+function Glance({ points, scene }: { points: string[]; scene: string | undefined }) {
   return (
-    <aside aria-labelledby="next" className="mt-12 max-w-prose border-l-2 border-action pl-4 print:hidden">
+    <section
+      aria-labelledby="glance"
+      className="rounded-label border border-line bg-raised p-4 md:flex md:items-center md:gap-6 xl:sticky xl:top-20 xl:block"
+    >
+      {scene && (
+        <Art name={scene} className="hidden w-2/5 rounded-label border border-line md:block xl:mb-3 xl:w-full" />
+      )}
+      <div>
+        <h2 id="glance" className="font-semibold">
+          At a glance
+        </h2>
+        <ul className="mt-1 ml-1 border-l border-line text-sm">
+          {points.map((point) => (
+            <li key={point} className={`py-1.5 pl-5 ${station}`}>
+              {point}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+/** What to do after reading: know the cost, ask, or read on. */
+function Next({ articles }: { articles: { slug: string; title: string; category: string }[] }) {
+  const steps = [
+    { to: "/resources/cost", what: "Work it out", title: "What will it cost?" },
+    { to: "/contact", what: "Ask", title: "Ask the people who clear the cargo" },
+    ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, what: category, title })),
+  ];
+  return (
+    <aside aria-labelledby="next" className="mt-12 print:hidden">
       <h2 id="next" className="text-lg">
         What next
       </h2>
-      <ul className="mt-2 *:py-1 *:*:inline-flex *:*:min-h-11 *:*:items-center *:*:underline">
-        <li>
-          <Link to="/resources/cost">What will it cost?</Link>
-        </li>
-        <li>
-          <Link to="/contact">Ask the people who clear the cargo</Link>
-        </li>
-        {articles.map(({ slug, title }) => (
-          <li key={slug}>
-            <Link to={`/resources/blog/${slug}`}>{title}</Link>
+      <ul className="mt-4 grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+        {steps.map(({ to, what, title }) => (
+          <li key={to} className="relative rounded-label border border-line bg-raised px-4 pt-3 hover:border-edge">
+            <p className="text-sm text-quiet">{what}</p>
+            <Link to={to} className="block min-h-11 pt-0.5 pb-3 font-semibold underline after:absolute after:inset-0">
+              {title}
+            </Link>
           </li>
         ))}
       </ul>

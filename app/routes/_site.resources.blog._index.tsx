@@ -1,5 +1,6 @@
 import { Form, Link } from "react-router";
 import { inputLook } from "~/components/field";
+import { Art, useIsLite } from "~/components/site/art";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { calendarDate } from "~/lib/dates";
@@ -30,41 +31,54 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
 
 export default function BlogPage({ loaderData }: Route.ComponentProps) {
   const { articles, category, categories, page, pages } = loaderData;
+  const written = articles.filter(({ placeholder }) => !placeholder);
+  const planned = articles.filter(({ placeholder }) => placeholder);
   return (
     <>
       <Title>{category === all ? "Blog" : `${category}: Blog`}</Title>
-      <h1 className="text-2xl">Blog</h1>
-      <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        What to do before the ship sails, who acts at each step, and what it costs, worked out in figures.
-      </p>
-      <div className="mt-8 grid grid-cols-1 items-start gap-x-12 gap-y-8 lg:grid-cols-[16rem_minmax(0,1fr)]">
-        <CategoryFilter category={category} categories={categories} />
+      <div className="mb-8 flex flex-wrap items-end justify-between gap-x-12 gap-y-6 lg:flex-nowrap">
         <div>
-          {articles.length > 0 ? (
-            <ol className="border-l border-line">
-              {articles.map((article) => (
-                <ArticleCard key={article.slug} article={article} />
-              ))}
-            </ol>
-          ) : (
-            <div className="rounded-label border border-line bg-raised p-6">
-              <h2 className="text-lg">No Articles Found</h2>
-              <p className="mt-1 text-quiet">Please try a different category.</p>
-            </div>
-          )}
-          {pages > 1 && <Pages category={category} page={page} pages={pages} />}
-          <a href="/resources/blog/rss.xml" className="mt-4 inline-flex min-h-11 items-center text-sm underline">
-            New articles by RSS
-          </a>
+          <h1 className="text-2xl">Blog</h1>
+          <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
+            What to do before the ship sails, who acts at each step, and what it costs, worked out in figures.
+          </p>
         </div>
+        <CategoryFilter category={category} categories={categories} />
       </div>
+      {articles.length === 0 && (
+        <div className="rounded-label border border-line bg-raised p-6">
+          <h2 className="text-lg">No Articles Found</h2>
+          <p className="mt-1 text-quiet">Please try a different category.</p>
+        </div>
+      )}
+      {written.length > 0 && (
+        <ol className="mb-12 grid gap-4 md:grid-cols-2 md:gap-6">
+          {written.map((article, index) => (
+            <ArticleCard key={article.slug} article={article} isLead={page === 1 && index === 0} />
+          ))}
+        </ol>
+      )}
+      {planned.length > 0 && (
+        <>
+          <h2 className="mb-2 text-lg">In preparation</h2>
+          <ol className="grid gap-x-12 md:grid-cols-2">
+            {planned.map((article) => (
+              <PlannedArticle key={article.slug} article={article} />
+            ))}
+          </ol>
+        </>
+      )}
+      {pages > 1 && <Pages category={category} page={page} pages={pages} />}
+      <a href="/resources/blog/rss.xml" className="mt-4 inline-flex min-h-11 items-center text-sm underline">
+        New articles by RSS
+      </a>
     </>
   );
 }
 
 function CategoryFilter({ category, categories }: { category: string; categories: string[] }) {
   return (
-    <Form action="/resources/blog" className="flex items-end gap-2">
+    <Form action="/resources/blog" className="flex shrink-0 items-end gap-2">
       <div className="grow">
         <label htmlFor="category" className="block text-sm font-semibold">
           Category
@@ -80,31 +94,65 @@ function CategoryFilter({ category, categories }: { category: string; categories
   );
 }
 
-/** An article as a station of the route line; hollow while it is being written. */
-function ArticleCard({ article }: { article: ArticleSummary }) {
-  const { slug, title, category, date, excerpt, placeholder } = article;
-  const station = placeholder ? "before:border-edge before:bg-surface" : "before:border-action before:bg-action";
+/** An article that can be read, under its drawing; the newest across the whole width, with the drawing beside it. */
+function ArticleCard({ article, isLead }: { article: ArticleSummary; isLead: boolean }) {
+  const { title, excerpt, scene } = article;
+  const isLite = useIsLite();
   return (
-    <li
-      className={`relative pb-4 pl-6 before:absolute before:top-5 before:-left-[5.5px] before:size-2.5 before:rounded-full before:border-2 ${station}`}
-    >
+    <li className={isLead ? "md:col-span-2" : ""}>
       <article
-        className={`relative rounded-label border border-line px-4 pt-3 pb-1 hover:border-edge sm:px-5 ${placeholder ? "" : "bg-raised"}`}
+        className={`relative h-full overflow-hidden rounded-label border border-line bg-raised hover:border-edge ${isLead ? "lg:flex lg:items-center" : ""}`}
       >
-        <p className="flex flex-wrap items-baseline gap-x-4 text-sm text-quiet">
-          <span className="font-semibold">{category}</span> <time dateTime={date}>{calendarDate(date)}</time>{" "}
-          {placeholder && <span className="rounded-label border border-line px-1.5 text-xs">Being written</span>}
-        </p>
-        <h2 className="mt-1 text-lg leading-snug">{title}</h2>
-        <p className="mt-2 max-w-prose text-sm text-pretty text-quiet">{excerpt}</p>
-        <Link
-          to={`/resources/blog/${slug}`}
-          className="inline-flex min-h-11 items-center text-sm font-semibold underline after:absolute after:inset-0"
-        >
-          Read More <span className="sr-only">about {title}</span>
-        </Link>
+        {scene && !isLite && (
+          <div className={isLead ? "lg:w-3/5" : "hidden h-52 items-center overflow-hidden md:flex"}>
+            <Art name={scene} className="w-full shrink-0" />
+          </div>
+        )}
+        <div className={`px-4 pt-4 pb-2 sm:px-6 ${isLead ? "lg:w-2/5" : ""}`}>
+          <Facts article={article} />
+          <h2 className={`mt-1 text-lg ${isLead ? "lg:text-xl" : ""}`}>{title}</h2>
+          <p className="mt-2 max-w-prose text-sm text-pretty text-quiet">{excerpt}</p>
+          <ReadMore article={article} />
+        </div>
       </article>
     </li>
+  );
+}
+
+/** An article that is still being written, in a few lines. */
+function PlannedArticle({ article }: { article: ArticleSummary }) {
+  return (
+    <li className="border-t border-line">
+      <article className="relative pt-3">
+        <Facts article={article} />
+        <h3 className="mt-1">{article.title}</h3>
+        <div className="flex items-center gap-4 text-sm">
+          <p className="grow truncate text-quiet print:whitespace-normal">{article.excerpt}</p>
+          <ReadMore article={article} />
+        </div>
+      </article>
+    </li>
+  );
+}
+
+function Facts({ article: { category, date, placeholder } }: { article: ArticleSummary }) {
+  return (
+    <p className="flex flex-wrap items-baseline gap-x-3 text-sm text-quiet">
+      <span className="font-semibold">{category}</span> <time dateTime={date}>{calendarDate(date)}</time>{" "}
+      {placeholder && <span className="rounded-label border border-line px-1.5 text-xs">Being written</span>}
+    </p>
+  );
+}
+
+/** The way to an article, from anywhere on its card. */
+function ReadMore({ article: { slug, title } }: { article: ArticleSummary }) {
+  return (
+    <Link
+      to={`/resources/blog/${slug}`}
+      className="inline-flex min-h-11 shrink-0 items-center text-sm font-semibold underline after:absolute after:inset-0"
+    >
+      Read More <span className="sr-only">about {title}</span>
+    </Link>
   );
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createElement } from "react";
@@ -17,7 +17,15 @@ import { type Browser, origin, type Page, theApp, words } from "../support/route
 const root = path.resolve(import.meta.dirname, "../..");
 const blog = path.join(root, "content/blog");
 
-type OnDisk = { slug: string; title: string; category: string; date: string; excerpt: string; placeholder?: boolean };
+type OnDisk = {
+  slug: string;
+  title: string;
+  category: string;
+  date: string;
+  excerpt: string;
+  placeholder?: boolean;
+  glance?: string[];
+};
 /** The articles as their files have them, newest first. */
 const articles = readdirSync(blog)
   .map((name): OnDisk => {
@@ -27,6 +35,20 @@ const articles = readdirSync(blog)
   .sort((a, b) => b.date.localeCompare(a.date));
 const written = articles.filter(({ placeholder }) => !placeholder);
 const categories = [...new Set(articles.map(({ category }) => category))].sort();
+
+/** The module of articles, as the build has it. */
+async function theModel(): Promise<typeof articleModel> {
+  const vite = await createServer({
+    configFile: false,
+    root,
+    plugins: [mdx()],
+    server: { middlewareMode: true, watch: null },
+    logLevel: "error",
+  });
+  const model = (await vite.ssrLoadModule("/app/models/article.server.ts")) as typeof articleModel;
+  await vite.close();
+  return model;
+}
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let visitor: Browser;
@@ -73,6 +95,26 @@ describe("the list of articles", () => {
     expect(noindex(page)).toBe(false);
   });
 
+  test("leads with what can be read, each with its drawing, and has what is being written under a heading of its own", async () => {
+    const page = await visitor.open("/resources/blog");
+    const [cards, planned, ...others] = page.all("main ol");
+    expect(others).toEqual([]);
+    expect(cards?.querySelectorAll("article h2").map(words)).toEqual(written.map(({ title }) => title));
+    expect(cards?.querySelectorAll("use")).toHaveLength(written.length);
+    expect(page.all("main h2").map(words).slice(written.length)).toEqual(["In preparation"]);
+    const unwritten = articles.filter(({ placeholder }) => placeholder).map(({ title }) => title);
+    expect(planned?.querySelectorAll("article h3").map(words)).toEqual(unwritten);
+    expect(planned?.querySelectorAll("use")).toEqual([]);
+  });
+
+  test("has what can be read before what is being written, whatever their dates", async () => {
+    const { readableFirst } = await theModel();
+    const one = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E" };
+    const list = [true, false, true, false].map((placeholder, index) => ({ ...one, slug: String(index), placeholder }));
+    expect(readableFirst(list).map(({ slug }) => slug)).toEqual(["1", "3", "0", "2"]);
+    expect(list.map(({ slug }) => slug)).toEqual(["0", "1", "2", "3"]);
+  });
+
   test("offers All and each category that has articles, in a form that needs no script", async () => {
     const page = await visitor.open("/resources/blog");
     expect(page.form("Show").action).toBe("/resources/blog");
@@ -117,15 +159,7 @@ describe("the list of articles", () => {
   );
 
   test("sends no more of 2,000 articles than of 20", async () => {
-    const vite = await createServer({
-      configFile: false,
-      root,
-      plugins: [mdx()],
-      server: { middlewareMode: true, watch: null },
-      logLevel: "error",
-    });
-    const { pageOf } = (await vite.ssrLoadModule("/app/models/article.server.ts")) as typeof articleModel;
-    await vite.close();
+    const { pageOf } = await theModel();
     const one = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E", placeholder: false };
     const many = Array.from({ length: 2000 }, (_, index) => ({ ...one, slug: String(index + 1) }));
     const slugs = (asked: number) => pageOf(many, asked).articles.map(({ slug }) => slug);
@@ -139,7 +173,27 @@ describe("the list of articles", () => {
   });
 });
 
-describe.each(articles)("the article $slug", ({ slug, title, category, date, excerpt, placeholder }) => {
+test("an article that can be read has a drawing and three to five points at a glance, a placeholder neither", async () => {
+  const { Frontmatter } = await theModel();
+  const one = { title: "T", category: "Customs", date: "2025-10-15", excerpt: "E" };
+  const both = { scene: "stamped-entry", glance: ["A", "B", "C"] };
+  const accepts = (more: object) => Frontmatter.safeParse({ ...one, ...more }).success;
+  expect(accepts(both)).toBe(true);
+  expect(accepts({ placeholder: true })).toBe(true);
+  for (const wrong of [
+    {},
+    { glance: both.glance },
+    { scene: both.scene },
+    { ...both, scene: "no-such-scene" },
+    { ...both, glance: ["A", "B"] },
+    { ...both, glance: ["A", "B", "C", "D", "E", "F"] },
+    { ...both, glance: ["A", "B", "C".repeat(121)] },
+    { ...both, placeholder: true },
+  ])
+    expect(accepts(wrong), JSON.stringify(wrong)).toBe(false);
+});
+
+describe.each(articles)("the article $slug", ({ slug, title, category, date, excerpt, placeholder, glance }) => {
   let page: Page;
   beforeAll(async () => {
     page = await visitor.open(`/resources/blog/${slug}`);
@@ -183,8 +237,22 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
       expect(noindex(page)).toBe(true);
       expect(facts(page)).toEqual([]);
     });
+
+    test("has nothing at a glance", () => expect(page.all("#glance, main use[href^='/art/']")).toEqual([]));
     return;
   }
+
+  test("begins with what matters at a glance, in figures that its text has, beside a drawing that is there", () => {
+    const [section] = page.all("main section[aria-labelledby=glance]");
+    expect(words(section?.querySelector("h2"))).toBe("At a glance");
+    expect(section?.querySelectorAll("li").map(words)).toEqual(glance);
+    expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
+    const body = words(page.all(".prose")[0]);
+    for (const figure of glance?.join(" ").match(/\d[\d,.-]*\d|\d/g) ?? []) expect(body).toContain(figure);
+    expect(words(section)).toContain("as of October 2025");
+    const drawing = section?.querySelector("use")?.getAttribute("href") ?? "";
+    expect(existsSync(path.join(root, "public", drawing.replace("#art", ""))), drawing).toBe(true);
+  });
 
   test("may be found, with the facts of an article", () => {
     expect(noindex(page)).toBe(false);
@@ -216,15 +284,23 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  test("keeps each table in a frame that the keyboard reaches, without a style of its own", () => {
-    const tables = page.all(".prose table");
+  test("has tables with a name each, whose cells say their column and stay cells in any layout, without a style", () => {
+    const tables = page.all(".prose .table-frame > table[role=table]");
     expect(tables.length).toBeGreaterThanOrEqual(3);
-    const frames = tables.map((table) => table.parentNode);
-    for (const frame of frames) expect(frame?.getAttribute("tabindex")).toBe("0");
-    const names = frames.map((frame) => `${frame?.getAttribute("role")} ${frame?.getAttribute("aria-label")}`);
-    for (const name of names) expect(name).toMatch(/^region Table: \w/);
-    expect(new Set(names).size).toBe(tables.length);
-    expect(page.all(".prose th").filter((cell) => cell.getAttribute("scope") !== "col")).toEqual([]);
+    expect(page.all(".prose table")).toHaveLength(tables.length);
+    expect(new Set(tables.map((table) => table.getAttribute("aria-label"))).size).toBe(tables.length);
+    for (const table of tables) {
+      const heads = table.querySelectorAll("thead th[role=columnheader][scope=col]").map(words);
+      expect(table.querySelectorAll("thead > tr > *")).toHaveLength(heads.length);
+      const rows = table.querySelectorAll("tbody > tr[role=row]");
+      expect(table.querySelectorAll("tr")).toHaveLength(rows.length + 1);
+      for (const row of rows) {
+        const cells = row.querySelectorAll("th[role=rowheader][scope=row], td[role=cell]");
+        expect(cells.map((cell) => cell.getAttribute("data-label"))).toEqual(heads);
+        expect(cells.map(({ tagName }) => tagName)).toEqual(["TH", ...Array(heads.length - 1).fill("TD")]);
+        expect(row.classList.contains("total")).toBe(cells[0]?.querySelector("strong") != null);
+      }
+    }
     expect(page.all("main [style], main [align]")).toEqual([]);
   });
 
@@ -470,7 +546,11 @@ describe("a text of content/, compiled,", () => {
   test("aligns columns by class, because inline styles are refused", async () => {
     const { html } = await compile("| A | B | C |\n| --- | :-: | --: |\n| 1 | 2 | 3 |\n");
     expect(html).not.toMatch(/style=|align="/);
-    expect(html).toContain('<td>1</td><td class="align-center">2</td><td class="align-right">3</td>');
+    expect(html.match(/<t[hd] [^>]*data-label="(.)"[^>]*>./g)?.map((cell) => /align-\w+/.exec(cell)?.[0])).toEqual([
+      undefined,
+      "align-center",
+      "align-right",
+    ]);
   });
 
   test("gives every section an id of its own, without its number", async () => {

@@ -1,21 +1,32 @@
 import { ChevronDown } from "lucide";
+import type { ReactNode } from "react";
 import { Icon } from "~/components/ui/icon";
 import type { Heading } from "~/lib/mdx.build";
 import "../../styles/prose.css";
 
-type LongTextProps = { html: string | undefined; headings: Heading[]; contents: string };
+type LongTextProps = { html: string | undefined; headings: Heading[]; contents: string; aside?: ReactNode };
 
-/** A long text with its table of contents: a route line beside it on a wide screen, folded above it on a phone. */
-export function LongText({ html, headings, contents }: LongTextProps) {
+/** A station on a line at the left, beside the first line of small text. */
+export const station =
+  "relative before:absolute before:top-[1.125rem] before:-left-1 before:size-2 before:rounded-full before:border before:border-edge before:bg-surface";
+
+/**
+ * A long text with its table of contents: a route line beside it on a wide screen, folded above it on a phone. What is
+ * `aside` comes before it, and on the widest screens at its other side.
+ */
+export function LongText({ html, headings, contents, aside }: LongTextProps) {
   if (headings.length === 0) return <Prose html={html} />;
   return (
-    <div className="grid grid-cols-1 gap-x-12 gap-y-6 lg:grid-cols-[16rem_minmax(0,1fr)]">
+    <div
+      className={`grid grid-cols-1 gap-x-10 gap-y-6 lg:grid-cols-[13rem_minmax(0,1fr)] ${aside ? "xl:grid-cols-[13rem_minmax(0,1fr)_16rem]" : ""}`}
+    >
+      {aside && <div className="lg:col-span-2 xl:col-span-1 xl:col-start-3 xl:row-start-1">{aside}</div>}
       <nav
         aria-label={contents}
         className="rounded-label border border-line bg-raised lg:border-0 lg:bg-transparent print:hidden"
       >
         <div
-          className="before:mb-2 before:hidden before:text-sm before:font-semibold before:content-[attr(data-title)] lg:sticky lg:top-6 lg:max-h-[calc(100dvh-3rem)] lg:overflow-y-auto lg:pb-2 lg:before:block"
+          className="before:mb-2 before:hidden before:text-sm before:font-semibold before:content-[attr(data-title)] lg:sticky lg:top-20 lg:max-h-[calc(100dvh-6rem)] lg:overflow-y-auto lg:pb-2 lg:before:block"
           data-title={contents}
         >
           <details className="group lg:hidden">
@@ -42,10 +53,7 @@ function Stations({ headings }: { headings: Heading[] }) {
   return (
     <ol className="unfolds mx-4 mb-4 border-l border-line text-sm lg:mx-1 lg:mb-0">
       {headings.map(({ id, text }) => (
-        <li
-          key={id}
-          className="relative before:absolute before:top-[1.125rem] before:-left-1 before:size-2 before:rounded-full before:border before:border-edge before:bg-surface"
-        >
+        <li key={id} className={station}>
           <a
             href={`#${id}`}
             className="flex min-h-11 items-center py-1 pl-5 leading-snug no-underline hover:text-action hover:underline"
