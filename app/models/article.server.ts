@@ -137,12 +137,14 @@ export function legalText(name: "privacy" | "terms" | "legal"): LegalText {
 }
 
 /**
- * Loader data for a text. In a document request `html` is not enumerable: it is rendered but not serialised into the
- * hydration data, so that the HTML holds it once (Prose reads it from the document). A data request gets `html` too.
+ * Loader data for a text. In a document request `html` and `headings` are not enumerable: they are rendered but not
+ * serialised into the hydration data, so that the HTML holds them once (LongText and Prose read them from the
+ * document). A data request gets them too.
  */
-export function forPage<Text extends Body>(text: Text, request: Request): Omit<Text, "html"> & { html?: string } {
+export function forPage<Text extends Body>(text: Text, request: Request): Omit<Text, keyof Body> & Partial<Body> {
   const copy = { ...text };
-  if (!new URL(request.url).pathname.endsWith(".data")) Object.defineProperty(copy, "html", { enumerable: false });
+  if (!new URL(request.url).pathname.endsWith(".data"))
+    for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });
   return copy;
 }
 

@@ -28,7 +28,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
         Notices, markets and shipping news that move dates and costs. Each page belongs to its publisher and opens in a
         new tab.
       </p>
-      <ul className="mt-10 mb-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+      <ul className="mt-10 mb-8 grid gap-3 sm:auto-rows-fr sm:grid-cols-2 lg:grid-cols-3">
         {feeds.map((feed) => (
           <li key={feed.url} className="flex flex-col rounded-label border border-line bg-raised">
             <p className="relative border-b-2 border-line px-5 py-3 text-xs text-quiet before:absolute before:-bottom-[7px] before:left-5 before:size-3 before:rounded-full before:border-2 before:border-action before:bg-raised">

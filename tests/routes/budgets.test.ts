@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -106,6 +106,12 @@ function expectTextAlone(text: string): void {
     /<script(?! type="application\/ld\+json")|modulepreload|prefetch|\/art\/|favicon\.svg|rel="manifest"/,
   );
 }
+
+test("every article fits one flight, with its tables and what matters at a glance", async () => {
+  const articles = readdirSync(path.resolve("content/blog")).map((file) => path.basename(file, ".mdx"));
+  expect(articles).toContain("port-clearance-mistakes");
+  for (const article of articles) await expectOneFlight(`/resources/blog/${article}`);
+});
 
 test("the longest pages fit one flight for who is signed in and chose the light theme", async () => {
   const browser = site.browser();

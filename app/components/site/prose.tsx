@@ -4,7 +4,7 @@ import { Icon } from "~/components/ui/icon";
 import type { Heading } from "~/lib/mdx.build";
 import "../../styles/prose.css";
 
-type LongTextProps = { html: string | undefined; headings: Heading[]; contents: string; aside?: ReactNode };
+type LongTextProps = { html: string | undefined; headings: Heading[] | undefined; contents: string; aside?: ReactNode };
 
 /** A station on a line at the left, beside the first line of small text. */
 export const station =
@@ -14,7 +14,7 @@ export const station =
  * A long text with its table of contents: a route line beside it on a wide screen, folded above it on a phone. What is
  * `aside` comes before it, and on the widest screens at its other side.
  */
-export function LongText({ html, headings, contents, aside }: LongTextProps) {
+export function LongText({ html, headings = headingsOfPage(), contents, aside }: LongTextProps) {
   if (headings.length === 0) return <Prose html={html} />;
   return (
     <div
@@ -41,6 +41,11 @@ export function LongText({ html, headings, contents, aside }: LongTextProps) {
       <Prose html={html} />
     </div>
   );
+}
+
+/** What the loader did not send, because the document has it. */
+function headingsOfPage(): Heading[] {
+  return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }
 
 /** Text of content/, compiled to HTML when the site is built. Without `html` it is read from the document. */
