@@ -96,19 +96,19 @@ function CategoryFilter({ category, categories }: { category: string; categories
 
 /** An article that can be read, under its drawing; the newest across the whole width, with the drawing beside it. */
 function ArticleCard({ article, isLead }: { article: ArticleSummary; isLead: boolean }) {
-  const { title, excerpt, scene } = article;
-  const isLite = useIsLite();
+  const { title, excerpt } = article;
+  const scene = useIsLite() ? undefined : article.scene;
   return (
     <li className={isLead ? "md:col-span-2" : ""}>
       <article
         className={`relative h-full overflow-hidden rounded-label border border-line bg-raised hover:border-edge ${isLead ? "lg:flex lg:items-center" : ""}`}
       >
-        {scene && !isLite && (
-          <div className={isLead ? "lg:w-3/5" : "hidden h-52 items-center overflow-hidden md:flex"}>
+        {scene && (
+          <div className={isLead ? "lg:w-3/5 print:hidden" : "hidden h-52 items-center overflow-hidden md:flex"}>
             <Art name={scene} className="w-full shrink-0" />
           </div>
         )}
-        <div className={`px-4 pt-4 pb-2 sm:px-6 ${isLead ? "lg:w-2/5" : ""}`}>
+        <div className={`px-4 pt-4 pb-2 sm:px-6 ${isLead && scene ? "lg:w-2/5" : ""}`}>
           <Facts article={article} />
           <h2 className={`mt-1 text-lg ${isLead ? "lg:text-xl" : ""}`}>{title}</h2>
           <p className="mt-2 max-w-prose text-sm text-pretty text-quiet">{excerpt}</p>
