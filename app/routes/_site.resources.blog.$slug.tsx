@@ -2,6 +2,7 @@ import { ArrowLeft } from "lucide";
 import { Link, redirect } from "react-router";
 import { Art } from "~/components/site/art";
 import { LongText, station } from "~/components/site/prose";
+import { LowerPart } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
 import { Icon } from "~/components/ui/icon";
@@ -59,8 +60,10 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
         aside={glance && <Glance points={glance} scene={scene} />}
       />
       {placeholder && <StillToCome />}
-      <Next articles={next} />
-      {!placeholder && <BackToAll className="mt-6" />}
+      <LowerPart>
+        <Next articles={next} />
+        {!placeholder && <BackToAll className="mt-6" />}
+      </LowerPart>
       {!placeholder && <ArticleData article={article} />}
     </article>
   );
