@@ -75,8 +75,10 @@ export const home = read(
     intro: text,
     search_terms: z.array(text),
     stats: z.array(z.object({ value: z.number().int(), suffix: z.string(), label: text })),
+    why_statement: text,
     why_choose_us: z.array(titled).length(6),
     clearance_services: z.array(z.object({ title: text, items: z.array(text) })).length(3),
+    notes: z.object({ certifications: text.optional(), testimonials: text.optional() }),
     closing: z.object({ title: text, text, button: text }),
   }),
 );
@@ -94,6 +96,7 @@ export const about = read(
       scenes: z.array(z.object({ id: text, caption: text, alt: text })).length(5),
     }),
     partners: text,
+    notes: z.object({ leadership: text.optional(), certifications: text.optional() }),
     highlights: z.array(z.object({ title: text, description: text })).length(4),
     vision: titled,
     mission: titled,

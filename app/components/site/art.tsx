@@ -25,12 +25,32 @@ export function Art({ name, label, className = "w-full" }: { name: string; label
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
-      className={className}
+      className={/^(hero|story)/.test(name) ? `scene ${className}` : className}
       role={label ? "img" : undefined}
       aria-label={label}
       aria-hidden={label ? undefined : true}
     >
       <use href={`/art/${name}.svg#art`} width={width} height={height} />
+    </svg>
+  );
+}
+
+/**
+ * A part of a drawing that goes on beyond its own edges, to those of the window: overflow of an svg does not make the
+ * page scroll. Decoration that is nothing without CSS, and absent from lighter pages.
+ */
+export function WideArt({ part, viewBox, className }: { part: string; viewBox: string; className: string }) {
+  if (useIsLite()) return null;
+  return (
+    <svg
+      viewBox={viewBox}
+      preserveAspectRatio="xMidYMax slice"
+      width="0"
+      height="0"
+      aria-hidden="true"
+      className={`scene w-full overflow-visible ${className}`}
+    >
+      <use href={`/art/${part}`} />
     </svg>
   );
 }

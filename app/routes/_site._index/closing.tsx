@@ -1,4 +1,4 @@
-import { Art, useIsLite } from "~/components/site/art";
+import { Art, useIsLite, WideArt } from "~/components/site/art";
 import { ButtonLink } from "~/components/ui/button";
 import type { Route } from "./+types/route";
 import { rail, Stop } from "./stop";
@@ -17,25 +17,11 @@ export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "c
         <div
           className={`pointer-events-none relative -mx-4 -mb-8 md:-mt-12 lg:mx-0 lg:-mt-56 ${rail} before:top-0 before:h-3/4`}
         >
-          <Surroundings />
+          {/* The plain and the train beyond the edges of the drawing, on screens wider than it. */}
+          <WideArt part="story-rail-plain.svg#around" viewBox="0 0 640 360" className="absolute hidden lg:block" />
           <Art name="story-rail-plain" className="block w-full" />
         </div>
       )}
     </>
-  );
-}
-
-/** The plain and the train beyond the edges of the drawing, on screens wider than it. */
-function Surroundings() {
-  return (
-    <svg
-      viewBox="0 0 640 360"
-      width="0"
-      height="0"
-      aria-hidden="true"
-      className="absolute hidden w-full overflow-visible lg:block"
-    >
-      <use href="/art/story-rail-plain.svg#around" />
-    </svg>
   );
 }

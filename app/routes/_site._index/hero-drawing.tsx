@@ -1,28 +1,21 @@
-import { Art, useIsLite } from "~/components/site/art";
+import { Art, useIsLite, WideArt } from "~/components/site/art";
 
-/** From the port inland. */
+/** From the port inland; branches leave the line at Kampala and Kigali. */
 const stations = ["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"];
 
 /**
- * The route line from the quay at dusk to the lakes. Its stations are named in the drawing where there is room, and on
- * a line of their own below it on phones; read aloud, they are one list. The names in the drawing have a place in percent
- * and are as large as the page's letters.
+ * The route from the quay to the lakes: the line to Kampala, its branches to Juba and Kigali, and on from there to
+ * Bujumbura and Goma. Names stand at the stations where there is room, and on a plan of the line below the drawing on
+ * phones; read aloud, they are one list. Lighter pages print that list.
  */
 export function HeroDrawing() {
+  const isLite = useIsLite();
   return (
     <>
-      {!useIsLite() && <Drawing />}
-      <ol
-        aria-label="Stations of our line"
-        className="mt-2 grid grid-cols-[repeat(4,auto)] gap-y-3 text-center text-xs font-semibold md:sr-only"
-      >
+      {!isLite && <Drawing />}
+      <ol aria-label="Stations of our line" className={isLite ? "mt-6 flex flex-wrap gap-x-4 text-sm" : "sr-only"}>
         {stations.map((name) => (
-          <li
-            key={name}
-            className="relative pt-5 before:absolute before:inset-x-0 before:top-2 before:h-[3px] before:bg-action after:absolute after:top-[3px] after:left-1/2 after:-ml-[6.5px] after:size-[13px] after:rounded-full after:border-3 after:border-action after:bg-surface"
-          >
-            {name}
-          </li>
+          <li key={name}>{name}</li>
         ))}
       </ol>
     </>
@@ -31,35 +24,30 @@ export function HeroDrawing() {
 
 function Drawing() {
   return (
-    <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
-      <Surroundings />
-      <Art name="hero" className="relative block w-full" />
-      <svg
-        width="0"
-        height="0"
-        aria-hidden="true"
-        className="absolute inset-0 hidden size-full overflow-visible fill-ink text-xs font-semibold md:block"
-      >
-        <use href="/art/hero.svg#names" width="100%" height="100%" />
-      </svg>
-    </div>
+    <>
+      <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
+        {/* Sea and land beyond the edges of the drawing, on screens wider than it. */}
+        <WideArt part="hero.svg#around" viewBox="0 0 1200 420" className="absolute inset-0 hidden md:block" />
+        <Art name="hero" className="relative block w-full" />
+        <Names part="names" className="absolute inset-0 hidden size-full md:block" />
+      </div>
+      <div className="-mx-4 md:hidden">
+        <Names part="phone" className="block h-36 w-full" />
+      </div>
+    </>
   );
 }
 
-/**
- * Sea and land beyond the edges of the drawing, on screens wider than it; nothing without CSS. Overflow of an svg does
- * not make the page scroll.
- */
-function Surroundings() {
+/** Names have a place in percent and are as large as the page's letters, whatever the size of the drawing. */
+function Names({ part, className }: { part: string; className: string }) {
   return (
     <svg
-      viewBox="0 0 1200 420"
       width="0"
       height="0"
       aria-hidden="true"
-      className="absolute inset-0 hidden w-full overflow-visible md:block"
+      className={`overflow-visible fill-ink text-xs font-semibold ${className}`}
     >
-      <use href="/art/hero.svg#around" />
+      <use href={`/art/hero-stations.svg#${part}`} width="100%" height="100%" />
     </svg>
   );
 }

@@ -1,37 +1,55 @@
 import { useRef, useState } from "react";
 import { useMotion } from "~/components/motion";
 import type { Route } from "./+types/route";
-import { Stop } from "./stop";
+import { beside, rail, Station } from "./stop";
 
-/** Our years, people and deliveries. */
+/**
+ * Where the line begins: our years, people and deliveries are its first stations, on a branch across wide screens and down
+ * the line itself on phones.
+ */
 export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"], "stats" | "founded">) {
   const list = useRef<HTMLDListElement>(null);
   const [share, setShare] = useState(1);
   const motion = useMotion();
   const print = (value: number) => Math.round(value).toLocaleString("en");
   return (
-    <Stop id="stats" title={`Since ${founded}`} first>
-      <dl ref={list} className="flex flex-wrap gap-x-10 gap-y-6">
+    <section
+      id="stats"
+      aria-labelledby="stats-title"
+      className={`${beside} md:flex before:top-12 lg:before:top-18 ${rail}`}
+    >
+      <span
+        aria-hidden
+        className="absolute right-0 left-2 mt-4 hidden h-[3px] [border-image:conic-gradient(var(--color-action)_0_0)_fill_0//0_100vw_0_0] md:block"
+      />
+      <Station className="bg-action" />
+      <h2 id="stats-title" className="text-xl md:grow md:pt-12 md:pr-6 lg:pt-16">
+        Since {founded}
+      </h2>
+      <dl ref={list} className="md:flex md:grow-3">
         {stats.map(({ value, suffix, label }) => (
-          <div key={label} className="flex flex-col-reverse">
-            <dt className="text-quiet">{label}</dt>
-            <dd className="relative text-2xl font-semibold tracking-tight tabular-nums">
+          <div key={label} className="mt-6 flex flex-col-reverse md:relative md:mt-0 md:grow md:pt-12 md:pr-6">
+            <dt className="text-sm text-quiet">{label}</dt>
+            <dd className="text-2xl font-semibold md:text-xl lg:text-2xl tracking-tight tabular-nums">
+              <Station className="bg-surface md:top-0" />
               {/* Keeps its width, and is read aloud and printed, while the span below shows the count. */}
-              <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
-                {print(value)}
-                {suffix}
-              </span>
-              {share < 1 && (
-                <span aria-hidden className="absolute inset-0 print:hidden">
-                  {print(value * share)}
+              <span className="relative">
+                <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
+                  {print(value)}
                   {suffix}
                 </span>
-              )}
+                {share < 1 && (
+                  <span aria-hidden className="absolute inset-0 print:hidden">
+                    {print(value * share)}
+                    {suffix}
+                  </span>
+                )}
+              </span>
             </dd>
           </div>
         ))}
       </dl>
       {motion && <motion.CountUp list={list} show={setShare} />}
-    </Stop>
+    </section>
   );
 }

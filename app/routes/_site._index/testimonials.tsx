@@ -2,16 +2,18 @@ import { Strip } from "~/components/motion";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
+type TestimonialsProps = Pick<Route.ComponentProps["loaderData"], "testimonials" | "notes">;
+
 /** What three clients say, looping past where things may move, otherwise all of them in view. */
-export function Testimonials({ testimonials }: Pick<Route.ComponentProps["loaderData"], "testimonials">) {
+export function Testimonials({ testimonials, notes }: TestimonialsProps) {
   return (
-    <Stop id="testimonials" title="What clients say">
+    <Stop id="testimonials" title="What clients say" intro={notes.testimonials} sunken>
       <Strip label="Three clients" className="grid gap-8 md:grid-cols-3 moves:gap-0">
         {testimonials.map(({ name, company, rating, text }) => (
-          <li key={name} className="moves:mr-8 moves:w-[min(21rem,75vw)]">
+          <li key={name} className="moves:mr-12 moves:w-[min(27rem,75vw)]">
             <figure className="flex h-full flex-col">
               <Rating value={rating} />
-              <blockquote className="mt-4 grow">
+              <blockquote className="mt-4 grow text-pretty sm:text-lg">
                 <p>{text}</p>
               </blockquote>
               <figcaption className="mt-4 text-sm">

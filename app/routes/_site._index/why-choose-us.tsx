@@ -1,18 +1,18 @@
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-/** Six reasons, hung on lines like labels. */
-export function WhyChooseUs({ why_choose_us }: Pick<Route.ComponentProps["loaderData"], "why_choose_us">) {
+type WhyChooseUsProps = Pick<Route.ComponentProps["loaderData"], "why_choose_us" | "why_statement">;
+
+/** What it comes to, in large letters, and the six reasons. */
+export function WhyChooseUs({ why_choose_us, why_statement }: WhyChooseUsProps) {
   return (
-    <Stop id="why" title="Why choose us" intro="What you get from us on every file.">
-      <ul className="grid gap-y-10 sm:grid-cols-2 lg:mt-3 xl:grid-cols-3">
+    <Stop id="why" title="Why choose us" className="lg:grid lg:grid-cols-[2fr_3fr] lg:gap-x-16">
+      <p className="mb-8 text-2xl font-semibold tracking-tight text-balance lg:row-start-2">{why_statement}</p>
+      <ul className="grid gap-x-8 gap-y-5 sm:grid-cols-2 lg:row-span-2 lg:row-start-1">
         {why_choose_us.map(({ title, text }) => (
-          <li
-            key={title}
-            className="relative border-t border-edge pt-5 pr-5 before:absolute before:-top-1.5 before:size-[11px] before:rounded-full before:border-2 before:border-edge before:bg-surface"
-          >
+          <li key={title} className="border-t border-edge pt-3">
             <h3 className="text-base">{title}</h3>
-            <p className="mt-1 text-quiet">{text}</p>
+            <p className="mt-1 text-sm text-quiet">{text}</p>
           </li>
         ))}
       </ul>

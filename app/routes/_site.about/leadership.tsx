@@ -1,12 +1,15 @@
 import { initials, Monogram } from "~/components/site/monogram";
 import type { team } from "~/lib/content.server";
 
-export function Leadership({ team: people }: { team: typeof team }) {
+type LeadershipProps = { note: string | undefined; team: typeof team };
+
+export function Leadership({ note, team: people }: LeadershipProps) {
   return (
     <section aria-labelledby="leadership" className="mt-20">
       <h2 id="leadership" className="text-xl">
         Leadership Team
       </h2>
+      {note && <p className="mt-2 text-quiet">{note}</p>}
       <ul className="mt-6 grid gap-x-8 gap-y-6 lg:grid-cols-3">
         {people.map((person) => (
           <li key={person.name} className="flex gap-5 border-t border-line pt-6">

@@ -31,9 +31,9 @@ export default function AboutPage({ loaderData: { about, partners, team, certifi
       <Story {...about.story} />
       <Partners intro={about.partners} partners={partners} />
       <Highlights highlights={about.highlights} />
-      <Leadership team={team} />
+      <Leadership note={about.notes.leadership} team={team} />
       <Direction steps={[about.vision, about.mission]} />
-      <Certifications certifications={certifications} />
+      <Certifications note={about.notes.certifications} certifications={certifications} />
       <OrganisationData />
     </>
   );

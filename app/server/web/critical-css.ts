@@ -85,7 +85,7 @@ async function rulesFor(html: string, css: string, isAlone: boolean): Promise<st
     keyframes: true,
     variables: true,
     // The drawings in public/art use the colour variables too.
-    safelist: { variables: [/^--color-/] },
+    safelist: { variables: [/^--(color|art)-/] },
   });
   const all = purged?.css ?? css;
   const used = withoutUnread(isAlone ? all : withoutPaper(all));

@@ -1,0 +1,21 @@
+import type { certifications } from "~/lib/content.server";
+import { Monogram } from "./monogram";
+
+type CertificatesProps = { of: (typeof certifications)["home"]; className?: string };
+
+/** Certificates and memberships, each in a seal of ours: the bodies' logos are not ours to use. */
+export function Certificates({ of, className = "" }: CertificatesProps) {
+  return (
+    <ul className={`grid gap-x-8 gap-y-6 sm:grid-cols-2 ${className}`}>
+      {of.map(({ name, short, description }) => (
+        <li key={name} className="flex gap-4">
+          <Monogram shape="seal" letters={short} className="w-18 shrink-0 self-start" />
+          <div>
+            <h3 className="text-base">{name}</h3>
+            <p className="text-sm text-quiet">{description}</p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
