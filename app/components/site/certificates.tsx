@@ -9,7 +9,7 @@ export function Certificates({ of, className = "" }: CertificatesProps) {
     <ul className={`grid gap-x-8 gap-y-6 sm:grid-cols-2 ${className}`}>
       {of.map(({ name, short, description }) => (
         <li key={name} className="flex gap-4">
-          <Monogram shape="seal" letters={short} className="w-18 shrink-0 self-start" />
+          <Monogram shape="seal" letters={short} className="size-16 shrink-0 self-start" />
           <div>
             <h3 className="text-base">{name}</h3>
             <p className="text-sm text-quiet">{description}</p>

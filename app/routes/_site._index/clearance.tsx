@@ -12,10 +12,10 @@ export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loa
       title="Customs clearance services"
       intro="From the first tariff code to the return of the empty container."
     >
-      <WideArt part="border-post.svg#scene" viewBox="0 0 1200 300" className="block h-40 sm:h-56 lg:-mt-8 lg:h-80" />
-      <div className="relative -mt-6 grid ruled rounded-label border border-edge bg-raised md:-mt-10 md:grid-cols-3 md:[&>*+*]:border-t-0 md:[&>*+*]:border-l">
+      <WideArt part="border-post.svg#scene" viewBox="0 0 1200 300" className="block h-40 lg:-mt-8 lg:h-80" />
+      <div className="relative -mt-6 grid gap-px rounded-label border border-edge bg-line md:-mt-10 md:grid-cols-3">
         {clearance_services.map(({ title, items }) => (
-          <div key={title} className="p-5">
+          <div key={title} className="bg-raised p-5">
             <h3 className="border-b border-line pb-3 text-base">{title}</h3>
             <ul className="mt-4 grid gap-3">
               {items.map((item) => (

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useMotion } from "~/components/motion";
 import type { Route } from "./+types/route";
-import { beside, rail, Station } from "./stop";
+import { beside, Line, Station } from "./stop";
 
 /**
  * Where the line begins: our years, people and deliveries are its first stations, on a branch across wide screens and down
@@ -13,11 +13,8 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
   const motion = useMotion();
   const print = (value: number) => Math.round(value).toLocaleString("en");
   return (
-    <section
-      id="stats"
-      aria-labelledby="stats-title"
-      className={`${beside} md:flex before:top-12 lg:before:top-18 ${rail}`}
-    >
+    <section id="stats" aria-labelledby="stats-title" className={`${beside} md:flex`}>
+      <Line className="top-12 bottom-0 lg:top-18" />
       <span
         aria-hidden
         className="absolute right-0 left-2 mt-4 hidden h-[3px] [border-image:conic-gradient(var(--color-action)_0_0)_fill_0//0_100vw_0_0] md:block"

@@ -4,16 +4,13 @@ type StopProps = {
   /** Names the section in addresses, and its heading. */
   id: string;
   title: string;
-  intro?: string;
+  intro?: ReactNode;
   /** A plane of its own behind it, as wide as the window. */
   sunken?: boolean;
   /** Classes for the layout of wide screens. */
   className?: string;
   children: ReactNode;
 };
-
-/** The line itself; its middle is 8 px from the left edge of a phone, or of the column on wider screens. */
-export const rail = "before:absolute before:bottom-0 before:left-[6.5px] before:w-[3px] before:bg-action";
 
 /** Room for the line beside a section. */
 export const beside = "relative z-1 -ml-4 py-8 pl-6 lg:ml-0 lg:py-14 lg:pl-10";
@@ -24,21 +21,23 @@ const sunkenPlane = "[border-image:conic-gradient(var(--color-sunken)_0_0)_fill_
 /** A section as one stop of the route line that runs down the page: the station stands at its heading. */
 export function Stop({ id, title, intro, sunken = false, className = "", children }: StopProps) {
   return (
-    <section
-      id={id}
-      aria-labelledby={`${id}-title`}
-      className={`${beside} before:top-0 ${rail} ${sunken ? sunkenPlane : ""} ${className}`}
-    >
+    <section id={id} aria-labelledby={`${id}-title`} className={`${beside} ${sunken ? sunkenPlane : ""} ${className}`}>
+      <Line className="top-0 bottom-0" />
       <header className="mb-6">
         <Station />
         <h2 id={`${id}-title`} className="text-xl">
           {title}
         </h2>
-        {intro && <p className="mt-2 max-w-prose text-quiet">{intro}</p>}
+        {intro && <div className="mt-2 max-w-prose text-quiet">{intro}</div>}
       </header>
       {children}
     </section>
   );
+}
+
+/** The line itself; its middle is 8 px from the left edge of a phone, or of the column on wider screens. */
+export function Line({ className }: { className: string }) {
+  return <span aria-hidden className={`absolute left-[6.5px] w-[3px] bg-action ${className}`} />;
 }
 
 /** A station on the line, at the height of a heading beside it. */

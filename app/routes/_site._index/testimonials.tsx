@@ -13,7 +13,7 @@ export function Testimonials({ testimonials, notes }: TestimonialsProps) {
           <li key={name} className="moves:mr-12 moves:w-[min(27rem,75vw)]">
             <figure className="flex h-full flex-col">
               <Rating value={rating} />
-              <blockquote className="mt-4 grow text-pretty sm:text-lg">
+              <blockquote className="mt-4 grow sm:text-lg">
                 <p>{text}</p>
               </blockquote>
               <figcaption className="mt-4 text-sm">
