@@ -15,7 +15,7 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/motion\/mov|\/act-form|\/(mail-link-page|code-field|password-field|door)|\/portal\/two-factor|\/site\/(structured-data|fold|prose))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: /\/app\/(components(?!\/desk|\/motion\/mov|\/act-form|\/(mail-link-page|code-field|password-field|door)|\/portal\/two-factor|\/site\/(structured-data|fold|prose|certificates|monogram))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
       minShareCount: 2,
     },
     // What moves is told and moved by one library, fetched when the browser is idle.
@@ -31,7 +31,11 @@ const chunks = {
     // Nothing of the desk is in the script of visitors and clients.
     { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
     // What search engines read, what folds, and long texts: public pages alone.
-    { name: "public", test: /\/app\/(components\/site\/(structured-data|fold)|lib\/seo)/, minShareCount: 2 },
+    {
+      name: "public",
+      test: /\/app\/(components\/site\/(structured-data|fold|certificates|monogram)|lib\/seo)/,
+      minShareCount: 2,
+    },
     { name: "prose", test: /\/app\/components\/site\/prose/, minShareCount: 2 },
   ],
 };

@@ -404,7 +404,7 @@ test("the additional information is four labels with their values", async () => 
     ["Customs agent licence number", "SAMPLE-CAL-0000"],
     ["Authorised economic operator number", "SAMPLE-AEO-0000"],
     ["Tax authority PIN", "SAMPLE-PIN-0000"],
-    ["Managing director", "Amina Sample"],
+    ["Managing director", "Amina Barasa"],
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -93,6 +93,31 @@ describe("the home page", () => {
     for (const drawing of page.all("main svg")) expect(drawing.getAttribute("aria-hidden")).toBe("true");
   });
 
+  test("draws the line with its branches, and names every station in the drawing and on the plan for phones", () => {
+    const named = readFileSync(path.join(root, "public/art/hero-stations.svg"), "utf8");
+    for (const part of ["names", "phone"]) {
+      expect(page.all("main use").map((use) => use.getAttribute("href"))).toContain(`/art/hero-stations.svg#${part}`);
+      const drawn = named.split(`id="${part}"`)[1]?.split('id="')[0] ?? "";
+      const stations = page.all("ol[aria-label='Stations of our line'] li").map(words);
+      expect([...drawn.matchAll(/<text[^>]*>(\w+)</g)].map(([, name]) => name).sort()).toEqual(stations.sort());
+    }
+  });
+
+  test("says once for a section that its entries are samples", () => {
+    for (const id of ["certifications", "testimonials"])
+      expect(words(page.all(`#${id}`)[0]).match(/sample/gi), id).toHaveLength(1);
+  });
+
+  test("shows a certificate in the seal it has on the About page", async () => {
+    const seal = (of: Page) =>
+      of
+        .all("section[aria-labelledby^=certifications] li")
+        .find((each) => words(each.querySelector("text")) === "ISO")
+        ?.querySelector("svg");
+    expect(seal(page)?.querySelector("use")?.getAttribute("href")).toBe("/art/mark-seal.svg#art");
+    expect(seal(page)?.outerHTML).toBe(seal(await visitor.open("/about"))?.outerHTML);
+  });
+
   test("gives its numbers as they are, with nothing to count up", () => {
     expect(page.all("#stats dd").map(words)).toEqual(["30+", "100+", "36,000+"]);
     expect(page.all("#stats dt").map(words)).toEqual(home.stats.map(({ label }) => label));
@@ -129,6 +154,13 @@ describe("the home page", () => {
       [home.closing.button, "/contact"],
     ]);
     expect(home.closing.button).toBe("Contact Us");
+  });
+
+  test("draws for at most 60 KB, no drawing above 6 KB", () => {
+    const files = new Set(page.all("main use").map((use) => use.getAttribute("href")?.split("#")[0] ?? ""));
+    const sizes = [...files].map((name) => statSync(path.join(root, "public", name)).size);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(6 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000);
   });
 
   test("has a drawing for everything it draws", () => {

@@ -1,8 +1,8 @@
 import { Check } from "lucide";
-import { WideArt } from "~/components/site/art";
 import { Icon } from "~/components/ui/icon";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
+import { WideArt } from "./wide-art";
 
 /** What we do at customs, in the three columns of a form that lies on the drawing of a border post. */
 export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loaderData"], "clearance_services">) {
@@ -13,7 +13,7 @@ export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loa
       intro="From the first tariff code to the return of the empty container."
     >
       <WideArt part="border-post.svg#scene" viewBox="0 0 1200 300" className="block h-40 lg:-mt-8 lg:h-80" />
-      <div className="relative -mt-6 grid gap-px rounded-label border border-edge bg-line md:-mt-10 md:grid-cols-3">
+      <div className="relative -mt-6 grid gap-px rounded-label border border-edge bg-line lg:-mt-10 md:grid-cols-3">
         {clearance_services.map(({ title, items }) => (
           <div key={title} className="bg-raised p-5">
             <h3 className="border-b border-line pb-3 text-base">{title}</h3>

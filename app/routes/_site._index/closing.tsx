@@ -1,7 +1,8 @@
-import { Art, useIsLite, WideArt } from "~/components/site/art";
+import { Art, useIsLite } from "~/components/site/art";
 import { ButtonLink } from "~/components/ui/button";
 import type { Route } from "./+types/route";
 import { Line, Stop } from "./stop";
+import { WideArt } from "./wide-art";
 
 /** The last stop: write to us. Its line runs on into the railway of the drawing that ends the page. */
 export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "closing">) {
@@ -15,7 +16,7 @@ export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "c
       </Stop>
       {!useIsLite() && (
         <div className="pointer-events-none relative -mx-4 -mb-8 md:-mt-12 lg:mx-0 lg:-mt-56">
-          <Line className="top-0 z-1 h-3/4" />
+          <Line className="top-0 h-3/4" />
           {/* The plain and the train beyond the edges of the drawing, on screens wider than it. */}
           <WideArt part="story-rail-plain.svg#around" viewBox="0 0 640 360" className="absolute hidden lg:block" />
           <Art name="story-rail-plain" className="block w-full" />

@@ -1,4 +1,5 @@
-import { Art, useIsLite, WideArt } from "~/components/site/art";
+import { Art, useIsLite } from "~/components/site/art";
+import { WideArt } from "./wide-art";
 
 /** From the port inland; branches leave the line at Kampala and Kigali. */
 const stations = ["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"];
