@@ -37,12 +37,12 @@ export function Stop({ id, title, intro, sunken = false, className = "", childre
 
 /** The line itself; its middle is 8 px from the left edge of a phone, or of the column on wider screens. */
 export function Line({ className }: { className: string }) {
-  return <span aria-hidden className={`absolute left-[6.5px] w-[3px] bg-action ${className}`} />;
+  return <span className={`absolute left-[6.5px] w-[3px] bg-action ${className}`} />;
 }
 
 /** A station on the line, at the height of a heading beside it. */
 export function Station({ className = "bg-surface" }: { className?: string }) {
   return (
-    <span aria-hidden className={`absolute left-px mt-2.5 size-3.5 rounded-full border-3 border-action ${className}`} />
+    <span className={`absolute left-px mt-2.5 size-3.5 rounded-full border-3 border-action ${className}`} />
   );
 }
