@@ -6,7 +6,33 @@ import { defineConfig, type Plugin } from "vite";
 import { manifest } from "./app/lib/manifest.build.ts";
 import { mdx } from "./app/lib/mdx.build.ts";
 
-/** Few files compress better and cost fewer round trips than many: the framework, what pages share, and each page. */
+/** Parts that some pages alone need, in a file for each kind of page, by the beginning of their path in app/components. */
+const apart = {
+  // What moves is told and moved by one library, fetched when the browser is idle.
+  motion: ["motion/mov"],
+  // Pages with several forms: the desk's, and a client's account.
+  acts: ["act-form"],
+  // How an account is opened: no page of a shipment asks for it.
+  secrets: ["mail-link-page", "code-field", "password-field", "door"],
+  factors: ["portal/two-factor"],
+  // Nothing of the desk is in the script of visitors and clients.
+  desk: ["desk"],
+  // What search engines read, and what folds: public pages alone.
+  public: ["site/structured-data", "site/fold"],
+  certificates: ["site/certificates", "site/monogram"],
+  prose: ["site/prose"],
+};
+const partsOf = (names: string[]) => `components/(${names.join("|")})`;
+const alsoApart: Record<string, string> = {
+  motion: "node_modules/(framer-motion|motion-(dom|utils))/",
+  desk: "app/models/desk",
+  public: "app/lib/seo",
+};
+
+/**
+ * Few files compress better and cost fewer round trips than many: the framework, what pages share, and each page. A file
+ * takes in what its modules import, unless a file before it has that.
+ */
 const chunks = {
   groups: [
     {
@@ -15,28 +41,16 @@ const chunks = {
     },
     {
       name: "site",
-      test: /\/app\/(components(?!\/desk|\/motion\/mov|\/act-form|\/(mail-link-page|code-field|password-field|door)|\/portal\/two-factor|\/site\/(structured-data|fold|prose|certificates|monogram))|lib(?!\/seo)|models(?!\/desk))\/|node_modules\/(@conform-to|lucide)\//,
+      test: new RegExp(
+        `/app/(?!lib/seo|models/desk|${partsOf(Object.values(apart).flat())})(components|lib|models)/|node_modules/(@conform-to|lucide)/`,
+      ),
       minShareCount: 2,
     },
-    // What moves is told and moved by one library, fetched when the browser is idle.
-    {
-      name: "motion",
-      test: /\/app\/components\/motion\/mov|node_modules\/(framer-motion|motion-(dom|utils))\//,
+    ...Object.entries(apart).map(([name, parts]) => ({
+      name,
+      test: new RegExp([partsOf(parts), alsoApart[name]].filter(Boolean).join("|")),
       minShareCount: 2,
-    },
-    // Pages with several forms: the desk's, and a client's account.
-    { name: "acts", test: /\/app\/components\/act-form/, minShareCount: 2 },
-    // How an account is opened: no page of a shipment asks for it.
-    { name: "secrets", test: /\/app\/components\/(mail-link-page|code-field|password-field|door)/, minShareCount: 2 },
-    // Nothing of the desk is in the script of visitors and clients.
-    { name: "desk", test: /\/app\/(components|models)\/desk/, minShareCount: 2 },
-    // What search engines read, what folds, and long texts: public pages alone.
-    {
-      name: "public",
-      test: /\/app\/(components\/site\/(structured-data|fold|certificates|monogram)|lib\/seo)/,
-      minShareCount: 2,
-    },
-    { name: "prose", test: /\/app\/components\/site\/prose/, minShareCount: 2 },
+    })),
   ],
 };
 

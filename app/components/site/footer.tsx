@@ -67,7 +67,7 @@ function Help({ company }: { company: Company }) {
       )}
       <Link to="/contact" viewTransition className={linkLook}>
         Contact
-      </Link>
+      </Link>{" "}
       <Link to="/privacy" viewTransition className={linkLook}>
         Privacy Policy
       </Link>

@@ -42,7 +42,5 @@ export function Line({ className }: { className: string }) {
 
 /** A station on the line, at the height of a heading beside it. */
 export function Station({ className = "bg-surface" }: { className?: string }) {
-  return (
-    <span className={`absolute left-px mt-2.5 size-3.5 rounded-full border-3 border-action ${className}`} />
-  );
+  return <span className={`absolute left-px mt-2.5 size-3.5 rounded-full border-3 border-action ${className}`} />;
 }
