@@ -20,7 +20,7 @@ export function Bar({ children }: { children: ReactNode }) {
   );
   return (
     <header
-      className={`@container top-0 z-10 border-b transition-colors duration-200 ease-out [@media(height>=30rem)_and_(width>=20rem)]:sticky ${isSolid ? "border-line bg-surface" : "border-transparent"}`}
+      className={`@container top-0 z-10 border-b transition-[background-color,border-color] duration-200 ease-out [@media(height>=30rem)_and_(width>=20rem)]:sticky ${isSolid ? "border-line bg-surface" : "border-transparent"}`}
     >
       {children}
     </header>

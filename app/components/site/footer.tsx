@@ -113,7 +113,7 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
         </address>
       ))}
       <nav aria-label="More pages" className="col-span-2 lg:col-span-1">
-        <ul className="flex flex-wrap gap-x-3 sm:gap-x-4 lg:-mt-2.5 lg:columns-2 lg:block">
+        <ul className="flex flex-wrap gap-x-3 sm:gap-x-4 lg:-mt-2.5 lg:columns-2 lg:gap-2 lg:block">
           {pages(client).map((page) => (
             <li key={page.to}>
               <Link to={page.to} viewTransition className={linkLook}>

@@ -119,7 +119,7 @@ function QuoteButton() {
 function SignOut() {
   return (
     <Form method="post" action="/portal/sign-out">
-      <Button name="sign-out" aria-label="Sign out" className="@max-[24rem]:px-3">
+      <Button name="sign-out" aria-label="Sign out">
         <Icon of={LogOut} className="size-5 @min-[24rem]:hidden" />
         <span className="@max-[24rem]:hidden">Sign out</span>
       </Button>

@@ -4,7 +4,7 @@ import { Link } from "react-router";
 type Look = "action" | "plain" | "quiet" | "icon";
 
 const looks: Record<Look, string> = {
-  action: "px-4 bg-action text-on-action border-action hover:brightness-110",
+  action: "px-4 bg-action text-on-action border-action hover:[filter:brightness(1.1)]",
   plain: "px-4 border-edge text-ink hover:border-ink",
   quiet: "border-transparent text-ink underline hover:text-action",
   icon: "w-11 border-transparent text-ink hover:border-edge",

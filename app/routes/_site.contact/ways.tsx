@@ -64,7 +64,7 @@ function Way(props: { of: IconNode; act: string; what: string; href: string; isF
         rel={isChat ? "noreferrer" : undefined}
         className={`flex h-full min-h-16 items-center gap-4 rounded-label border px-4 py-3 no-underline md:gap-3 md:px-3 lg:gap-4 lg:px-4 ${
           isFirst
-            ? "border-action bg-action text-on-action hover:brightness-110"
+            ? "border-action bg-action text-on-action hover:[filter:brightness(1.1)]"
             : "border-edge bg-raised hover:border-ink"
         }`}
       >
