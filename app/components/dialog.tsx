@@ -1,21 +1,17 @@
-import {
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
-import { useWhenIdle } from "./when-idle";
 
 // Open modal dialogs, the topmost last. They make the rest of the page inert, so toasts are rendered inside them.
 let open: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
-// Loaded when the browser is idle; without it a dialog closes at once.
-let move: typeof import("./motion/move").default | null = null;
+type Move = typeof import("./motion/move").default;
+let move: Move | null = null;
+
+/** Gives dialogs what moves them back to what was pressed, once it is loaded; without it they close at once. */
+export function moveDialogsBy(loaded: Move): void {
+  move = loaded;
+}
 
 function setOpen(next: readonly HTMLDialogElement[]): void {
   open = next;
@@ -51,10 +47,6 @@ export function Dialog(props: { label: string; back: string; className: string; 
   const [modal, setModal] = useState(false);
   const close = useClose(back);
   const { key } = useLocation();
-  const loaded = useWhenIdle(() => import("./motion/move"));
-  useEffect(() => {
-    move = loaded;
-  }, [loaded]);
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.close();

@@ -5,7 +5,7 @@ import { useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { atSignOut } from "~/lib/signed-out";
-import { useTopDialog } from "./dialog";
+import { moveDialogsBy, useTopDialog } from "./dialog";
 import {
   type Current,
   closeLook,
@@ -18,6 +18,8 @@ import {
   useToasts,
 } from "./flash";
 import move from "./motion/move";
+
+moveDialogsBy(move);
 
 /** How far a toast is swiped to the right until it ends, in pixels. */
 const farEnough = 50;

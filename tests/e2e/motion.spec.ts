@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/fixtures.ts";
+import { advance } from "../support/company.ts";
+import { createShipment, enter, expect, scriptReady, test, toast } from "../support/fixtures.ts";
 import { hideTab, moving, open, pauseButton } from "../support/motion.ts";
 
 test.beforeEach(() => test.slow());
@@ -164,3 +165,69 @@ test.describe("what moves", () => {
     });
   }
 });
+
+/** Writes down what script animates from now on: the element's name, and its keyframes' properties. */
+const watchAnimations = (page: Page) =>
+  page.addInitScript(() => {
+    const seen: string[] = [];
+    Object.assign(window, { animated: seen });
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (...given) {
+      seen.push(`${this.localName} ${Object.keys(given[0] ?? {}).filter((name) => !/offset|easing/.test(name))}`);
+      return animate.apply(this, given);
+    };
+  });
+const animated = (page: Page) => page.evaluate(() => (window as unknown as { animated: string[] }).animated);
+
+for (const { words, reducedMotion, paused, moves } of [
+  { words: "is seen on its way", reducedMotion: "no-preference", paused: false, moves: true },
+  { words: "is there at once where less motion is asked for", reducedMotion: "reduce", paused: false, moves: false },
+  { words: "is there at once where motion is paused", reducedMotion: "no-preference", paused: true, moves: false },
+] as const) {
+  test.describe("what opens, leaves or advances", () => {
+    test.use({ contextOptions: { reducedMotion }, mayMove: !paused });
+
+    test(`${words}: a toast, a dialog, a stage`, async ({ page, client, company }) => {
+      await watchAnimations(page);
+      await enter(page, client);
+      const id = await createShipment(page, "Tea to Juba");
+      const own = async () => [...new Set(await animated(page))].sort();
+
+      await test.step("a dialog goes back to what was pressed", async () => {
+        await page.goto(`/portal/${id}`);
+        await scriptReady(page);
+        await page.getByRole("link", { name: "Share" }).click();
+        const dialog = page.getByRole("dialog");
+        await expect(dialog).toBeVisible();
+        await page.keyboard.press("Escape");
+        await expect(dialog).toHaveCount(0);
+        expect(await own()).toEqual(moves ? ["dialog opacity", "dialog scale"] : []);
+        await expect(page.getByRole("link", { name: "Share" })).toBeFocused();
+      });
+
+      await test.step("a stage that advanced since it was last seen moves along the line", async () => {
+        await page.goto(`/portal/${id}`);
+        await scriptReady(page);
+        await page.getByRole("link", { name: "My Shipments" }).click();
+        await expect(page).toHaveURL("/portal");
+        await advance(company, id, "Kilindini");
+        await page.getByRole("link", { name: "Tea to Juba" }).first().click();
+        await expect(page.getByText("Stage 2/10").first()).toBeVisible();
+        const line = async () => (await own()).filter((name) => /^(circle|path)/.test(name));
+        if (moves) await expect.poll(line).toEqual(["circle translate", "path scale"]);
+        else expect(await line()).toEqual([]);
+      });
+
+      await test.step("a toast leaves as it came", async () => {
+        await page.goto("/");
+        await scriptReady(page);
+        await page.getByRole("button", { name: "Agriculture" }).click();
+        await expect(toast(page, "Clicked")).toBeVisible();
+        await page.keyboard.press("Escape");
+        await expect(toast(page)).toHaveCount(0);
+        const times = (await animated(page)).filter((name) => name === "li translate").length;
+        expect(times).toBe(moves ? 2 : 0);
+      });
+    });
+  });
+}

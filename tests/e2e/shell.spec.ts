@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/fixtures.ts";
+import { enter, expect, test } from "../support/fixtures.ts";
 import { moving } from "../support/motion.ts";
 
 const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
@@ -196,3 +196,41 @@ test.describe("without script", () => {
     await expect(page.getByRole("button", { name: /pause|next|previous|scene/i })).toHaveCount(0);
   });
 });
+
+test("the footer leaves a phone's screen to the page, and is one line of the portal on a wide one", async ({
+  page,
+  client,
+}) => {
+  const footer = page.getByRole("contentinfo");
+  const height = async () => (await footer.boundingBox())?.height ?? 0;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/services");
+  expect(await height()).toBeLessThanOrEqual(500);
+  await enter(page, client);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto("/portal");
+  expect(await height()).toBeLessThanOrEqual(60);
+});
+
+for (const width of [320, 390, 768, 1279, 1280, 1440]) {
+  test(`'Chat with us' is in view and over nothing at ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto("/services");
+    const chat = page.getByRole("link", { name: "Chat with us" });
+    await expect(chat).toHaveCount(1);
+    await page.evaluate(() => scrollTo(0, 900));
+    await expect(chat).toBeInViewport({ ratio: 1 });
+    const inBar = await chat.evaluate((link) => link.closest("header") !== null);
+    expect(inBar).toBe(width < 1280);
+    if (inBar) return;
+    const box = await chat.boundingBox();
+    const edge = await page.evaluate(() =>
+      Math.max(
+        ...[...document.querySelectorAll("main *, header a, header button, footer p")].map((part) =>
+          part.checkVisibility() && !part.closest("svg") ? part.getBoundingClientRect().right : 0,
+        ),
+      ),
+    );
+    expect(box?.x).toBeGreaterThanOrEqual(edge);
+  });
+}

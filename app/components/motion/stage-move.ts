@@ -1,22 +1,27 @@
-import { type RefObject, useEffect, useRef } from "react";
+import { type RefObject, useEffect } from "react";
 import move from "./move";
 
-/** Half of what is between two stations of the line, and how far they are apart, in units of its drawing. */
+/** Where the line begins, and how far its stations are apart, in units of its drawing. */
 const edge = 10;
 const step = 20;
 
-/** When the stage of the shipment in view advances, its station moves along the line, and the line behind it grows. */
-export function StageMove({ line, stage }: { line: RefObject<Element | null>; stage: number }) {
-  const before = useRef(stage);
+/** The stage of each shipment when it was last in view, by its id, in this document. */
+const seen = new Map<string, number>();
+
+/**
+ * Where a shipment has advanced since it was last in view, its station moves along the line, and the line behind it grows.
+ */
+export function StageMove(props: { line: RefObject<Element | null>; shipment: string; stage: number }) {
+  const { line, shipment, stage } = props;
   useEffect(() => {
-    const from = before.current;
-    before.current = stage;
+    const from = seen.get(shipment) ?? stage;
+    seen.set(shipment, stage);
     const way = line.current?.querySelectorAll("path")[1];
     const station = line.current?.querySelectorAll("circle")[stage - 1];
     if (from >= stage || !way || !station) return;
     way.style.transformOrigin = `${edge}px 0`;
     move(way, { scale: [`${(from - 1) / (stage - 1)} 1`, "1 1"] });
     move(station, { translate: [`${(from - stage) * step}px 0`, "0 0"] });
-  }, [line, stage]);
+  }, [line, shipment, stage]);
   return null;
 }

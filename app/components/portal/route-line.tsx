@@ -20,12 +20,14 @@ export function Actor({ who }: { who: Who }) {
  * and the button of the client's move.
  */
 export function RouteLine(props: {
+  /** The shipment's id. */
+  shipment: string;
   stage: number;
   status: string;
   step: Step | null;
   press?: { words: string; at: string } | null;
 }) {
-  const { stage, status, step, press } = props;
+  const { shipment, stage, status, step, press } = props;
   const line = useRef<HTMLDivElement>(null);
   const motion = useMotion();
   const stations = STAGES.map((name, index) => (
@@ -51,7 +53,7 @@ export function RouteLine(props: {
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
       <div ref={line}>
         <Stations stage={stage} />
-        {motion && <motion.StageMove line={line} stage={stage} />}
+        {motion && <motion.StageMove line={line} shipment={shipment} stage={stage} />}
       </div>
       {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">

@@ -98,7 +98,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
       </p>
-      <RouteLine key={shipment.id} stage={stage} status={shipment.status} step={step} press={press} />
+      <RouteLine shipment={shipment.id} stage={stage} status={shipment.status} step={step} press={press} />
       {storage && (
         <p className={`mt-4 text-sm ${storage.isUrgent ? "font-semibold text-needs-you" : ""}`}>{storage.text}</p>
       )}
