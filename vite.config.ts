@@ -21,6 +21,8 @@ const apart = {
   public: ["site/structured-data", "site/fold"],
   certificates: ["site/certificates", "site/monogram"],
   prose: ["site/prose"],
+  // A mail that was prepared: pages with such a form.
+  mail: ["site/mail-ready.tsx"],
 };
 const partsOf = (names: string[]) => `components/(${names.join("|")})`;
 const alsoApart: Record<string, string> = {

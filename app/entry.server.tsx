@@ -18,6 +18,8 @@ export default function handleRequest(request: Request, status: number, headers:
   return new Promise<Response>((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
+      // No part of the page comes after it, to be put in its place by a script.
+      progressiveChunkSize: Number.POSITIVE_INFINITY,
       // Not onShellReady: the page is sent whole, without the inline scripts that streaming needs.
       onAllReady() {
         const body = new PassThrough();

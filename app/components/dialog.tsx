@@ -81,7 +81,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
       }}
       className={
         modal
-          ? "m-auto max-h-[92dvh] w-[min(36rem,calc(100vw-2rem))] overflow-y-auto rounded-label border border-line bg-raised p-0 text-ink shadow-float backdrop:bg-sunken/90"
+          ? "mx-auto mt-[4dvh] mb-auto max-h-[92dvh] sm:mt-[10dvh] sm:max-h-[86dvh] w-[min(36rem,calc(100vw-2rem))] overflow-y-auto rounded-label border border-line bg-raised p-0 text-ink shadow-float backdrop:bg-sunken/90"
           : `m-0 text-ink ${className}`
       }
     >
@@ -108,13 +108,17 @@ function show(element: HTMLDialogElement): void {
 function shut(element: HTMLDialogElement): void {
   element.close();
   element.removeAttribute("style");
+  // What opened it may be folded away by now.
+  if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
   setOpen(open.filter((one) => one !== element));
 }
 
 /** Returns how to close: back to the page it was opened from, so that Back does not reopen it; else on to `back`. */
 export function useClose(back: string): () => void {
   const navigate = useNavigate();
-  const { state } = useLocation();
+  const { state, key } = useLocation();
+  const here = useRef(key);
+  here.current = key;
   // Read once: a refused form loses its location state.
   const [opened] = useState((state as { over?: unknown } | null)?.over === true);
   return async () => {
@@ -128,6 +132,8 @@ export function useClose(back: string): () => void {
         dialog.querySelector(".toast") ? { opacity: [1, 0] } : { opacity: [1, 0], scale: [1, 0.92] },
       );
       dialog.inert = false;
+      // Meanwhile the person may have gone back, or elsewhere.
+      if (here.current !== key || !dialog.isConnected) return;
       shut(dialog);
     }
     if (opened) navigate(-1);

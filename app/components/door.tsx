@@ -32,7 +32,8 @@ const stage = 5;
 /** One shipment of the portal, as small as it can be told: its line, whose move it is, and its documents. */
 function Example() {
   return (
-    <figure className="mt-3">
+    <figure className="mt-1">
+      <figcaption className="mb-2 text-sm text-quiet">An example of what clients see:</figcaption>
       <div
         role="img"
         aria-label={`A shipment at stage ${stage} of ${STAGES.length}, ${STAGES[stage - 1]}. It is the client's move: to pay the duties and taxes. Three of four documents are verified.`}
@@ -67,7 +68,6 @@ function Example() {
           ))}
         </ul>
       </div>
-      <figcaption className="mt-1 text-xs text-quiet">An example.</figcaption>
     </figure>
   );
 }

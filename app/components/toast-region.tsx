@@ -35,10 +35,14 @@ export default function ToastRegion() {
   const [list, setList] = useState<HTMLElement | null>(null);
   const [isFocused, setFocused] = useState(false);
   const cameFrom = useRef<HTMLElement>(null);
+  const announcement = useAnnouncement(current, list);
   useEffect(toastsAreReady, []);
   useWaiting(waiting);
   useReached(current, waiting);
   useEffect(() => atSignOut(forgetWaiting), []);
+  const id = current?.id;
+  // The focus goes with a toast that has it, and no event tells.
+  useEffect(() => setFocused(false), [id, list]);
   useEffect(() => {
     const keyDown = ({ key }: KeyboardEvent) => key === "F8" && list?.focus();
     addEventListener("keydown", keyDown);
@@ -48,7 +52,9 @@ export default function ToastRegion() {
     <>
       {createPortal(
         <section aria-label="Notifications (F8)">
-          <Announcement current={current} />
+          <p aria-live={current?.toast.variant === "destructive" ? "assertive" : "polite"} className="sr-only">
+            {announcement}
+          </p>
           <ol
             ref={setList}
             tabIndex={-1}
@@ -69,18 +75,24 @@ export default function ToastRegion() {
   );
 }
 
-/** Says a toast to screen readers, unless they announced its banner: its region is there before the words come. */
-function Announcement({ current }: { current: Current | null }) {
+/**
+ * What screen readers are to say of a toast, unless they announced its banner. The words come two frames after their region,
+ * or it would not be heard; a region in a dialog that opens later says nothing again.
+ */
+function useAnnouncement(current: Current | null, region: HTMLElement | null): string {
   const [words, setWords] = useState("");
-  const toast = current?.spoken ? null : current?.toast;
+  useEffect(() => setWords(""), [region]);
+  const id = current?.id;
   useEffect(() => {
-    setWords(toast ? `Notification ${toast.title} ${toast.description ?? ""}` : "");
-  }, [toast]);
-  return (
-    <p aria-live={toast?.variant === "destructive" ? "assertive" : "polite"} className="sr-only">
-      {words}
-    </p>
-  );
+    setWords("");
+    if (!current || current.spoken) return;
+    const { title, description = "" } = current.toast;
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => setWords(`Notification ${title} ${description}`));
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [id]);
+  return words;
 }
 
 /** sessionStorage key of the waiting toast: if the document is left before it shows, the next one shows it. */
@@ -130,7 +142,7 @@ type OneProps = Current & { list: HTMLElement; isFocused: boolean; cameFrom: Ref
 function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
   const [isOpen, setOpen] = useState(true);
   const [pointed, setPointed] = useState(false);
-  const [away, setAway] = useState(false);
+  const [away, setAway] = useState(() => !document.hasFocus());
   const root = useRef<HTMLLIElement>(null);
   const isOver = useRef(false);
   // In its place from the beginning, where the banner was before; otherwise it comes from below.
@@ -140,14 +152,14 @@ function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
   const close = async (swiped?: number) => {
     if (isOver.current) return;
     isOver.current = true;
-    if (root.current?.parentElement?.contains(document.activeElement)) cameFrom.current?.focus();
+    if (list.contains(document.activeElement)) giveFocusBack(cameFrom.current, list);
     setOpen(false);
     const off = swiped === undefined ? ["0 0", "0 1rem"] : [`${swiped}px 0`, `${swiped + 100}px 0`];
     if (root.current) await move(root.current, { opacity: [1, 0], translate: off });
     endToast(id);
   };
   useTimeLeft(toast.duration ?? 5000, pointed || isFocused || away, close);
-  const swipe = useSwipe(root, close);
+  const swipe = useSwipe(root, isOver, close);
 
   useEffect(() => {
     if (isNew.current && root.current) move(root.current, { opacity: [0, 1], translate: ["0 1rem", "0 0"] });
@@ -155,7 +167,7 @@ function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
     const off = new AbortController();
     const { signal } = off;
     const keyDown = (event: KeyboardEvent) => {
-      if (event.key !== "Escape") return;
+      if (event.key !== "Escape" || isOver.current) return;
       // One Escape closes one thing: a dialog or a list under the toast stays.
       event.preventDefault();
       event.stopPropagation();
@@ -192,8 +204,18 @@ function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
   );
 }
 
-/** Handlers by which an element follows a finger or a mouse to the right; `onFar` is told how far, else it comes back. */
-function useSwipe(ref: RefObject<HTMLElement | null>, onFar: (by: number) => void) {
+/** Focuses what had the focus before, or else what is around the toasts: the dialog they are in, or the page. */
+function giveFocusBack(before: HTMLElement | null, list: HTMLElement): void {
+  const around =
+    list.closest("dialog")?.querySelector<HTMLElement>("a, button, input") ?? document.getElementById("main");
+  (before?.isConnected ? before : around)?.focus({ preventScroll: true });
+}
+
+/**
+ * Handlers by which an element follows a finger or a mouse to the right, until it `isOver`; `onFar` is told how far, else it
+ * comes back.
+ */
+function useSwipe(ref: RefObject<HTMLElement | null>, isOver: RefObject<boolean>, onFar: (by: number) => void) {
   const from = useRef<number>(null);
   const by = ({ clientX }: PointerEvent) => (from.current === null ? 0 : Math.max(0, clientX - from.current));
   const letGo = (event: PointerEvent, isFar: boolean) => {
@@ -206,9 +228,11 @@ function useSwipe(ref: RefObject<HTMLElement | null>, onFar: (by: number) => voi
   };
   return {
     onPointerDown: (event: PointerEvent) => {
-      if (event.button === 0) from.current = event.clientX;
+      if (event.button === 0 && !isOver.current) from.current = event.clientX;
     },
     onPointerMoveCapture: (event: PointerEvent) => {
+      // The button may have been let go outside.
+      if (!event.buttons) from.current = null;
       const way = by(event);
       if (way === 0) return;
       // What is pressed in it is not clicked at the end of a swipe.

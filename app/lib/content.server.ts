@@ -27,15 +27,6 @@ export type Company = z.infer<typeof Company>;
 
 const Certification = z.object({ name: text, short: text.max(5), description: text });
 
-const Service = z.object({
-  id: z.string().regex(/^[a-z-]+$/),
-  title: text,
-  tagline: text,
-  details: z.array(text).min(1),
-  extra: z.object({ title: text, items: z.array(titled).length(3) }).optional(),
-});
-export type Service = z.infer<typeof Service>;
-
 const Question = z.object({
   question: text,
   answer: text,
@@ -82,6 +73,20 @@ export const home = read(
     closing: z.object({ title: text, text, button: text }),
   }),
 );
+
+/** The nine options of the quote form; the form takes no other. */
+export const quoteServices = read("quote-services", z.array(text).length(9));
+
+const Service = z.object({
+  id: z.string().regex(/^[a-z-]+$/),
+  title: text,
+  tagline: text,
+  details: z.array(text).min(1),
+  /** The option of the quote form that is chosen for who asks for this service. */
+  quote: z.enum(quoteServices),
+  extra: z.object({ title: text, items: z.array(titled).length(3) }).optional(),
+});
+export type Service = z.infer<typeof Service>;
 
 export const services = read("services", z.object({ intro: text, services: z.array(Service).length(11) }));
 
@@ -132,9 +137,6 @@ export const storageTariff = read("storage", StorageTariff);
 
 /** What "What will it cost?" counts with. */
 export const costRates = read("cost", CostRates);
-
-/** The nine options of the quote form; the form takes no other. */
-export const quoteServices = read("quote-services", z.array(text).length(9));
 
 /** Checks content/data/<name>.yaml. The year of the founding stands in one place: other texts say {founded}. */
 export function read<T>(name: string, schema: z.ZodType<T>): T {

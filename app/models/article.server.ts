@@ -1,6 +1,6 @@
 /** Articles of the blog and the legal texts, from content/, compiled when the site is built. */
 import { z } from "zod";
-import { check } from "../lib/content.server.ts";
+import { check, services } from "../lib/content.server.ts";
 import type { Compiled } from "../lib/mdx.build.ts";
 
 const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");
@@ -41,6 +41,8 @@ const Fields = z.object({
   scene: z.enum(scenes).optional(),
   /** What matters, in a few points: for whom, the figure, what to have ready, as of when. */
   glance: z.array(z.string().min(1).max(120)).min(3).max(5).optional(),
+  /** The id of the service that a quote is asked for at its end. */
+  service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
 /** What stands above an article. Only an article that can be read has a drawing and points at a glance. */
@@ -59,7 +61,7 @@ const PageFrontmatter = z.object({
 });
 
 type Body = Pick<Compiled, "html" | "headings">;
-export type ArticleSummary = Omit<z.infer<typeof Fields>, "glance"> & { slug: string };
+export type ArticleSummary = Omit<z.infer<typeof Fields>, "glance" | "service"> & { slug: string };
 /** `minutes` is how long a person reads. */
 export type Article = z.infer<typeof Fields> & Body & { slug: string; minutes: number };
 export type LegalText = z.infer<typeof PageFrontmatter> & Body;
@@ -120,9 +122,14 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** The next step after an article: two others that are written, of its category before the newest. */
+/**
+ * Where an article leads: two others that are written, of its category first, then those that follow it in the list, whose
+ * first follows its last: so each is somebody's next.
+ */
 export function nextOf({ slug, category }: Article): ArticleSummary[] {
-  const others = writtenArticles().filter((other) => other.slug !== slug);
+  const written = writtenArticles();
+  const place = written.findIndex((one) => one.slug === slug);
+  const others = [...written.slice(place + 1), ...written.slice(0, Math.max(place, 0))];
   const own = others.filter((other) => other.category === category);
   return [...own, ...others.filter((other) => !own.includes(other))].slice(0, 2);
 }

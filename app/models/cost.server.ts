@@ -153,8 +153,8 @@ export function readCost(search: URLSearchParams, rates: CostRates, today: strin
   return { cargo, result: { error, initialValue } };
 }
 
-/** The subject and the message with which somebody asks for a quote for the import of their estimate. */
-export function quoteForCost(cargo: Import, rates: CostRates): { subject: string; message: string } {
+/** The service and the message with which somebody asks for a quote for the import of their estimate. */
+export function quoteForCost(cargo: Import, rates: CostRates): { service: string; message: string } {
   const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
   const { cif, taxes } = estimate(cargo, percentsOf(rates));
   const message = [
@@ -170,5 +170,5 @@ export function quoteForCost(cargo: Import, rates: CostRates): { subject: string
     "",
     `Your site's estimate: CIF KES ${money(cif)}, taxes KES ${money(taxes)}.`,
   ];
-  return { subject: `Quote: ${KINDS[what].toLowerCase()}`, message: message.join("\n") };
+  return { service: "Imports", message: message.join("\n") };
 }

@@ -59,3 +59,10 @@ function oneLine(text: string): string {
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd")).replace("%40", "@");
 }
+
+/** Opens the mail application with a draft, as a press on its link does. */
+export function openMail(draft: MailDraft): void {
+  const link = document.createElement("a");
+  link.href = mailtoHref(draft);
+  link.click();
+}

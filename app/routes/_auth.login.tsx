@@ -105,7 +105,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
       </Form>
       <p className="mb-3 text-sm text-quiet">
         Locked out? Call <OfficePhone /> or write to{" "}
-        <a className="inline-flex min-h-11 items-center underline" href={`mailto:${loaderData.mail}`}>
+        <a className="py-3.5 underline" href={`mailto:${loaderData.mail}`}>
           {loaderData.mail}
         </a>
         . When we know that it is you, we mail you a link to a new password.

@@ -32,7 +32,8 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
     : [];
 
 export default function ArticlePage({ loaderData: article }: Route.ComponentProps) {
-  const { title, category, date, excerpt, minutes, placeholder, html, headings, glance, scene, next } = article;
+  const { title, category, date, excerpt, minutes, placeholder, html, headings, glance, scene, service, next } =
+    article;
   return (
     <article>
       <Title>{title}</Title>
@@ -61,7 +62,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
       />
       {placeholder && <StillToCome />}
       <LowerPart>
-        <Next articles={next} />
+        <Next service={service} articles={next} />
         {!placeholder && <BackToAll className="mt-6" />}
       </LowerPart>
       {!placeholder && <ArticleData article={article} />}
@@ -96,10 +97,16 @@ function Glance({ points, scene }: { points: string[]; scene: string | undefined
 }
 
 /** What to do after reading: know the cost, ask, or read on. */
-function Next({ articles }: { articles: { slug: string; title: string; category: string }[] }) {
+function Next({
+  service,
+  articles,
+}: {
+  service: string;
+  articles: { slug: string; title: string; category: string }[];
+}) {
   const steps = [
     { to: "/resources/cost", what: "Work it out", title: "What will it cost?" },
-    { to: "/contact", what: "Ask", title: "Ask the people who clear the cargo" },
+    { to: `/resources/quote/for?service=${service}`, what: "Ask", title: "Get a quote" },
     ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, what: category, title })),
   ];
   return (

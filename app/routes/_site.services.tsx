@@ -24,7 +24,6 @@ import { LowerPart } from "~/components/site/quote-panel";
 import { Title } from "~/components/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { askAbout } from "~/lib/ask-about";
 import { type Service, services } from "~/lib/content.server";
 import { seo } from "~/lib/seo";
 import type { Route } from "./+types/_site.services";
@@ -50,8 +49,8 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
   return (
     <>
       <Title>Our Services</Title>
-      <h1 className="max-w-4xl text-2xl">Our Logistics Expertise</h1>
-      <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">{intro}</p>
+      <h1 className="text-2xl">Our Logistics Expertise</h1>
+      <p className="mt-4 max-w-prose text-lg text-quiet">{intro}</p>
       <div className="mt-8 overflow-hidden rounded-label border border-line">
         <Art name="services-banner" className="-ml-[38%] w-[200%] max-w-none sm:ml-0 sm:w-full" />
       </div>
@@ -124,7 +123,10 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
       <div id={service.id} className="scroll-mt-28 px-4 pt-2 pb-6 sm:px-5">
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
-        <Link to={askAbout(service.title)} className="mt-4 inline-flex min-h-11 items-center font-semibold underline">
+        <Link
+          to={`/resources/quote/for?service=${service.id}`}
+          className="mt-4 inline-flex min-h-11 items-center font-semibold underline"
+        >
           Ask for a quote<span className="sr-only"> for {service.title}</span>
         </Link>
       </div>

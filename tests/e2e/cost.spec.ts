@@ -48,7 +48,7 @@ test("a first-time importer sees what a car costs, line by line, and asks for a 
   if (javaScriptEnabled) await expect(page.getByRole("region", { name: "The estimate" })).toBeFocused();
 
   await page.getByRole("link", { name: "Get a quote for this" }).click();
-  await expect(page.getByLabel("Subject")).toHaveValue("Quote: a car");
+  await expect(page.getByLabel("Service")).toHaveValue("Imports");
   await expect(page.getByLabel("Message")).toHaveValue(/Price: USD 8,000[\s\S]*taxes KES 1,047,076/);
 
   await page.goBack();

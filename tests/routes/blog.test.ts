@@ -199,10 +199,13 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
     page = await visitor.open(`/resources/blog/${slug}`);
   });
 
-  test("ends with what it costs, who to ask, and two other articles that are written", () => {
+  test("ends with what it costs, the quote for its service, and two other articles that are written", () => {
     const [next] = page.all("main aside");
     const links = next?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
-    expect(links.slice(0, 2)).toEqual(["/resources/cost", "/contact"]);
+    expect(links.slice(0, 2)).toEqual([
+      "/resources/cost",
+      expect.stringMatching(/^\/resources\/quote\/for\?service=[a-z-]+$/),
+    ]);
     const others = links.slice(2);
     expect(others).toHaveLength(2);
     const possible = written.filter((one) => one.slug !== slug);
@@ -501,9 +504,9 @@ describe("robots.txt", () => {
     const files = readdirSync(path.join(root, "app/routes")).filter((name) => /^resources\..*\.tsx?$/.test(name));
     const forms = files
       .filter((name) => !name.includes("rss"))
-      .map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(".", "/")}`);
+      .map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);
     expect(forms).toEqual(expect.arrayContaining(["/resources/quote", "/resources/theme"]));
-    const withoutPage = forms.filter((address) => address !== "/resources/quote");
+    const withoutPage = forms.filter((address) => !address.startsWith("/resources/quote"));
     for (const address of withoutPage) expect(mayCrawl(rules, address), address).toBe(false);
     for (const { slug } of articles) expect(mayCrawl(rules, `/resources/blog/${slug}`)).toBe(true);
   });

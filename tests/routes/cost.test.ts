@@ -175,26 +175,29 @@ test.each(["?what=", "?value=<script>alert(1)</script>", "?what=car&what=air", "
 test("a quote is asked for with the answers filled in, which an address alone cannot write", async () => {
   const page = await visitor.open(hrefOf(await ask(car), "Get a quote for this") ?? "");
   expect(page.status).toBe(200);
-  expect(page.h1).toBe("Contact");
-  expect(page.value("subject")).toBe("Quote: a car");
+  expect(page.h1).toBe("Get a Quote");
+  expect(page.all("option[selected]").map(words)).toEqual(["Imports"]);
   const message = page.all("main textarea[name=message]")[0]?.text ?? "";
   for (const said of ["Price: USD 8,000", "Freight: USD 1,200", "Excise duty: 25%", "taxes KES 1,047,076"])
     expect(message).toContain(said);
   expect(page.value("name")).toBe("");
 
-  const forged = await visitor.open("/contact?subject=Pay&message=Send+money&what=car");
+  const forged = await visitor.open("/resources/quote/for?service=Pay&message=Send+money&what=car");
   expect(forged.status).toBe(200);
-  expect(forged.value("subject")).toBe("");
+  expect(forged.all("option[selected]").map(words)).not.toContain("Pay");
   expect(forged.all("main textarea[name=message]")[0]?.text).toBe("");
 });
 
-test("a subject that was emptied stays empty when the request for a quote is refused", async () => {
+test("a message that was emptied stays empty when the request for a quote is refused, which leads back to the estimate", async () => {
   const page = await visitor.open(hrefOf(await ask(car), "Get a quote for this") ?? "");
   const { action, fields } = page.form("Prepare the mail");
-  expect(action).toContain("what=car");
-  const answer = await visitor.post(action, { ...(fields as Record<string, string>), subject: "" });
+  expect(action).toBe("/resources/quote");
+  expect(fields.from).toMatch(/^\/resources\/cost\?.*what=car/);
+  const answer = await visitor.post(action, { ...(fields as Record<string, string>), message: "" });
   expect(answer.status).toBe(400);
-  expect(await answer.text()).not.toContain('value="Quote: a car"');
+  const text = await answer.text();
+  expect(text).not.toContain("Price: USD");
+  expect(text).toContain("what=car");
 });
 
 test.each([

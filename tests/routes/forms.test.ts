@@ -150,23 +150,22 @@ describe("the contact form", () => {
       "Working hours",
       "Write to us",
     ];
-    const places = order.map((said) => page.text.indexOf(said));
+    const places = [page.text.search(/\sEAT/), ...order.map((said) => page.text.indexOf(said))];
+    expect(places).not.toContain(-1);
     expect(places).toEqual([...places].sort((one, other) => one - other));
-    expect(places[0]).toBeGreaterThan(page.text.indexOf(" EAT"));
   });
 
   test("comes before the offices for who brings a subject", async () => {
     const page = await visitor.open("/contact?about=Import+Services");
     expect(page.value("subject")).toBe("Import Services");
-    expect(page.text.indexOf("Write to us")).toBeLessThan(page.text.indexOf("Working hours"));
-    expect(page.text.indexOf("Chat on WhatsApp")).toBeLessThan(page.text.indexOf("Write to us"));
+    expect(page.text).toMatch(/Chat on WhatsApp.*Write to us.*Working hours/s);
   });
 
   test("is refused, or ready, with the result before everything else", async () => {
     const refused = await sendContact({ ...contact, subject: "" });
-    expect(refused.text.indexOf("There is a problem")).toBeLessThan(refused.text.indexOf("Chat on WhatsApp"));
+    expect(refused.text).toMatch(/There is a problem.*Chat on WhatsApp/s);
     const ready = await sendContact(contact);
-    expect(ready.text.indexOf("Your mail is ready to send")).toBeLessThan(ready.text.indexOf("Chat on WhatsApp"));
+    expect(ready.text).toMatch(/Your mail is ready to send.*Chat on WhatsApp/s);
   });
 
   test.each([

@@ -59,13 +59,13 @@ export function useMayMove(): boolean {
 
 /** The same for one thing on the page, which has to be in the viewport with at least this share of its area. */
 export function useMoving(thing: RefObject<Element | null>, share = 0): boolean {
-  const mayMove = useMayMove();
+  const isAllowed = useMayMove();
   const isInView = useInView(thing, { amount: share });
   useEffect(() => {
     countThings(1);
     return () => countThings(-1);
   }, []);
-  return mayMove && isInView;
+  return isAllowed && isInView;
 }
 
 /** The state of the one switch: null where nothing would move anyway, so that there is nothing to switch. */

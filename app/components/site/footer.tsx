@@ -1,20 +1,21 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/lib/content.server";
 import { Button } from "../ui/button";
-import { FloatingChat } from "./chat";
+import { Chat } from "./chat";
 import { useAtDesk, useClientLink } from "./navigation";
+import { OfficePhone } from "./office-phone";
 import { useQuoteLink } from "./quote-panel";
 
-const pages = (client: { to: string; name: string }) => [
+const pages = [
   { to: "/contact", name: "Contact" },
   { to: "/careers", name: "Careers" },
-  client,
+  { to: "/login", name: "Client Login" },
   { to: "/privacy", name: "Privacy Policy" },
   { to: "/terms", name: "Terms of Service" },
   { to: "/legal", name: "Legal Notice" },
   { to: "/additional-info", name: "Additional Info" },
   { to: "/cookie-settings", name: "Cookie Settings" },
-];
+] as const;
 
 const linkLook = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
 
@@ -44,34 +45,32 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
           <Button look="quiet">{lite ? "Show pictures again" : "Lighter pages, text only"}</Button>
         </Form>
       </div>
-      {!atDesk && <FloatingChat phone={company.chat_phone} />}
+      {!atDesk && <Chat phone={company.chat_phone} />}
     </footer>
   );
 }
 
 /** For who works in the portal: whom to call, and the two pages that are asked for there. */
 function Help({ company }: { company: Company }) {
-  const [office] = company.offices;
+  const [contact, , , privacy] = pages;
   return (
     <>
       <p>
         © {company.copyright_year} {company.short_name}
       </p>
-      {office && (
-        <p>
-          {office.name}{" "}
-          <a className={linkLook} href={phoneHref(office.phone)}>
-            {office.phone}
-          </a>
-        </p>
-      )}
-      <Link to="/contact" viewTransition className={linkLook}>
-        Contact
-      </Link>{" "}
-      <Link to="/privacy" viewTransition className={linkLook}>
-        Privacy Policy
-      </Link>
+      <p>
+        {company.offices[0]?.name} <OfficePhone />
+      </p>
+      <PageLink {...contact} /> <PageLink {...privacy} />
     </>
+  );
+}
+
+function PageLink({ to, name }: { to: string; name: string }) {
+  return (
+    <Link to={to} viewTransition className={linkLook}>
+      {name}
+    </Link>
   );
 }
 
@@ -79,7 +78,7 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
   const client = useClientLink(signedIn);
   const quote = useQuoteLink();
   return (
-    <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 border-b border-line px-4 pt-2 sm:gap-x-8 sm:pt-8 lg:grid-cols-4">
+    <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 px-4 pt-2 sm:gap-x-8 sm:pt-8 lg:grid-cols-4">
       <div className="col-span-2 mb-1 flex items-center justify-between gap-4 sm:mb-6 lg:col-span-1 lg:block">
         <div>
           <p className="font-semibold">{company.name}</p>
@@ -90,10 +89,20 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
         </Link>
       </div>
       {company.offices.map((office) => (
-        <address key={office.name} className="not-italic">
-          <p className="font-semibold">{office.name}</p>
+        <address key={office.name} className="col-span-2 not-italic sm:col-span-1">
+          <p className="font-semibold">
+            {office.name}{" "}
+            <a
+              className="ml-2 py-3 font-normal underline decoration-line hover:decoration-action"
+              href={office.map}
+              target="_blank"
+              rel="noreferrer"
+            >
+              Map<span className="sr-only"> of the {office.name}</span>
+            </a>
+          </p>
           <p className="text-quiet">{office.address}</p>
-          <ul className="flex flex-wrap gap-x-4 sm:block">
+          <ul className="flex flex-wrap gap-x-3 sm:block">
             {[
               { to: `mailto:${office.email}`, words: office.email },
               { to: phoneHref(office.phone), words: office.phone },
@@ -104,30 +113,23 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
                 </a>
               </li>
             ))}
-            <li>
-              <a className={linkLook} href={office.map} target="_blank" rel="noreferrer">
-                Map<span className="sr-only"> of the {office.name}</span>
-              </a>
-            </li>
           </ul>
         </address>
       ))}
       <nav aria-label="More pages" className="col-span-2 lg:col-span-1">
         <ul className="flex flex-wrap gap-x-3 sm:gap-x-4 lg:-mt-2.5 lg:columns-2 lg:gap-2 lg:block">
-          {pages(client).map((page) => (
+          {pages.map((page) => (
             <li key={page.to}>
-              <Link to={page.to} viewTransition className={linkLook}>
-                {page.name}
-              </Link>
+              <PageLink {...(page.to === "/login" ? client : page)} />
             </li>
           ))}
         </ul>
       </nav>
       <div className="col-span-2 flex flex-wrap items-center justify-between gap-x-6 lg:col-span-4 lg:pt-4">
-        <ul className="flex flex-wrap gap-x-4">
+        <ul className="flex flex-wrap gap-x-8">
           {company.social.map((page) => (
             <li key={page.name}>
-              <a className={`${linkLook} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
+              <a className={`${linkLook} -mx-4 px-4`} href={page.url} target="_blank" rel="noreferrer">
                 {page.name}
               </a>
             </li>

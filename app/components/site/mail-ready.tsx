@@ -2,17 +2,10 @@ import { Mail } from "lucide";
 import { useEffect, useRef } from "react";
 import { useSiteData } from "~/components/site-data";
 import { Icon } from "~/components/ui/icon";
-import { type MailDraft, mailtoHref } from "~/models/mail-draft";
+import { type MailDraft, mailtoHref, openMail } from "~/models/mail-draft";
 import { focusInView } from "../page-change";
 import { chatHref } from "./chat";
 import { OfficePhone } from "./office-phone";
-
-/** Opens the mail application with a draft, as a press on its link does. */
-export function openMail(draft: MailDraft): void {
-  const link = document.createElement("a");
-  link.href = mailtoHref(draft);
-  link.click();
-}
 
 /**
  * A mail that is ready: open it in the mail application, or send its words another way. With `opens`, script opens the

@@ -3,7 +3,7 @@ import { Form, Link, NavLink, useLocation, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { Button, buttonLook } from "../ui/button";
 import { Bar } from "./bar";
-import { ChatInBar } from "./chat";
+import { Chat } from "./chat";
 import { Disclosure } from "./disclosure";
 import { MotionSwitch } from "./motion-switch";
 import { useQuoteLink } from "./quote-panel";
@@ -79,12 +79,17 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
                 <NavItem to={client.to}>{client.name}</NavItem>
               </ul>
             </nav>
+            {!atDesk && (
+              <Link to="/contact" viewTransition className={`${itemLook} menu-contact`}>
+                Contact
+              </Link>
+            )}{" "}
             {/* The home page begins with it. */}
             {!signedIn && pathname !== "/" && <QuoteButton />}
           </div>
         </Disclosure>
         <div className="flex flex-wrap items-center justify-end gap-0.5 @md:gap-1">
-          {chatPhone && !atDesk && <ChatInBar phone={chatPhone} />}
+          {chatPhone && !atDesk && <Chat phone={chatPhone} inBar />}
           <MotionSwitch />
           <ThemeToggle theme={theme} />
           {signedIn && <SignOut />}

@@ -11,12 +11,16 @@ export function QuoteForm(props: {
   from: string;
   refused?: Refused;
   fetcher?: FetcherWithComponents<unknown>;
+  /** What a page of ours that led here fills in. */
+  begun?: { service: string; message: string } | null;
   /** The h1 of a page that is nothing but this form. */
   heading?: string;
 }) {
-  const { services, from, refused, heading, fetcher } = props;
+  const { services, from, refused, begun, heading, fetcher } = props;
   const Sent = fetcher?.Form ?? Form;
   const [form, fields] = useActionForm("quote", refused, ["name", "email", "phone", "service", "message"]);
+  const service = begun ? { ...fields.service, value: begun.service } : fields.service;
+  const message = begun ? { ...fields.message, value: begun.message } : fields.message;
   return (
     <>
       <FormProblems refused={refused} form={form} />
@@ -26,12 +30,8 @@ export function QuoteForm(props: {
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />
         <Field field={fields.phone} label="Phone" type="tel" autoComplete="tel" />
-        <SelectField field={fields.service} label="Service" options={services} prompt="Choose a service" />
-        <TextField
-          field={fields.message}
-          label="Message"
-          hint="Optional: what, how much, from where, to where, by when"
-        />
+        <SelectField field={service} label="Service" options={services} prompt="Choose a service" />
+        <TextField field={message} label="Message" hint="Optional: what, how much, from where, to where, by when" />
         <SubmitButton pending="Preparing…" sending={fetcher && fetcher.state !== "idle"} className="w-full">
           Prepare the mail
         </SubmitButton>

@@ -2,11 +2,11 @@ import { X } from "lucide";
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import type { MailDraft } from "~/models/mail-draft";
+import { type MailDraft, openMail } from "~/models/mail-draft";
 import type { action } from "~/routes/resources.quote";
 import { CloseLink, Dialog, opensOver, useClose } from "../dialog";
 import { showToast } from "../flash";
-import { MailReady, openMail } from "./mail-ready";
+import { MailReadyLater } from "./mail-ready-later";
 import { QuoteForm } from "./quote-form";
 
 /** A link to the page at `pathname` and `search` with the quote form open over it. */
@@ -93,7 +93,7 @@ export function QuotePanel({ services }: { services: string[] }) {
           </CloseLink>
         </header>
         {sent && (state as { mail?: true } | null)?.mail ? (
-          <MailReady draft={sent} />
+          <MailReadyLater draft={sent} />
         ) : (
           <>
             {sent && (
@@ -101,7 +101,7 @@ export function QuotePanel({ services }: { services: string[] }) {
                 <summary className="inline-flex min-h-11 items-center underline">
                   No mail opened for your last request?
                 </summary>
-                <MailReady draft={sent} />
+                <MailReadyLater draft={sent} />
               </details>
             )}
             <QuoteInPlace services={services} page={page} onSent={setSent} />

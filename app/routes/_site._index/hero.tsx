@@ -2,7 +2,7 @@ import { Form, Link, useLocation } from "react-router";
 import { Field } from "~/components/field";
 import { Flash } from "~/components/flash";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { MailReady } from "~/components/site/mail-ready";
+import { MailReadyLater } from "~/components/site/mail-ready-later";
 import { quoteLink } from "~/components/site/quote-panel";
 import { ButtonLink } from "~/components/ui/button";
 import type { Route } from "./+types/route";
@@ -28,7 +28,7 @@ export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
           <h1 className="mt-2 max-w-xl text-2xl">{taglines[0]}</h1>
           {ready ? (
             <div className="mt-6">
-              <MailReady draft={ready.draft} opens />
+              <MailReadyLater draft={ready.draft} opens />
             </div>
           ) : (
             <>

@@ -8,13 +8,11 @@ import { MailReady } from "~/components/site/mail-ready";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
-import { costRates, home, hours, services, theCompany } from "~/lib/content.server";
-import { dayInEastAfrica } from "~/lib/dates";
+import { home, hours, services, theCompany } from "~/lib/content.server";
 import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
 import { emailAddress, personName } from "~/models/contact";
-import { quoteForCost, readCost } from "~/models/cost.server";
 import { openingAt } from "~/models/hours";
 import { contactDraft } from "~/models/mail-draft";
 import { oneLine, severalLines } from "~/models/text";
@@ -52,15 +50,10 @@ export function loader({ url }: Route.LoaderArgs) {
   );
 }
 
-/**
- * `?what=…`, the search of /resources/cost, begins the form with a request for a quote for that import; `?about=…` with one of
- * our subjects.
- */
-function begunWith(asked: URLSearchParams): { subject: string; message: string } | null {
+/** `?about=…` begins the form with one of our subjects. */
+function begunWith(asked: URLSearchParams): { subject: string } | null {
   const about = asked.get("about");
-  if (about && subjects.has(about)) return { subject: about, message: "" };
-  const cargo = readCost(asked, costRates, dayInEastAfrica(new Date()))?.cargo;
-  return cargo ? quoteForCost(cargo, costRates) : null;
+  return about && subjects.has(about) ? { subject: about } : null;
 }
 
 export async function action({ request }: Route.ActionArgs) {
@@ -101,7 +94,6 @@ function Content({ answer, opening, hours, begun }: ContentProps) {
   const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
   const isFresh = begun && !answer;
   const subject = isFresh ? { ...fields.subject, value: begun.subject } : fields.subject;
-  const message = isFresh ? { ...fields.message, value: begun.message } : fields.message;
   const offices = <Offices key="offices" hours={hours} />;
   return (
     <>
@@ -133,7 +125,7 @@ function Content({ answer, opening, hours, begun }: ContentProps) {
               <Field field={fields.email} label="Email" type="email" autoComplete="email" />
             </div>
             <Field field={subject} label="Subject" autoComplete="off" />
-            <TextField field={message} label="Message" mandatory />
+            <TextField field={fields.message} label="Message" mandatory />
             <SubmitButton pending="Preparing…">Prepare the mail</SubmitButton>
           </Form>
         </section>

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { monthName } from "~/lib/dates";
 import { type Estimate, type Import, KINDS, money } from "~/models/cost";
 import type { CostRates } from "~/models/cost.server";
 
@@ -16,7 +17,7 @@ export function Receipt({ rates, cargo, lines }: ReceiptProps) {
           {cargo && (
             <span className="block">
               {KINDS[cargo.what]}
-              {cargo.registered && `, first registered ${cargo.registered}`}{" "}
+              {cargo.registered && `, first registered ${monthName(cargo.registered)}`}{" "}
             </span>
           )}
           <span className="text-quiet">
@@ -80,11 +81,11 @@ type LineProps = {
 /** Below 768 px the amount stands beside the name, and what says how it came about on a line of its own. */
 function Line({ name, amount, how, from, children }: LineProps) {
   return (
-    <tr className="grid grid-cols-[1fr_auto] gap-x-4 border-t border-line py-2 align-top md:table-row">
+    <tr className="flex flex-wrap justify-between gap-x-4 border-t border-line py-2 align-top md:table-row">
       <th scope="row" className="text-left font-semibold md:w-48 md:py-2 md:pr-4">
         {name}
       </th>
-      <td className="order-last col-span-2 md:py-2 md:pr-4">
+      <td className="order-last w-full md:w-auto md:py-2 md:pr-4">
         {how}{" "}
         {how && (
           <span className="block text-xs text-quiet">

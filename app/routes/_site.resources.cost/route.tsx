@@ -79,7 +79,11 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
           <FirstOfAll rates={rates} what={values.what} cargo={cargo} ruling={ruling} penalty={lines?.penalty} />
           <Receipt rates={rates} cargo={cargo} lines={lines} />
           {cargo && ruling !== "refused" && (
-            <ButtonLink look="action" to={`/contact?${new URLSearchParams(values)}`} className="mt-6 print:hidden">
+            <ButtonLink
+              look="action"
+              to={`/resources/quote/for?${new URLSearchParams(values)}`}
+              className="mt-6 print:hidden"
+            >
               Get a quote for this
             </ButtonLink>
           )}
