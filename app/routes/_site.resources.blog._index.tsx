@@ -78,7 +78,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
 
 function CategoryFilter({ category, categories }: { category: string; categories: string[] }) {
   return (
-    <Form action="/resources/blog" className="flex shrink-0 items-end gap-2">
+    <Form action="/resources/blog" className="flex flex-wrap items-end gap-2">
       <div className="grow">
         <label htmlFor="category" className="block text-sm font-semibold">
           Category

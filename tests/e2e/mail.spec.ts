@@ -86,6 +86,6 @@ test("a message opens the mail application, and the form is empty", async ({ pag
   await expect.poll(() => mails(page)).toMatchObject([{ to: "nairobi@mizigo.example", subject: "Tea & coffee" }]);
   await expect(page.getByRole("region", { name: "Your mail is ready to send" })).toBeFocused();
   for (const field of ["Full Name", "Email", "Subject", "Message"]) {
-    await expect(page.getByLabel(field)).toHaveValue("");
+    await expect(page.getByLabel(field, { exact: true })).toHaveValue("");
   }
 });

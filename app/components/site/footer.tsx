@@ -126,10 +126,10 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
         </ul>
       </nav>
       <div className="col-span-2 flex flex-wrap items-center justify-between gap-x-6 lg:col-span-4 lg:pt-4">
-        <ul className="flex flex-wrap gap-x-8">
+        <ul className="flex flex-wrap gap-x-4">
           {company.social.map((page) => (
             <li key={page.name}>
-              <a className={`${linkLook} -mx-4 px-4`} href={page.url} target="_blank" rel="noreferrer">
+              <a className={`${linkLook} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
                 {page.name}
               </a>
             </li>
