@@ -126,6 +126,35 @@ test("a toast ends by Escape, by its button and by a swipe to the right, and F8 
   });
 });
 
+test("a toast that is pressed again on its way out, or closed while nothing has the focus, leaves nothing behind", async ({
+  page,
+}) => {
+  await page.goto("/login");
+  await scriptReady(page);
+  const show = () => page.getByRole("button", { name: "Forgot password?" }).click();
+  const blur = () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  await show();
+  await expect(toast(page)).toBeVisible();
+  const close = toast(page).getByRole("button", { name: "Close" });
+  const box = await close.boundingBox();
+  if (!box) throw new Error("no toast to close");
+  await blur();
+  await close.click();
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 + 3, box.y + box.height / 2);
+  await page.mouse.up();
+  await expect(toast(page)).toHaveCount(0);
+  await expect(page.getByRole("main")).toBeFocused();
+  await page.mouse.move(5, 300);
+
+  await page.clock.install();
+  await show();
+  await expect(toast(page)).toBeVisible();
+  await blur();
+  await page.clock.runFor(5300);
+  await expect(toast(page)).toHaveCount(0);
+});
+
 test("a toast of script is heard once", async ({ page }) => {
   await listen(page);
   await page.clock.install();
