@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "@react-router/dev/config";
 import { manifestFile, webManifest } from "./app/lib/manifest.build.ts";
+import { serviceWorker, workerFile } from "./app/lib/worker.build.ts";
 import { checkStylesheet } from "./app/server/web/critical-css.ts";
 import { compress, compressFolder } from "./app/server/web/static-files.ts";
 
@@ -9,12 +11,16 @@ const client = path.join(import.meta.dirname, "build/client");
 
 export default {
   ssr: true,
-  buildEnd: () => {
+  buildEnd: async () => {
     const files = readdirSync(path.join(client, "assets")).filter((file) => file.endsWith(".css"));
     // In the order of a page: that of every page first.
     const sheets = files.sort((one, other) => Number(other.startsWith("root-")) - Number(one.startsWith("root-")));
     checkStylesheet(sheets.map((file) => readFileSync(path.join(client, "assets", file), "utf8")).join(""));
     slimRoutes();
+    const build = createHash("sha256")
+      .update(readdirSync(path.join(client, "assets")).join())
+      .digest("hex");
+    writeFileSync(path.join(client, workerFile), await serviceWorker(build.slice(0, 8)));
     compressFolder(client);
     // Last of all: app/server/start/build.ts knows by it that a build is whole.
     writeFileSync(path.join(client, manifestFile), webManifest());

@@ -13,11 +13,13 @@ import { isLost, noAnswer } from "~/lib/connection";
 import type { Lost as PartLost } from "~/lib/load-again";
 import { showToast } from "./flash";
 
-let router: NonNullable<ContextType<typeof RouterContext>>["router"];
+/** The router of this document, set by Page. */
+export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
 /** Index of the page in view in the tab's history. */
 let entry: number;
 let isReturning = false;
-let losses = 0;
+/** How many requests of the router got no answer. */
+export let losses = 0;
 /** How long to wait before revalidating again, in milliseconds. */
 const pause = 2000;
 

@@ -37,6 +37,15 @@ export default function ToastRegion() {
   const cameFrom = useRef<HTMLElement>(null);
   const announcement = useAnnouncement(current, list);
   useEffect(toastsAreReady, []);
+  // What else a page needs when it is idle comes after it.
+  useEffect(
+    () =>
+      void import("./no-line").then(
+        ({ begin }) => begin(),
+        () => {},
+      ),
+    [],
+  );
   useWaiting(waiting);
   useReached(current, waiting);
   useEffect(() => atSignOut(forgetWaiting), []);

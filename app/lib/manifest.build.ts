@@ -15,8 +15,10 @@ export function webManifest(): string {
   return JSON.stringify({
     name,
     short_name,
+    id: "/",
+    scope: "/",
     start_url: "/",
-    display: "browser",
+    display: "standalone",
     background_color: colour,
     theme_color: colour,
     icons: [

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import mime from "mime-types";
+import { workerFile } from "../../lib/worker.build.ts";
 import { bestBrotli, type Stored } from "./kept-answer.ts";
 
 const endings = { br: ".br", gzip: ".gz" } as const;
@@ -38,15 +39,20 @@ export function readFiles(folder: string): ReadonlyMap<string, Stored> {
         etag: createHash("sha256").update(identity).digest("base64url").slice(0, 22),
         headers: {
           "content-type": mime.contentType(path.extname(file)) || "application/octet-stream",
-          "cache-control": address.startsWith("/assets/")
-            ? "public, max-age=31536000, immutable"
-            : "public, max-age=3600",
+          ...lasting(address),
         },
         bodies: { identity, br: copy(endings.br), gzip: copy(endings.gzip) },
       };
       return [address, stored];
     }),
   );
+}
+
+/** How long browsers keep a file. The service worker is asked for each time, and may reach this site alone. */
+function lasting(address: string): Record<string, string> {
+  if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
+  if (address !== `/${workerFile}`) return { "cache-control": "public, max-age=3600" };
+  return { "cache-control": "no-cache", "content-security-policy": "default-src 'none'; connect-src 'self'" };
 }
 
 function filesIn(folder: string): string[] {

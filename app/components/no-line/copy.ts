@@ -1,0 +1,95 @@
+/** The copy of a page that is shown when there is no connection: its words and its looks, and nothing that needs more. */
+
+import { eastAfricaTime } from "~/lib/dates";
+import { keptFile } from "~/lib/kept-pages";
+
+export type Copy = { html: string; name: string; files: string[] };
+
+const closed = "Closed until there is a connection.";
+
+/** What a copy has no use for, or must not show again. */
+const left =
+  "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], .toasts, .splash, .loading, .streaks";
+
+/**
+ * A copy of the document as it stands, with the time: without script, toasts and dialogs, without what was typed, its forms
+ * closed with the reason. `files` are the addresses of its styles and drawings; in the copy they are those of the cache.
+ */
+export function copyOf(document: Document, now: Date): Copy {
+  const copy = cleaned(document);
+  const main = mainOf(copy);
+  for (const form of main.querySelectorAll("form")) form.before(said(copy, closed, "text-sm text-quiet print:hidden"));
+  main.prepend(lineOf(copy, now));
+  const name = main.querySelector("h1")?.innerHTML ?? "";
+  return { ...finished(copy), name };
+}
+
+/** The page that says that the one asked for was not kept, in the looks of this one. The worker puts in which pages are. */
+export function noPageOf(document: Document, phone: string | undefined): Copy {
+  const copy = cleaned(document);
+  const call = phone
+    ? `<p class="mb-6">Call the head office: <a class="inline-flex min-h-11 items-center underline" href="tel:${phone.replaceAll(" ", "")}">${phone}</a></p>`
+    : "";
+  for (const link of copy.querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
+  copy.title = copy.title.replace(/^.*(?= · )/, "No connection");
+  mainOf(copy).innerHTML = `<h1 class="text-xl">No connection</h1>
+<p class="mt-2 mb-6 max-w-prose">This page was not kept on this device. It opens as soon as there is a connection.</p>
+<p class="mb-6"><a href="" class="${button}">Try again</a></p>
+${call}
+<section aria-labelledby="kept-pages" class="hidden has-[li]:block"><h2 id="kept-pages" class="text-lg">Pages kept on this device</h2>
+<ul class="*:py-3 [&_a]:underline"><!--pages--></ul></section>`;
+  return { ...finished(copy), name: "" };
+}
+
+const button =
+  "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold no-underline px-4 bg-action text-on-action border-action";
+
+/** The document without what is left out, and with nothing in it that can be pressed but links. */
+function cleaned(document: Document): Document {
+  // In a document of its own nothing is loaded or run.
+  const copy = document.implementation.createHTMLDocument();
+  copy.replaceChild(copy.importNode(document.documentElement, true), copy.documentElement);
+  for (const element of copy.querySelectorAll(left)) element.remove();
+  for (const element of copy.querySelectorAll("[inert]")) element.removeAttribute("inert");
+  for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
+  for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
+  for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
+  for (const field of copy.querySelectorAll("input")) field.removeAttribute("value");
+  for (const field of copy.querySelectorAll("textarea")) field.textContent = "";
+  for (const element of copy.querySelectorAll("form, button")) element.setAttribute("inert", "");
+  for (const form of copy.querySelectorAll("form")) form.classList.add("opacity-60");
+  return copy;
+}
+
+function mainOf(copy: Document): HTMLElement {
+  return copy.querySelector("main") ?? copy.body;
+}
+
+/** The line above a copy; the worker chooses between the time alone and the time with its day. */
+function lineOf(copy: Document, now: Date): HTMLElement {
+  const line = said(copy, "", "mb-8 border-l-4 border-needs-you pl-4");
+  const iso = now.toISOString();
+  const choice = `${iso}|${eastAfricaTime(iso).split(", ")[1]}|${eastAfricaTime(iso)}`;
+  line.append("No connection. This page is from ", copy.createComment(choice), ".");
+  line.setAttribute("role", "status");
+  return line;
+}
+
+function said(copy: Document, words: string, className: string): HTMLElement {
+  const line = copy.createElement("p");
+  line.className = className;
+  line.textContent = words;
+  return line;
+}
+
+/** The HTML, with the addresses of its files those of the cache. */
+function finished(copy: Document): Pick<Copy, "html" | "files"> {
+  const files = new Set<string>();
+  for (const element of copy.querySelectorAll("link[rel=stylesheet], use[href^='/']")) {
+    const [address = "", part] = (element.getAttribute("href") ?? "").split("#");
+    files.add(address);
+    element.setAttribute("href", `${address}${keptFile}${part ? `#${part}` : ""}`);
+    element.removeAttribute("media");
+  }
+  return { html: `<!DOCTYPE html>${copy.documentElement.outerHTML}`, files: [...files] };
+}

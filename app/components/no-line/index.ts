@@ -1,0 +1,36 @@
+/** What a page does for when the connection is lost. Imported when the browser is idle. */
+import { router } from "../lost-connection";
+import type { SiteData } from "../site-data";
+import { goOn } from "./go-on";
+import { keep } from "./keep";
+
+/** How long a page has to stand before it is kept, in milliseconds: what follows its arrival is over then. */
+const settled = 1500;
+
+let isBegun = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Begins, once in a document. */
+export function begin(): void {
+  if (isBegun || !import.meta.env.PROD) return;
+  isBegun = true;
+  goOn();
+  router.subscribe(keepSoon);
+  keepSoon();
+}
+
+function keepSoon(): void {
+  clearTimeout(timer);
+  timer = setTimeout(keepNow, settled);
+}
+
+function keepNow(): void {
+  const { navigation, revalidation, errors, actionData, loaderData } = router.state;
+  const site = loaderData.root as SiteData | undefined;
+  if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
+  const loaded = Object.values(loaderData) as { person?: string; toast?: object | null }[];
+  const person = loaded.find((data) => data?.person)?.person ?? "";
+  // A page in trouble says so in a toast of its own; that of the root is about what went before.
+  const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
+  keep({ site, person, isWhole }).catch(() => {});
+}

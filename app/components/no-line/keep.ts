@@ -1,0 +1,103 @@
+/** Keeps the pages that a person has seen, for when there is no connection: no request but for the worker itself. */
+
+import { caps, keptAs, keptFile, longest, mayKeep, caches as names, noPage } from "~/lib/kept-pages";
+import { atSignOut } from "~/lib/signed-out";
+import type { SiteData } from "../site-data";
+import { type Copy, copyOf, noPageOf } from "./copy";
+
+/** How many styles and drawings are kept. */
+const mostFiles = 60;
+
+/** Counts sign-outs: what was begun before one is not written after it. */
+let signOuts = 0;
+atSignOut(() => {
+  signOuts += 1;
+  void forget(names.own).catch(() => {});
+});
+
+/** What a page knows of itself and of who sees it. */
+export type Seen = { site: SiteData; person: string; isWhole: boolean };
+
+/**
+ * Keeps the page in view, and registers the worker that shows it; where pages are not to be kept, ends both. Rejects where the
+ * browser refuses storage or has no more.
+ */
+export async function keep({ site, person, isWhole }: Seen): Promise<void> {
+  if (!("serviceWorker" in navigator) || !("caches" in window)) return;
+  if (!mayKeep(document.cookie)) return end();
+  const { pathname, search } = location;
+  if (pathname.startsWith("/desk")) return;
+  if (!site.signedIn) await forget(names.own);
+  const begun = signOuts;
+  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
+  await navigator.serviceWorker.ready;
+  const name = site.signedIn ? await ownCache(person) : names.open;
+  const kind = keptAs(pathname, search);
+  if (!name || begun !== signOuts) return;
+  const cache = await caches.open(name);
+  await write(cache, noPage, noPageOf(document, site.company.offices[0]?.phone));
+  if (kind && isWhole && (kind === "public" || person)) {
+    await write(cache, pathname + search, copyOf(document, new Date()));
+    await shorten(cache);
+  }
+  if (begun !== signOuts) await forget(names.own);
+}
+
+/** The name of the cache of an account: a mark of it that tells nothing of it. Those of all others are deleted. */
+async function ownCache(person: string): Promise<string | null> {
+  const known = (await caches.keys()).filter((name) => name.startsWith(names.own));
+  // A public page does not know whose session it is.
+  if (!person) return known[0] ?? null;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(person));
+  const own = names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  for (const name of known) if (name !== own) await caches.delete(name);
+  return own;
+}
+
+/** Deletes the caches whose names begin so. */
+async function forget(beginning: string): Promise<void> {
+  for (const name of await caches.keys()) if (name.startsWith(beginning)) await caches.delete(name);
+}
+
+/** Nothing is kept, and no worker is left. */
+async function end(): Promise<void> {
+  await forget("");
+  await (await navigator.serviceWorker.getRegistration())?.unregister();
+}
+
+async function write(cache: Cache, address: string, { html, name, files }: Copy): Promise<void> {
+  await keepFiles(files);
+  const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
+  // In the order of the last visit: what was put first is deleted first.
+  await cache.delete(address);
+  await cache.put(address, new Response(html, { headers }));
+}
+
+/** Takes what the page has loaded from the browser's own cache. */
+async function keepFiles(files: string[]): Promise<void> {
+  const cache = await caches.open(names.files);
+  for (const file of files) {
+    const isLoaded = performance.getEntriesByName(new URL(file, location.href).href).length > 0;
+    if (!isLoaded || (await cache.match(file + keptFile))) continue;
+    const answer = await fetch(file, { cache: "force-cache" });
+    const type = answer.headers.get("Content-Type") ?? "";
+    if (answer.ok) {
+      const headers = { "Content-Type": type, time: `${Date.now()}` };
+      await cache.put(file + keptFile, new Response(await answer.blob(), { headers }));
+    }
+  }
+  for (const old of (await cache.keys()).slice(0, -mostFiles)) await cache.delete(old);
+}
+
+/** Deletes what is too old and too much of a cache. */
+async function shorten(cache: Cache): Promise<void> {
+  const left: Record<keyof typeof caps, number> = { ...caps };
+  for (const request of [...(await cache.keys())].reverse()) {
+    const { pathname, search } = new URL(request.url);
+    const kind = keptAs(pathname, search);
+    if (!kind) continue;
+    left[kind] -= 1;
+    const time = Number((await cache.match(request))?.headers.get("time"));
+    if (left[kind] < 0 || Date.now() - time > longest) await cache.delete(request);
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { endsAccount, isDoor, keptAs, mayKeep } from "./kept-pages.ts";
+
+const id = "5b000000-0000-4000-8000-00000000000a";
+
+test.each([
+  ["/", "public"],
+  ["/services", "public"],
+  ["/resources/cost", "public"],
+  ["/resources/blog/importing-a-car-to-kenya", "public"],
+  ["/cookie-settings", "public"],
+  ["/portal", "portal"],
+  ["/portal?q=tea&stage=&turn=client&page=2", "portal"],
+  [`/portal/${id}`, "portal"],
+  [`/portal/${id}?page=2`, "portal"],
+])("%s is kept as a page of the %s kind", (address, kind) => {
+  const { pathname, search } = new URL(address, "https://site.example");
+  expect(keptAs(pathname, search)).toBe(kind);
+});
+
+test.each([
+  "/portal/2fa",
+  `/portal/2fa/${id}`,
+  "/portal/new",
+  "/portal/account",
+  "/portal/session",
+  `/portal/${id}/share`,
+  `/portal/${id}/change`,
+  `/portal/${id}/print`,
+  `/portal/${id}/documents/${id}`,
+  `/portal/${id.toUpperCase()}x`,
+  "/portal?token=x",
+  "/portal?quote",
+  "/portal/",
+  "/login",
+  "/login/verify",
+  "/signup",
+  "/auth/password?token=x",
+  "/auth/confirm",
+  "/s/abcdef",
+  "/notices?token=x",
+  "/desk",
+  "/desk/shipments",
+  `/desk/clients/${id}`,
+  "/resources/cost?what=car&value=8000",
+  "/contact?subject=x",
+  "/about?quote",
+  "/about/",
+  "/resources/quote",
+  "/resources/blog/rss.xml",
+  "/no-such-page",
+  "/worker.js",
+])("%s is kept nowhere", (address) => {
+  const { pathname, search } = new URL(address, "https://site.example");
+  expect(keptAs(pathname, search)).toBeNull();
+});
+
+test("nothing is kept on a shared computer, or where it is switched off, whatever else the browser keeps", () => {
+  expect(["", "theme=x", "__Host-offline=on; lite=0", "xshared=1", "shared=10"].map(mayKeep)).not.toContain(false);
+  for (const cookies of ["shared=1", "a=b; __Host-shared=1", "offline=off; a=b", "__Host-offline=off"])
+    expect(mayKeep(cookies), cookies).toBe(false);
+});
+
+test("every form that changes how an account opens ends what was kept for it, by script and without", () => {
+  for (const path of [
+    "/login",
+    "/login.data",
+    "/login/verify",
+    "/signup.data",
+    "/auth/password",
+    "/portal/sign-out.data",
+    "/portal/account",
+    "/portal/2fa.data",
+    `/portal/2fa/${id}`,
+  ])
+    expect(endsAccount(path), path).toBe(true);
+  for (const path of [`/portal/${id}`, "/portal/new.data", "/contact", "/resources/theme"])
+    expect(endsAccount(path), path).toBe(false);
+  expect(["/login", "/login/verify", "/signup", "/portal", "/"].map(isDoor)).toEqual([true, true, true, false, false]);
+});

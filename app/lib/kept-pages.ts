@@ -1,0 +1,56 @@
+/**
+ * What a browser keeps for when there is no connection: which pages, and what ends that. Read by the page that makes the
+ * copies (components/no-line) and by the service worker that shows them (app/worker).
+ */
+
+/** How many pages of the portal are kept, the last ones, and how many public ones. */
+export const caps = { portal: 20, public: 40 } as const;
+
+/** For how long at most, in milliseconds: 30 days, as a session lasts without a visit. */
+export const longest = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * The caches. `own` begins the name of what was kept while somebody was signed in, a mark of the account follows; `open` is
+ * what was kept while nobody was; `files` the styles and drawings of both. The number is of the form of what is kept: a
+ * worker deletes every cache of another one.
+ */
+export const caches = { form: "kept1-", own: "kept1-account-", open: "kept1-open", files: "kept1-files" } as const;
+
+/** The address, in the caches of pages, of the page that says that the one asked for was not kept. */
+export const noPage = "/worker.js?no-page";
+
+/** What is asked for with this query is answered from the cache alone: the files of a kept page. */
+export const keptFile = "?kept";
+
+const publicPages =
+  /^\/(services|about|contact|careers|privacy|terms|legal|additional-info|cookie-settings|resources\/(cost|faq|feeds|blog(\/[a-z0-9-]+)?))?$/;
+const portalPages = /^\/portal(\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
+/** The filter of the list, as the portal writes it; what is typed into a public page's address is kept nowhere. */
+const filter = /^(\?(q|stage|turn|page)=[^&]*(&(q|stage|turn|page)=[^&]*)*)?$/;
+
+/**
+ * Whether a page is kept, and as what. Only what is named here is: no secret, no shared link, no page of forms alone, nothing
+ * of the desk.
+ */
+export function keptAs(pathname: string, search: string): keyof typeof caps | null {
+  if (publicPages.test(pathname)) return search === "" ? "public" : null;
+  return portalPages.test(pathname) && filter.test(search) ? "portal" : null;
+}
+
+/** Whether pages may be kept, by the cookies that script can read: not on a shared computer, not where it is switched off. */
+export function mayKeep(cookies: string): boolean {
+  return !/(^|; )(__Host-)?(shared=1|offline=off)(;|$)/.test(cookies);
+}
+
+/**
+ * Forms, as the browser or script sends them, that change who opens an account here or how: what was kept for it goes, whatever
+ * they are answered.
+ */
+export function endsAccount(pathname: string): boolean {
+  return /^\/(login|signup|auth\/|portal\/(sign-out|account|2fa))/.test(pathname);
+}
+
+/** Pages that only who is signed out gets to see. */
+export function isDoor(pathname: string): boolean {
+  return /^\/(login|signup)/.test(pathname);
+}

@@ -1,0 +1,170 @@
+/**
+ * The service worker, at /worker.js: where a page gets no answer, the copy that the browser kept of it. Copies are made by the
+ * pages themselves (components/no-line), ready to be shown.
+ */
+import * as kept from "../lib/kept-pages.ts";
+
+type FetchEvent = Event & {
+  request: Request;
+  resultingClientId: string;
+  preloadResponse?: Promise<Response | undefined>;
+  respondWith: (answer: Promise<Response>) => void;
+  waitUntil: (work: Promise<unknown>) => void;
+};
+type Worker = {
+  skipWaiting: () => Promise<void>;
+  clients: { claim: () => Promise<void>; get: (id: string) => Promise<Pick<MessagePort, "postMessage"> | undefined> };
+  registration: ServiceWorkerRegistration;
+};
+const { clients, registration, skipWaiting } = self as unknown as Worker;
+
+/** Put in by the build: what a build is known by, the script of a kept page, and its hash. */
+declare const __BUILD__: string;
+declare const __AGAIN__: string;
+declare const __HASH__: string;
+
+/** How long a page may be silent before its copy is shown, in milliseconds. */
+const patience = 5000;
+const day = 24 * 60 * 60 * 1000;
+
+/** Answers that were too late for their page: the next request for it gets them. */
+const late = new Map<string, Promise<Response>>();
+/** The page that a page waited for in vain already: its copy is shown at once if the line fails again. */
+let hurried: unknown;
+
+self.addEventListener("install", () => skipWaiting.call(self));
+self.addEventListener("activate", (event) => (event as FetchEvent).waitUntil(begin()));
+self.addEventListener("message", ({ data }) => {
+  hurried = data;
+});
+self.addEventListener("fetch", (event) => {
+  const { request, respondWith, waitUntil } = event as FetchEvent;
+  const { origin, pathname, search } = new URL(request.url);
+  if (origin !== location.origin) return;
+  if (request.method === "POST") {
+    if (pathname === "/resources/lite") waitUntil.call(event, end());
+    else if (kept.endsAccount(pathname)) waitUntil.call(event, forget(kept.caches.own));
+  } else if (request.method !== "GET") return;
+  else if (request.mode === "navigate") respondWith.call(event, answer(event as FetchEvent, pathname, search));
+  else if (search === kept.keptFile)
+    respondWith.call(
+      event,
+      find(pathname + search).then((file) => file ?? Response.error()),
+    );
+});
+
+/** A worker that has taken over: nothing of another form is left, and a page is asked for while the worker starts. */
+async function begin(): Promise<void> {
+  for (const name of await caches.keys()) if (!name.startsWith(kept.caches.form)) await caches.delete(name);
+  await clients.claim();
+  await registration.navigationPreload?.enable();
+}
+
+/** Deletes the caches whose names begin so. */
+async function forget(beginning: string): Promise<void> {
+  late.clear();
+  for (const name of await caches.keys()) if (name.startsWith(beginning)) await caches.delete(name);
+}
+
+/** Nothing is kept any more, and no worker is left. */
+async function end(): Promise<void> {
+  await forget("");
+  await registration.unregister();
+}
+
+/** What was kept for an address, of the account first; nothing that is too old. */
+async function find(address: string): Promise<Response | undefined> {
+  for (const name of (await caches.keys()).sort()) {
+    const copy = await (await caches.open(name)).match(address, { ignoreVary: true });
+    if (copy && ageOf(copy) < kept.longest) return copy;
+  }
+  return undefined;
+}
+
+const ageOf = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
+
+/** The answer of the network; where there is none, or none in time, what was kept. */
+async function answer(event: FetchEvent, pathname: string, search: string): Promise<Response> {
+  const address = pathname + search;
+  const wait = hurried === address ? 0 : patience;
+  hurried = null;
+  const fresh = Promise.resolve(event.preloadResponse).then((loaded) => loaded ?? fetch(event.request));
+  const asked = Promise.race([late.get(address) ?? fresh, fresh]);
+  late.delete(address);
+  const silence = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
+  const network = asked.catch(() => null);
+  const copy = find(address);
+  const come = (await Promise.race([network, silence])) ?? ((await copy) ? null : await network);
+  if (come) {
+    if (come.ok && kept.isDoor(pathname)) event.waitUntil(forget(kept.caches.own));
+    event.waitUntil(check());
+    return come;
+  }
+  event.waitUntil(tellLater(event, address, asked));
+  const found = await copy;
+  if (found) return shown(await found.text(), 200);
+  const page = await find(kept.noPage);
+  return page ? shown((await page.text()).replace("<!--pages-->", await listed()), 503) : Response.error();
+}
+
+/** Tells a kept page when the answer that it stands for came after all: it loads again, and gets that one. */
+async function tellLater({ resultingClientId }: FetchEvent, address: string, asked: Promise<Response>): Promise<void> {
+  late.set(address, asked);
+  try {
+    await asked;
+    setTimeout(() => late.get(address) === asked && late.delete(address), 30_000);
+    (await clients.get(resultingClientId))?.postMessage("");
+  } catch {
+    if (late.get(address) === asked) late.delete(address);
+  }
+}
+
+/** Links to the pages that are kept, the newest first. */
+async function listed(): Promise<string> {
+  const found = new Map<string, { name: string; time: number }>();
+  for (const name of (await caches.keys()).sort()) {
+    const cache = await caches.open(name);
+    const copies = await cache.matchAll();
+    for (const [at, { url }] of (await cache.keys()).entries()) {
+      const { pathname, search } = new URL(url);
+      const copy = copies[at];
+      const title = copy?.headers.get("name");
+      if (copy && title && ageOf(copy) < kept.longest && !found.has(pathname + search))
+        found.set(pathname + search, { name: decodeURIComponent(title), time: ageOf(copy) });
+    }
+  }
+  return [...found]
+    .sort(([, one], [, other]) => one.time - other.time)
+    .map(([address, { name }]) => `<li><a href="${address.replaceAll("&", "&amp;")}">${name}</a></li>`)
+    .join("");
+}
+
+/** A kept page as it is shown: its time with the day when that is not today's, and with the script that ends it. */
+function shown(html: string, status: number): Response {
+  const text = html.replace(/<!--(\S+)\|(.*?)\|(.*?)-->/, (_, made, time, day) =>
+    dayOf(Date.parse(made)) === dayOf(Date.now()) ? time : day,
+  );
+  return new Response(`${text}<script>${__AGAIN__}</script>`, {
+    status,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "no-store",
+      "Referrer-Policy": "strict-origin-when-cross-origin",
+      "X-Content-Type-Options": "nosniff",
+      "Content-Security-Policy": `default-src 'none'; script-src '${__HASH__}'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
+    },
+  });
+}
+
+/** The number of the day in East Africa (UTC+3) at a moment in milliseconds. */
+const dayOf = (time: number) => Math.floor((time + 3 * 3_600_000) / day);
+
+/** Once a day: where the site has no worker any more, this one ends. */
+async function check(): Promise<void> {
+  const cache = await caches.open(kept.caches.files);
+  const last = await cache.match("/worker.js");
+  if (last && ageOf(last) < day) return;
+  const { status } = await fetch("/worker.js", { cache: "no-cache" });
+  if (status === 404) await end();
+  else await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
+}
