@@ -61,7 +61,7 @@ function partLost(event: Event): void {
  */
 async function lose(): Promise<void> {
   losses += 1;
-  showToast(noAnswer());
+  showToast(noAnswer(isLeaving() && !router.state.navigation.formMethod));
   if (!isLeaving()) return;
   const { location } = router.state;
   const { pathname, search, state } = location;

@@ -12,8 +12,11 @@ import { type Refusal, refusalOfThrown } from "./refusal.server.ts";
 /** What a form says of itself besides its fields; see models/desk-act.server.ts. */
 export type Sent = { seen?: number; request?: string };
 
-/** The toast that follows an act, and where it leads: another page, or a place `at` on the same one, such as "#payments". */
-export type Acted = { toast: string; to?: string; at?: string };
+/**
+ * The toast that follows an act, and where it leads: another page, or a place `at` on the same one, such as "#payments";
+ * `cookie` is a Set-Cookie that goes with it.
+ */
+export type Acted = { toast: string; to?: string; at?: string; cookie?: string };
 
 /** One form of a page: its schema, and what it does for who sends it. */
 export type FormOfPage<Who = AtDesk> = {
@@ -88,7 +91,9 @@ export async function answerFormOf<Who>(
     return refuse(submission.reply({ hideFields, fieldErrors }), reason ? notDone(reason) : undefined, status, again);
   }
   const place = outcome.to ?? `${page}${outcome.at ?? ""}`;
-  return redirectWithFlash(context, place, { title: outcome.toast, variant: "default" });
+  const response = redirectWithFlash(context, place, { title: outcome.toast, variant: "default" });
+  if (outcome.cookie) response.headers.append("Set-Cookie", outcome.cookie);
+  return response;
 }
 
 const notDone = (why: string | undefined) => failure("Not done", why);

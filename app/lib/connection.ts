@@ -24,11 +24,14 @@ export async function keepTyped<Answer>(serverAction: () => Promise<Answer>) {
   }
 }
 
-/** For a lost request other than a form. A new object each time: the same one is shown only once. */
-export function noAnswer(): Toast {
+/**
+ * For a lost request other than a form; `goesOn` for a link, which is followed once there is a connection
+ * (components/no-line/go-on.ts). A new object each time: the same one is shown only once.
+ */
+export function noAnswer(goesOn: boolean): Toast {
   return {
     title: "No answer",
-    description: "The connection was lost before an answer came. This page stays as it was: try again.",
+    description: `The connection was lost before an answer came. This page stays as it was${goesOn ? ", and goes on by itself" : ": try again"}.`,
     variant: "destructive",
   };
 }

@@ -39,6 +39,11 @@ export function setCookie(name: string, value: string, maxAge?: number): string 
   return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), maxAge });
 }
 
+/** The same for a choice that script follows too, and that tells nothing of the person. */
+export function setReadableCookie(name: string, value: string, maxAge?: number): string {
+  return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), httpOnly: false, maxAge });
+}
+
 /** The name of the session cookie. */
 export function sessionCookieName(): string {
   return cookieName("session");

@@ -11,7 +11,7 @@ import {
   hasMark,
   isOfSession,
   sessionCookieName,
-  setCookie,
+  setReadableCookie,
 } from "./cookies.server.ts";
 import type { Database } from "./database.ts";
 import { type BackendAccess, deadlines, env } from "./env.server.ts";
@@ -42,9 +42,9 @@ export function isShared(request: Request): boolean {
   return hasMark(request, sharedCookie);
 }
 
-/** A cookie of the browser session that remembers the answer. */
+/** A cookie of the browser session that remembers the answer. Script reads it too: no page is kept on a shared computer. */
 export function rememberShared(shared: boolean): string {
-  return shared ? setCookie(sharedCookie, "1") : setCookie(sharedCookie, "", 0);
+  return shared ? setReadableCookie(sharedCookie, "1") : setReadableCookie(sharedCookie, "", 0);
 }
 
 /** Whether the answer removes the session's cookies, whatever @supabase/ssr sets meanwhile. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Acted, type Failed, type FormOfPage, formOf } from "../lib/act-form.server.ts";
 import { theLetterhead } from "../lib/content.server.ts";
 import type { Limits } from "../lib/limits.server.ts";
+import { pagesCookie } from "../lib/offline.server.ts";
 import type { Client } from "../lib/session.server.ts";
 import { companyBackend } from "../lib/supabase.server.ts";
 import { clientPassword, Login, newPassword } from "./account.ts";
@@ -54,6 +55,11 @@ export function accountForms(client: Client, limits: Limits): Readonly<Record<st
         return refused ?? { toast: wanted ? "You get these mails" : "You get no more of these mails" };
       }),
     ),
+    // A choice of this browser alone: nothing of the account changes.
+    pages: formOf(z.object({ kept: z.literal("yes").optional() }), async (_who: Client, { kept }) => ({
+      toast: kept ? "Pages are kept on this device" : "No pages are kept on this device",
+      cookie: pagesCookie(kept === "yes"),
+    })),
     elsewhere: formOf(z.object({}), async (who: Client) => {
       const refused = await signOutElsewhere(who);
       return refused ?? { toast: "Every other device is signed out" };

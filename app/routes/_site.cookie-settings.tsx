@@ -85,6 +85,7 @@ const kept = [
   { name: "reminded", time: "Until the browser closes", text: "That you were reminded of the second factor." },
   { name: "known", time: "A year", text: "That you logged in here: wrong attempts of others do not lock you out." },
   { name: "kept", time: "A minute", text: "Finds out whether your browser keeps cookies when a login did not last." },
+  { name: "offline", time: "A year", text: "That no pages are to be kept here, if you switched that off." },
   { name: "cookieSettings", time: "A year", text: "Your choices on this page." },
 ] as const;
 
@@ -159,6 +160,12 @@ function Kept() {
           </li>
         ))}
       </ul>
+      <h3 className="mt-6 font-semibold">Pages for when there is no connection</h3>
+      <p className="mt-1 text-sm">
+        With script, your browser keeps the public pages that you have seen, and the last twenty of the portal until you
+        sign out; each for 30 days at most, and on no shared computer. They stay on this device. Your account in the
+        portal switches it off, and lighter pages keep none.
+      </p>
     </section>
   );
 }

@@ -28,8 +28,8 @@ export async function action({ request, context }: Route.ActionArgs) {
         failure("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
       )
     : redirectWithFlash(context, "/login", { title: "You are signed out", variant: "default" });
-  // On a shared computer, Back must not show cached pages.
-  if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache"');
+  // On a shared computer, Back must not show cached pages, and nothing stays that was kept before it was said to be one.
+  if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache", "storage"');
   return response;
 }
 

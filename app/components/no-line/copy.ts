@@ -18,7 +18,8 @@ const left =
 export function copyOf(document: Document, now: Date): Copy {
   const copy = cleaned(document);
   const main = mainOf(copy);
-  for (const form of main.querySelectorAll("form")) form.before(said(copy, closed, "text-sm text-quiet print:hidden"));
+  for (const form of main.querySelectorAll("form"))
+    form.before(said(copy, closed, "mt-2 text-sm text-quiet print:hidden"));
   main.prepend(lineOf(copy, now));
   const name = main.querySelector("h1")?.innerHTML ?? "";
   return { ...finished(copy), name };
@@ -56,8 +57,10 @@ function cleaned(document: Document): Document {
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
   for (const field of copy.querySelectorAll("input")) field.removeAttribute("value");
   for (const field of copy.querySelectorAll("textarea")) field.textContent = "";
-  for (const element of copy.querySelectorAll("form, button")) element.setAttribute("inert", "");
-  for (const form of copy.querySelectorAll("form")) form.classList.add("opacity-60");
+  for (const element of copy.querySelectorAll("form, button:not(form *)")) {
+    element.setAttribute("inert", "");
+    element.classList.add("opacity-60");
+  }
   return copy;
 }
 
@@ -82,11 +85,16 @@ function said(copy: Document, words: string, className: string): HTMLElement {
   return line;
 }
 
-/** The HTML, with the addresses of its files those of the cache. */
+/** The HTML, with the addresses of its files those of the cache, and without drawings that the page did not load. */
 function finished(copy: Document): Pick<Copy, "html" | "files"> {
+  const loaded = new Set(performance.getEntriesByType("resource").map(({ name }) => name.split("#")[0]));
   const files = new Set<string>();
   for (const element of copy.querySelectorAll("link[rel=stylesheet], use[href^='/']")) {
     const [address = "", part] = (element.getAttribute("href") ?? "").split("#");
+    if (element.localName === "use" && !loaded.has(location.origin + address)) {
+      element.remove();
+      continue;
+    }
     files.add(address);
     element.setAttribute("href", `${address}${keptFile}${part ? `#${part}` : ""}`);
     element.removeAttribute("media");

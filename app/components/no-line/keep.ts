@@ -73,12 +73,11 @@ async function write(cache: Cache, address: string, { html, name, files }: Copy)
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Takes what the page has loaded from the browser's own cache. */
+/** Takes files that the page has loaded from the browser's own cache. */
 async function keepFiles(files: string[]): Promise<void> {
   const cache = await caches.open(names.files);
   for (const file of files) {
-    const isLoaded = performance.getEntriesByName(new URL(file, location.href).href).length > 0;
-    if (!isLoaded || (await cache.match(file + keptFile))) continue;
+    if (await cache.match(file + keptFile)) continue;
     const answer = await fetch(file, { cache: "force-cache" });
     const type = answer.headers.get("Content-Type") ?? "";
     if (answer.ok) {

@@ -10,9 +10,11 @@ import { answerFormOf } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { limitsOf } from "~/lib/limits.server";
+import { keepsPages } from "~/lib/offline.server";
 import { portalCall } from "~/lib/portal-call.server";
 import { refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
+import { isShared } from "~/lib/supabase.server";
 import { clientPassword } from "~/models/account";
 import { accountForms } from "~/models/account-forms.server";
 import type { Route } from "./+types/route";
@@ -53,6 +55,8 @@ export async function loader(args: Route.LoaderArgs) {
     erasureAsked: erasure_asked_at && eastAfricaTime(erasure_asked_at),
     keptUntil: kept_until && new Date(kept_until) >= new Date() ? calendarDate(kept_until) : null,
     least: clientPassword,
+    keepsPages: keepsPages(args.request),
+    isShared: isShared(args.request),
     ...shown,
   };
 }
@@ -103,6 +107,7 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
         <div className="grid gap-6">
           <Notices {...part} />
           <Devices {...part} />
+          <Pages {...part} />
           <Data {...part} />
         </div>
       </div>
@@ -154,6 +159,34 @@ function Devices({ account, answer }: Part) {
           </Link>
         </div>
       </ActForm>
+    </Card>
+  );
+}
+
+function Pages({ account, answer }: Part) {
+  const { id, act } = useAct("pages", answer, []);
+  return (
+    <Card title="Without a connection">
+      {account.isShared ? (
+        <p className="px-4 py-3 text-sm text-quiet">On a shared computer no pages are kept.</p>
+      ) : (
+        <ActForm id={id} act={act} className="px-4 py-3">
+          <label className="mb-3 flex items-start gap-3 text-sm">
+            <input
+              type="checkbox"
+              name="kept"
+              value="yes"
+              defaultChecked={account.keepsPages}
+              className="mt-0.5 size-6 shrink-0"
+            />
+            Keep pages on this device for when there is no connection: the public ones and the last twenty of the
+            portal, until I sign out
+          </label>
+          <SubmitButton look="plain" pending="Saving…">
+            Save for this device
+          </SubmitButton>
+        </ActForm>
+      )}
     </Card>
   );
 }
