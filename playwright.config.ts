@@ -16,6 +16,7 @@ const withScriptOnly = [
   "half-way.spec.ts",
   "mail.spec.ts",
   "motion.spec.ts",
+  "no-line.spec.ts",
   "numbers.spec.ts",
   "photos.spec.ts",
   "print.spec.ts",
@@ -40,6 +41,8 @@ export default defineConfig<SiteOptions>({
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,
+    // A worker answers pages behind the back of what a test says of the line: only no-line.spec.ts runs with one.
+    serviceWorkers: "block",
     // A trace of every test takes a quarter of the time: ask for one with --trace on.
     screenshot: "only-on-failure",
     launchOptions: {

@@ -109,14 +109,21 @@ async function answer(event: FetchEvent, pathname: string, search: string): Prom
 
 /** Tells a kept page when the answer that it stands for came after all: it loads again, and gets that one. */
 async function tellLater({ resultingClientId }: FetchEvent, address: string, asked: Promise<Response>): Promise<void> {
-  late.set(address, asked);
+  const whole = asked.then(wholeOf);
+  const drop = () => late.get(address) === whole && late.delete(address);
+  late.set(address, whole);
   try {
-    await asked;
-    setTimeout(() => late.get(address) === asked && late.delete(address), 30_000);
+    await whole;
+    setTimeout(drop, 30_000);
     (await clients.get(resultingClientId))?.postMessage("");
   } catch {
-    if (late.get(address) === asked) late.delete(address);
+    drop();
   }
+}
+
+/** An answer with its body in memory: that of the network ends with the event that asked for it. A redirect has none. */
+async function wholeOf(answer: Response): Promise<Response> {
+  return answer.type === "opaqueredirect" ? answer : new Response(await answer.blob(), answer);
 }
 
 /** Links to the pages that are kept, the newest first. */
@@ -141,7 +148,7 @@ async function listed(): Promise<string> {
 
 /** A kept page as it is shown: its time with the day when that is not today's, and with the script that ends it. */
 function shown(html: string, status: number): Response {
-  const text = html.replace(/<!--(\S+)\|(.*?)\|(.*?)-->/, (_, made, time, day) =>
+  const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, made, time, day) =>
     dayOf(Date.parse(made)) === dayOf(Date.now()) ? time : day,
   );
   return new Response(`${text}<script>${__AGAIN__}</script>`, {
