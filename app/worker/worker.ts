@@ -7,7 +7,6 @@ import * as kept from "../lib/kept-pages.ts";
 type FetchEvent = Event & {
   request: Request;
   resultingClientId: string;
-  preloadResponse?: Promise<Response | undefined>;
   respondWith: (answer: Promise<Response>) => void;
   waitUntil: (work: Promise<unknown>) => void;
 };
@@ -53,11 +52,10 @@ self.addEventListener("fetch", (event) => {
     );
 });
 
-/** A worker that has taken over: nothing of another form is left, and a page is asked for while the worker starts. */
+/** A worker that has taken over: nothing of another form is left. */
 async function begin(): Promise<void> {
   for (const name of await caches.keys()) if (!name.startsWith(kept.caches.form)) await caches.delete(name);
   await clients.claim();
-  await registration.navigationPreload?.enable();
 }
 
 /** Deletes the caches whose names begin so. */
@@ -88,7 +86,8 @@ async function answer(event: FetchEvent, pathname: string, search: string): Prom
   const address = pathname + search;
   const wait = hurried === address ? 0 : patience;
   hurried = null;
-  const fresh = Promise.resolve(event.preloadResponse).then((loaded) => loaded ?? fetch(event.request));
+  // No navigation preload: where one fails, Firefox shows its own error page, whatever is answered here.
+  const fresh = fetch(event.request);
   const asked = Promise.race([late.get(address) ?? fresh, fresh]);
   late.delete(address);
   const silence = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
