@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endsAccount, isDoor, keptAs, mayKeep } from "./kept-pages.ts";
+import { endsAccount, isDoor, keptAs, mayKeep, passesBy } from "./kept-pages.ts";
 
 const id = "5b000000-0000-4000-8000-00000000000a";
 
@@ -77,4 +77,20 @@ test("every form that changes how an account opens ends what was kept for it, by
   for (const path of [`/portal/${id}`, "/portal/new.data", "/contact", "/resources/theme"])
     expect(endsAccount(path), path).toBe(false);
   expect(["/login", "/login/verify", "/signup", "/portal", "/"].map(isDoor)).toEqual([true, true, true, false, false]);
+});
+
+test("files, shared links, links from mails and the desk pass by the worker, and pages do not", () => {
+  for (const path of [
+    "/desk",
+    "/desk/shipments",
+    "/s/token",
+    "/auth/password",
+    `/portal/${id}/documents/${id}`,
+    "/portal/account/data.zip",
+    "/portal/shipments.csv",
+    "/resources/blog/rss.xml",
+  ])
+    expect(passesBy(path), path).toBe(true);
+  for (const path of ["/", "/services", "/portal", `/portal/${id}`, "/login", "/no-such-page"])
+    expect(passesBy(path), path).toBe(false);
 });

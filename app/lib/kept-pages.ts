@@ -11,10 +11,10 @@ export const longest = 30 * 24 * 60 * 60 * 1000;
 
 /**
  * The caches. `own` begins the name of what was kept while somebody was signed in, a mark of the account follows; `open` is
- * what was kept while nobody was; `files` the styles and drawings of both. The number is of the form of what is kept: a
- * worker deletes every cache of another one.
+ * what was kept while nobody was; each has the styles and drawings of its pages. `worker` says when the worker last looked
+ * whether it is still wanted. The number is of the form of what is kept: a worker deletes every cache of another one.
  */
-export const caches = { form: "kept1-", own: "kept1-account-", open: "kept1-open", files: "kept1-files" } as const;
+export const caches = { form: "kept1-", own: "kept1-account-", open: "kept1-open", worker: "kept1-worker" } as const;
 
 /** The address, in the caches of pages, of the page that says that the one asked for was not kept. */
 export const noPage = "/worker.js?no-page";
@@ -53,4 +53,12 @@ export function endsAccount(pathname: string): boolean {
 /** Pages that only who is signed out gets to see. */
 export function isDoor(pathname: string): boolean {
   return /^\/(login|signup)/.test(pathname);
+}
+
+/**
+ * Addresses that pass by the worker. It asks in its own name: of a file, whose request says whether another site asks for it,
+ * nobody could tell. Shared links, links from mails and the desk have no business with it.
+ */
+export function passesBy(pathname: string): boolean {
+  return /^\/(desk|s|auth|notices)(\/|$)|\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }

@@ -44,8 +44,9 @@ self.addEventListener("fetch", (event) => {
     if (pathname === "/resources/lite") waitUntil.call(event, end());
     else if (kept.endsAccount(pathname)) waitUntil.call(event, forget(kept.caches.own));
   } else if (request.method !== "GET") return;
-  else if (request.mode === "navigate") respondWith.call(event, answer(event as FetchEvent, pathname, search));
-  else if (search === kept.keptFile)
+  else if (request.mode === "navigate") {
+    if (!kept.passesBy(pathname)) respondWith.call(event, answer(event as FetchEvent, pathname, search));
+  } else if (search === kept.keptFile)
     respondWith.call(
       event,
       find(pathname + search).then((file) => file ?? Response.error()),
@@ -167,7 +168,7 @@ const dayOf = (time: number) => Math.floor((time + 3 * 3_600_000) / day);
 
 /** Once a day: where the site has no worker any more, this one ends. */
 async function check(): Promise<void> {
-  const cache = await caches.open(kept.caches.files);
+  const cache = await caches.open(kept.caches.worker);
   const last = await cache.match("/worker.js");
   if (last && ageOf(last) < day) return;
   const { status } = await fetch("/worker.js", { cache: "no-cache" });

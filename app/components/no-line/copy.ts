@@ -18,8 +18,7 @@ const left =
 export function copyOf(document: Document, now: Date): Copy {
   const copy = cleaned(document);
   const main = mainOf(copy);
-  for (const form of main.querySelectorAll("form"))
-    form.before(said(copy, closed, "mt-2 text-sm text-quiet print:hidden"));
+  sayWhy(copy, main);
   main.prepend(lineOf(copy, now));
   const name = main.querySelector("h1")?.innerHTML ?? "";
   return { ...finished(copy), name };
@@ -66,6 +65,18 @@ function cleaned(document: Document): Document {
 
 function mainOf(copy: Document): HTMLElement {
   return copy.querySelector("main") ?? copy.body;
+}
+
+/** Says why forms are closed: once in a section, under its title, or before a form that stands alone. */
+function sayWhy(copy: Document, main: HTMLElement): void {
+  const told = new Set<Element>();
+  for (const form of main.querySelectorAll("form")) {
+    const title = form.closest("section")?.querySelector(":scope > header, :scope > h2");
+    if (title && told.has(title)) continue;
+    if (title) told.add(title);
+    const look = `text-sm text-quiet print:hidden ${title ? "px-4 pt-3" : "mt-2"}`;
+    (title ?? form)[title ? "after" : "before"](said(copy, closed, look));
+  }
 }
 
 /** The line above a copy; the worker chooses between the time alone and the time with its day. */

@@ -66,7 +66,7 @@ async function end(): Promise<void> {
 }
 
 async function write(cache: Cache, address: string, { html, name, files }: Copy): Promise<void> {
-  await keepFiles(files);
+  await keepFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
   // In the order of the last visit: what was put first is deleted first.
   await cache.delete(address);
@@ -74,8 +74,7 @@ async function write(cache: Cache, address: string, { html, name, files }: Copy)
 }
 
 /** Takes files that the page has loaded from the browser's own cache. */
-async function keepFiles(files: string[]): Promise<void> {
-  const cache = await caches.open(names.files);
+async function keepFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
     if (await cache.match(file + keptFile)) continue;
     const answer = await fetch(file, { cache: "force-cache" });
@@ -85,7 +84,8 @@ async function keepFiles(files: string[]): Promise<void> {
       await cache.put(file + keptFile, new Response(await answer.blob(), { headers }));
     }
   }
-  for (const old of (await cache.keys()).slice(0, -mostFiles)) await cache.delete(old);
+  const all = (await cache.keys()).filter(({ url }) => url.endsWith(keptFile));
+  for (const old of all.slice(0, -mostFiles)) await cache.delete(old);
 }
 
 /** Deletes what is too old and too much of a cache. */
