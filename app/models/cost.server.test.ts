@@ -70,7 +70,7 @@ test("what is counted while somebody types is what the server counts", () => {
 test("the quote that is asked for names the import and its estimate, in our words alone", () => {
   const cargo = asked(car)?.cargo;
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
-    subject: "Quote: a car",
+    service: "Imports",
     message: [
       "Send me a quote for this import.",
       "",
