@@ -597,6 +597,7 @@ export type Database = {
         Args: { by_name?: string; day: string; shipment_id: string }
         Returns: string
       }
+      kept_parts: { Args: { account?: string; before?: string }; Returns: Json }
       list_colleagues: {
         Args: Record<PropertyKey, never>
         Returns: {

@@ -31,11 +31,15 @@ async function readable(response: Response): Promise<Response> {
   return new Response(`${said}\n`, { status, headers });
 }
 
+/** The one address that takes bytes without a form around them. A form of another site cannot send that type. */
+const bytes = "application/octet-stream";
+const takesBytes = "/portal/:shipmentId/documents/parts";
+
 /**
  * Refuses forms that come from another site: 403. Methods no page answers: 405. Bodies that are not forms: 415.
  * `Sec-Fetch-Site` and `Origin` are set by the browser; a page cannot forge them.
  */
-export const gateMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
+export const gateMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
   if (method !== "POST") throw data("This address answers GET and POST.", { status: 405 });
@@ -46,9 +50,9 @@ export const gateMiddleware: MiddlewareFunction<Response> = async ({ request }, 
     throw data("This form was sent from another site.", { status: 403 });
   }
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/x-www-form-urlencoded" && type !== "multipart/form-data") {
-    throw data("Only forms can be sent here.", { status: 415 });
-  }
+  const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
+  if (`/${pattern.replace(/^\//, "")}` === takesBytes) types.push(bytes);
+  if (!types.includes(type ?? "")) throw data("Only forms can be sent here.", { status: 415 });
   return next();
 };
 

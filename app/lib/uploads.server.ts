@@ -22,18 +22,20 @@ const wait = 60;
 
 /**
  * Reserves room for the upload of a request, counted for its account or else its network; or says why there is none.
- * Reserves the Content-Length before the body is read. The caller has to release it in every case.
+ * Reserves the Content-Length before the body is read, or the `size` that is put together from parts. The caller has to
+ * release it in every case.
  */
 export function takePlace(
   request: Request,
   context: Readonly<RouterContextProvider>,
   account: string | undefined,
+  size?: number,
 ): Place | Refusal {
   const { addressesTold, limits } = env();
   const { uploadsPerClient, uploadsPerAddress, uploadBytes, fileBytes, formBytes } = limits;
   const owner = account ? `account ${account}` : `network ${networkOf(addressOf(request))}`;
   const most = fileBytes + formBytes;
-  const bytes = Math.min(Number(request.headers.get("Content-Length") ?? most), most);
+  const bytes = Math.min(size ?? Number(request.headers.get("Content-Length") ?? most), most);
   // Where all visitors seem to come from one address, a few uploads would lock out the others.
   const perAddress = addressesTold ? uploadsPerAddress : Number.POSITIVE_INFINITY;
   if ((counts.get(owner) ?? 0) >= (account ? uploadsPerClient : perAddress)) {

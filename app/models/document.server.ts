@@ -69,15 +69,14 @@ export type UploadFailure = Refusal & { title: "Upload failed" | "Failed to upda
 export async function uploadDocument(
   client: Client,
   document: { id: string; name: string; shipmentId: string },
-  file: File,
+  file: { name: string; content: Uint8Array },
 ): Promise<UploadFailure | null> {
-  const content = new Uint8Array(await file.arrayBuffer());
+  const { content } = file;
   const media = await mediaTypeOf(file.name, content);
   if ("reason" in media) return { ...media, title: "Upload failed" };
 
-  const awaited = await client.backend.rpc("require_awaited_file", { document_id: document.id });
-  if (awaited.error) return { ...refusalOf({ ...awaited.error, status: awaited.status }), title: "Upload failed" };
-  if (awaited.data !== true) return { ...refusalOfThrown(awaited.data), title: "Upload failed" };
+  const refused = await notAwaited(client, document.id);
+  if (refused) return { ...refused, title: "Upload failed" };
 
   const company = companyBackend();
   const bucket = company.storage.from("documents");
@@ -109,6 +108,22 @@ export async function uploadDocument(
       ? { reason: "This document has been uploaded already.", status: 409 }
       : refusalOfThrown(data);
   return { ...refusal, title: "Failed to update document status" };
+}
+
+/**
+ * Why a document of the client's takes no file, or null when it awaits one. Counts as a change, but for a request that only
+ * asks (`get`).
+ */
+export async function notAwaited({ backend }: Client, id: string, get = false): Promise<Refusal | null> {
+  const { data, error, status } = await backend.rpc("require_awaited_file", { document_id: id }, { get });
+  if (error) return refusalOf({ ...error, status });
+  return data === true ? null : refusalOfThrown(data);
+}
+
+/** Whether the file that counts for a document of the client's has this hash, in base 16. */
+export async function hasFile({ backend }: Client, id: string, sha256: string): Promise<boolean> {
+  const { data } = await backend.from("documents").select("sha256").eq("id", id).eq("uploaded", true).maybeSingle();
+  return data?.sha256 === sha256;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Backend } from "../lib/supabase.server.ts";
 import { type Told, tell } from "./colleague.server.ts";
 import { act } from "./desk-act.server.ts";
 import { accountErased, erasureRefused, type Letterhead, senderOf } from "./letter.ts";
+import { pastParts, removeParts } from "./upload-parts.server.ts";
 
 /** What public.past_retention answers; days such as 2033-11-21, `last_seen` in ISO 8601. */
 const PastRetention = z.object({
@@ -15,21 +16,27 @@ const PastRetention = z.object({
   files: z.array(z.string()),
   accounts: z.array(z.object({ id: z.string(), email: z.string(), last_seen: z.string() })),
 });
-type PastRetention = z.infer<typeof PastRetention>;
+/** `parts` are those of uploads that did not end. */
+type PastRetention = z.infer<typeof PastRetention> & { parts: string[] };
 
 /** How many files one call to the store removes. */
 const batch = 100;
 
 /** Called and awaited after each deletion, for the log; ids only, as the log outlives the data. */
-export type Tell = (fields: { shipment: string } | { files: number } | { account: string }) => unknown;
+export type Tell = (
+  fields: { shipment: string } | { files: number } | { parts: number } | { account: string },
+) => unknown;
 
-/** Shipments past their last day with their files, files that a deletion left behind, and accounts nobody uses. */
+/**
+ * Shipments past their last day with their files, files that a deletion left behind, what came of files that did not
+ * arrive, and accounts nobody uses. Throws.
+ */
 export async function pastRetention(company: Backend): Promise<PastRetention> {
   const { data, error, status } = await company.rpc("past_retention");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   const past = PastRetention.safeParse(data);
   if (!past.success) throw new Error(refusalOfThrown(past.error).reason);
-  return past.data;
+  return { ...past.data, parts: await pastParts(company) };
 }
 
 /**
@@ -38,9 +45,10 @@ export async function pastRetention(company: Backend): Promise<PastRetention> {
  * deletions passed to `tell` are done.
  */
 export async function deletePastRetention(company: Backend, tell: Tell): Promise<void> {
-  const { shipments, accounts } = await pastRetention(company);
+  const { shipments, parts, accounts } = await pastRetention(company);
   for (const { id } of shipments) if (await deleteShipment(company, id)) await tell({ shipment: id });
   await deleteLeftFiles(company, tell);
+  if (parts.length > 0) await tell({ parts: await removeParts(company, parts) });
   for (const account of accounts) await deleteAccount(company, account, tell);
   // Also those that an interruption left.
   await forgetGoneAccounts(company);
@@ -67,6 +75,7 @@ export async function eraseAccount(
   try {
     for (const { id } of data) await deleteShipment(company, id);
     await deleteLeftFiles(company, () => undefined, `${account}/`);
+    await removeParts(company, await pastParts(company, account));
     await deleteAccount(company, { id: account, email: begun.answer }, () => undefined);
     await forgetGoneAccounts(company);
   } catch (error) {

@@ -39,6 +39,7 @@ staff
     const lines = [
       ...past.shipments.map((one) => `shipment ${one.id}, kept until ${one.retain_until}: ${oneBlank(one.name)}`),
       ...[...past.shipments.flatMap(({ files }) => files), ...past.files].map((name) => `file ${name}`),
+      ...(past.parts.length > 0 ? [`${past.parts.length} parts of uploads that did not end`] : []),
       ...past.accounts.map((one) => `account ${one.email}, last seen ${one.last_seen.slice(0, 10)}`),
       ...(past.acts > 0 ? [`${past.acts} lines of the log`] : []),
     ];

@@ -160,7 +160,7 @@ test("deleting takes shipments past their time with documents, events and files,
   );
   for (const one of past) expect(await leftOf(one)).toEqual(gone);
   expect(await leftOf(kept)).toEqual(whole);
-  expect(await pastRetention(world.company)).toEqual({ shipments: [], files: [], accounts: [] });
+  expect(await pastRetention(world.company)).toEqual({ shipments: [], files: [], parts: [], accounts: [] });
   expect(await deleted()).toEqual([]);
   expect((await client.handle.from("shipments").select("id")).data).toEqual([{ id: kept.id }]);
 });
@@ -171,7 +171,7 @@ test("wherever deleting is cut off, no document counts a file that is gone, and 
     const past = [await aShipment(client, inYears(-1)), await aShipment(client, inYears(-1))];
     let calls = 0;
     const breaking = world.companyThrough(async (request, next) => {
-      if (request.method === "GET" || request.url.endsWith("/past_retention")) return next(request);
+      if (request.method === "GET" || /\/(past_retention|kept_parts)$/.test(request.url)) return next(request);
       calls += 1;
       if (calls > answered + 1) throw new TypeError("the line broke before");
       const answer = await next(request);
@@ -201,6 +201,46 @@ test("a file that no document counts goes after a day, and not while an upload m
   const there = async (file = "") => (await world.company.storage.from("documents").download(file)).data !== null;
   expect([await there(old), await there(young)]).toEqual([false, true]);
   for (const { files } of shipments) expect(await there(files[0])).toBe(true);
+});
+
+/** Stores parts of a file on its way, an account's. */
+async function someParts({ id }: Person, file: string, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, index) => `${id}/${file}/${index * 4}-4`);
+  for (const name of names) {
+    const { error } = await world.company.storage
+      .from("parts")
+      .upload(name, new TextEncoder().encode("part"), { contentType: "application/octet-stream" });
+    if (error) throw error;
+  }
+  return names;
+}
+const keptParts = async (account: string) =>
+  ((await world.company.rpc("kept_parts", { account })).data as { name: string }[]).map(({ name }) => name).sort();
+
+test("parts of a file that did not arrive go after a day, and those of today stay", async () => {
+  const client = await someone();
+  const old = await someParts(client, "old", 130);
+  const young = await someParts(client, "young", 2);
+  const day = "update storage.objects set created_at = now() - interval '25 hours' where name = any($1)";
+  await world.backend.db.query(day, [old]);
+  expect((await pastRetention(world.company)).parts.sort()).toEqual([...old].sort());
+  expect(await deleted()).toEqual([{ parts: 130 }]);
+  expect(await keptParts(client.id)).toEqual(young);
+  expect(await deleted()).toEqual([]);
+});
+
+test("erasing an account takes what came of its files with it, after an interruption too, and nobody else's", async () => {
+  const [client, other] = [await someone(), await someone()];
+  await someParts(client, "file", 3);
+  const theirs = await someParts(other, "file", 1);
+  const breaking = world.companyThrough(async (request, next) => {
+    if (request.url.includes("/object/parts")) throw new TypeError("the line broke");
+    return next(request);
+  });
+  expect(await erase(client, breaking)).toMatchObject({ status: 503 });
+  expect(await erase(client)).toBeNull();
+  expect(await keptParts(client.id)).toEqual([]);
+  expect(await keptParts(other.id)).toEqual(theirs);
 });
 
 test("a file that somebody else put into the bucket is not the portal's to delete", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
 import { test as base, createShipment, expect, scriptReady, toast } from "../support/fixtures.ts";
 import { holdScripts } from "../support/page-watch.ts";
@@ -40,6 +41,76 @@ test("a lost connection is said, and the same file is sent again and stored once
   await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
   await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
   expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf"]);
+});
+
+test("a file of 9 MB arrives over a line that breaks ten times, with hardly more bytes than it has", async ({
+  page,
+  way,
+  company,
+}) => {
+  test.setTimeout(180_000);
+  const size = 9 * 1024 * 1024;
+  const scan = pdf("scan.pdf", size);
+  await line(page, 2_000_000);
+  const before = way.received();
+  // Not at the ends of parts, and once in the first one.
+  way.breakAfter([100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)]);
+  await field(page, "Bill of Lading").setInputFiles(scan);
+  await upload(page, "Bill of Lading").click();
+  await expect(toast(page, "Bill of Lading uploaded")).toBeVisible({ timeout: 90_000 });
+  expect(way.breaksLeft()).toBe(0);
+  const more = (way.received() - before) / size - 1;
+  test.info().annotations.push({ type: "bytes more than the file has", description: `${(100 * more).toFixed(2)} %` });
+  expect(more).toBeGreaterThan(0);
+  expect(more).toBeLessThan(0.05);
+
+  expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
+  const recorded = await company
+    .from("documents")
+    .select("sha256, file_size")
+    .eq("shipment_id", shipment)
+    .eq("uploaded", true);
+  expect(recorded.data).toEqual([{ sha256: createHash("sha256").update(scan.buffer).digest("hex"), file_size: size }]);
+});
+
+test("a large file waits for the line and goes on; cancelled, and chosen again after a reload, it goes on too", async ({
+  page,
+  way,
+  company,
+}) => {
+  const scan = pdf("scan.pdf", 3_000_000);
+  await line(page, 1_000_000);
+  await field(page, "Packing List").setInputFiles(scan);
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
+  way.cut();
+  await expect(row(page, "Packing List")).toContainText(
+    /The line is gone at [\d.]+ MB of 2\.9 MB\. It goes on by itself\./,
+  );
+  await expect(toast(page, "Upload failed")).toHaveCount(0);
+  way.mend();
+  await expect(row(page, "Packing List")).not.toContainText("It goes on by itself.");
+  await page.getByRole("button", { name: "Cancel the upload of the Packing List" }).click();
+  await expect(upload(page, "Packing List")).toBeFocused();
+  expect(await storedFiles(company, shipment)).toEqual([]);
+
+  await page.reload();
+  await scriptReady(page);
+  await line(page, -1);
+  const before = way.received();
+  await field(page, "Packing List").setInputFiles(scan);
+  await upload(page, "Packing List").click();
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  expect(way.received() - before).toBeLessThan(2_200_000);
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-scan.pdf"]);
+});
+
+test("where the code that goes on did not come, a large file is sent as all others", async ({ page, company }) => {
+  await page.route("**/assets/parts-*.js", (route) => route.abort());
+  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 1_200_000));
+  await upload(page, "Packing List").click();
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
 test("an answer that was lost on its way back stores the file once, and the row finds out", async ({

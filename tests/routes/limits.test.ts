@@ -4,6 +4,7 @@ import { sendPasswordLink } from "../../app/models/password.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { issueClientIds } from "../support/company.ts";
 import { addressOf, letterhead, linkTo, mailsSentTo, newClient } from "../support/desk.ts";
+import { partsOf, unevenPdf } from "../support/parts.ts";
 import { type Browser, type Form, keptByNobody, type Page, password, pdf, read, theApp } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
@@ -414,6 +415,26 @@ describe("a client's writes are so many in a minute", () => {
     expect(await other.createShipment("Not held up")).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     expect(await status(browser.post("/portal/sign-out", {}))).toBe(303);
     expect(browser.cookies.has("session")).toBe(false);
+  });
+
+  test("and so is each part of a large file, though asking how much is there is none", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Parts");
+    const path = await browser.createShipment("Parts");
+    const document = (await browser.open(path)).form("Upload the Packing List").fields.document as string;
+    const upload = await partsOf(browser, path, document, unevenPdf("list.pdf", 600_000));
+    for (let part = 0; part < 5; part += 1) {
+      expect((await upload.ask()).there).toBe(part * 100_000);
+      expect((await upload.send(part * 100_000, (part + 1) * 100_000)).status).toBe(200);
+    }
+    const calls = await app.proxy.during(async () => {
+      for (const answer of [await upload.send(500_000), await upload.finish()]) {
+        const toast = { title: "Upload failed", description: expect.stringMatching(/^Too many changes in one minute/) };
+        expect(answer).toMatchObject({ status: 429, toast });
+      }
+    });
+    expect(calls.filter((call) => call.includes("/storage/"))).toEqual([]);
+    expect(await upload.ask()).toMatchObject({ status: 200, there: 500_000 });
   });
 
   test("and each form of the account that changes how it is opened, or its mails, is one of them", async () => {

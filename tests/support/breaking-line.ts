@@ -2,18 +2,38 @@ import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 
+/** How long the line is gone after a break, in milliseconds: longer than a browser takes to send its request again by itself. */
+const gone = 500;
+
 /** A proxy between a browser and a site whose connections can be cut, even in mid-request, and mended. */
 export async function breakingLine(site: string) {
   let isCut = false;
   let losesAnswers = false;
+  let received = 0;
+  /** After how many more bytes of files the line breaks, each time. */
+  let breaks: number[] = [];
   const { hostname, port } = new URL(site);
   const server = createServer((incoming, outgoing) => {
     if (isCut) return incoming.socket.destroy();
     const path = incoming.url?.replace(site, "");
+    received += incoming.rawHeaders.join(": ").length + (path?.length ?? 0);
+    incoming.on("data", ({ length }: Buffer) => {
+      received += length;
+      if (breaks[0] === undefined) return;
+      breaks[0] -= length;
+      if (breaks[0] > 0) return;
+      breaks.shift();
+      isCut = true;
+      server.closeAllConnections();
+      setTimeout(() => {
+        isCut = false;
+      }, gone);
+    });
     const onward = request({ hostname, port, path, method: incoming.method, headers: incoming.headers }, (answer) => {
       if (losesAnswers && incoming.method === "POST") return outgoing.destroy();
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
+      answer.once("error", () => outgoing.destroy());
     });
     onward.once("error", () => outgoing.destroy());
     incoming.once("close", () => incoming.complete || onward.destroy());
@@ -35,6 +55,14 @@ export async function breakingLine(site: string) {
       isCut = true;
       server.closeAllConnections();
     },
+    /** Breaks the line in the middle of a request, each time after so many more bytes have crossed it. */
+    breakAfter(bytes: number[]) {
+      breaks = [...bytes];
+    },
+    /** How often it is still to break. */
+    breaksLeft: () => breaks.length,
+    /** How many bytes have come from the browser: bodies and what stands before them. */
+    received: () => received,
     /** From now on a POST reaches the site, but its answer is dropped. */
     loseAnswers() {
       losesAnswers = true;

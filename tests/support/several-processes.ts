@@ -86,7 +86,8 @@ function roundRobin(processes: SiteProcess[]) {
     const headers = { ...incoming.headers, connection: "close" };
     const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
       const { connection: _, ...received } = answer.headers;
-      outgoing.writeHead(answer.statusCode ?? 502, received);
+      // An answer that came before the whole of the body: the rest is not waited for.
+      outgoing.writeHead(answer.statusCode ?? 502, incoming.complete ? received : { ...received, connection: "close" });
       answer.pipe(outgoing);
       answer.once("error", () => outgoing.destroy());
     });

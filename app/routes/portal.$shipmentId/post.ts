@@ -1,11 +1,12 @@
-/** Sends a form with a file by XMLHttpRequest: `fetch` reports no upload progress. */
+/** Sends a file by XMLHttpRequest: `fetch` reports no upload progress. */
 import type { Toast } from "~/lib/flash";
 
 /**
- * The outcome: the file is stored; it was refused; the session is over and the person has to go to `login`; or no
- * answer of ours came.
+ * The outcome: the file is stored; so many bytes of it are there; it was refused; the session is over and the person has
+ * to go to `login`; or no answer of ours came.
  */
 export type Answer =
+  | { kind: "there"; there: number }
   | { kind: "stored"; toast: Toast }
   | { kind: "refused"; toast: Toast; status: number }
   | { kind: "ended"; login: string }
@@ -15,14 +16,16 @@ export type Answer =
 const standstill = 90_000;
 
 /**
- * Posts a form to an address that answers `{ toast }`. `onSent` hears the bytes sent so far, the form's own included.
- * Once the signal is aborted the answer is "lost".
+ * Posts a form, or part of a file that the header `about` tells of, to an address that answers `{ toast }` or `{ there }`;
+ * asks it when there is nothing to post. `onSent` hears the bytes sent so far, a form's own included. Once the signal is
+ * aborted the answer is "lost".
  */
 export function post(
   address: string,
-  form: FormData,
+  body: FormData | Blob | null,
   signal: AbortSignal,
   onSent: (bytes: number) => void,
+  about?: string,
 ): Promise<Answer> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -42,10 +45,11 @@ export function post(
     request.addEventListener("load", () => end(answerOf(request)));
     for (const event of ["error", "abort"]) request.addEventListener(event, () => end({ kind: "lost" }));
     signal.addEventListener("abort", () => request.abort());
-    request.open("POST", address);
+    request.open(body ? "POST" : "GET", address);
     request.setRequestHeader("Accept", "application/json");
+    if (about) request.setRequestHeader("Upload", about);
     wait();
-    request.send(form);
+    request.send(body);
   });
 }
 
@@ -54,7 +58,8 @@ function answerOf({ responseURL, responseText, status }: XMLHttpRequest): Answer
   // XMLHttpRequest follows redirects: without a session it ends at /login or /login/verify.
   if (pathname.startsWith("/login")) return { kind: "ended", login: pathname };
   try {
-    const { toast } = JSON.parse(responseText) as { toast: Toast };
+    const { toast, there } = JSON.parse(responseText) as { toast: Toast; there?: number };
+    if (there !== undefined) return { kind: "there", there };
     if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "refused", toast, status };
   } catch {
     // Not our JSON: a proxy answered in our place.

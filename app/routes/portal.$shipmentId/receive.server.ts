@@ -28,8 +28,7 @@ export function receiveFile(
     if (!(form instanceof FormData)) {
       const id = form.typed.get("document");
       const known = shipment.documents.find((document) => document.id === id);
-      const reason =
-        form.status === 413 ? `${form.reason} ${ifTooLarge}: ${theCompany.offices[0]?.email}.` : form.reason;
+      const reason = form.status === 413 ? tooLarge(form.reason) : form.reason;
       return notReceived(known?.id ?? null, "Upload failed", reason, form.status);
     }
     const document = shipment.documents.find(({ id }) => id === form.get("document"));
@@ -38,13 +37,37 @@ export function receiveFile(
     if (!(file instanceof File) || (file.name === "" && file.size === 0)) {
       return notReceived(document.id, "No file selected.", undefined, 400);
     }
-    const failed = await uploadDocument(client, { ...document, shipmentId: shipment.id }, file).catch(
-      (error: unknown) => ({ ...refusalOfThrown(error), title: "Upload failed" }),
-    );
-    if (failed) return notReceived(document.id, failed.title, failed.reason, failed.status);
-    const toast: Toast = { title: `${document.name} uploaded`, description: "We check it next.", variant: "default" };
-    return { document: document.id, toast, status: 200 };
+    return receiveContent(client, shipment.id, document, {
+      name: file.name,
+      content: new Uint8Array(await file.arrayBuffer()),
+    });
   });
+}
+
+/** Stores the bytes of a document's file, however they came, and says so; or why not. */
+export async function receiveContent(
+  client: Client,
+  shipmentId: string,
+  document: Shipment["documents"][number],
+  file: { name: string; content: Uint8Array },
+): Promise<Received> {
+  const failed = await uploadDocument(client, { ...document, shipmentId }, file).catch((error: unknown) => ({
+    ...refusalOfThrown(error),
+    title: "Upload failed",
+  }));
+  if (failed) return notReceived(document.id, failed.title, failed.reason, failed.status);
+  return received(document);
+}
+
+/** What is said of a document whose file is stored. */
+export function received({ id, name }: Shipment["documents"][number]): Received {
+  const toast: Toast = { title: `${name} uploaded`, description: "We check it next.", variant: "default" };
+  return { document: id, toast, status: 200 };
+}
+
+/** A file over the limit, which `reason` names: what can be done about it. */
+export function tooLarge(reason: string): string {
+  return `${reason} ${ifTooLarge}: ${theCompany.offices[0]?.email}.`;
 }
 
 function notReceived(document: string | null, title: string, reason: string | undefined, status: number): Received {

@@ -1,19 +1,23 @@
 import { useEffect, useRef } from "react";
 import { Button } from "~/components/ui/button";
-import { inWords } from "~/lib/file-size";
+import { inWords, maxFileSize } from "~/lib/file-size";
+import type { Upload } from "./uploads";
+
+// Loaded when the browser is idle, so these take props and import no module of the page.
 
 /**
- * Upload progress for the document `name`: the route line fills with the `sent` bytes. Loaded when the browser is idle,
- * so it takes props and imports no module of the page.
+ * Upload progress for the document `name`: the route line fills with the `sent` bytes, and stands still
+ * while the line is gone.
  */
-export default function Sending(props: {
+function Sending(props: {
   name: string;
   file: File;
   isShrinking: boolean;
   sent: number;
+  isWaiting: boolean;
   onCancel: () => void;
 }) {
-  const { name, file, isShrinking, sent, onCancel } = props;
+  const { name, file, isShrinking, sent, isWaiting, onCancel } = props;
   const { size } = file;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
@@ -23,9 +27,12 @@ export default function Sending(props: {
       <progress className="sr-only" max={size} value={sent} aria-label={`${name}: sent`} />
       <Line share={sent / size} />
       <div className="flex items-center justify-between gap-4">
-        <p className="text-sm text-quiet tabular-nums">
-          {isShrinking ? "Making the photo smaller…" : state(sent, size)}
-        </p>
+        <div className="text-sm tabular-nums">
+          <p role="status">
+            {isWaiting && `The line is gone at ${inWords(sent)} of ${inWords(size)}. It goes on by itself.`}
+          </p>
+          {!isWaiting && <p className="text-quiet">{isShrinking ? "Making the photo smaller…" : state(sent, size)}</p>}
+        </div>
         <Button ref={button} type="button" onClick={onCancel}>
           Cancel<span className="sr-only"> the upload of the {name}</span>
         </Button>
@@ -62,3 +69,30 @@ function Line({ share }: { share: number }) {
     </svg>
   );
 }
+
+/** Both sizes of a large photo, and the choice which is sent. */
+function Photo({ upload, onChoose }: { upload: Upload; onChoose: (asChosen: boolean) => void }) {
+  const { chosen, smaller, isShrinking, asChosen } = upload;
+  if (isShrinking) return <p className="mt-2 text-sm text-quiet">{inWords(chosen.size)} photo, being made smaller…</p>;
+  if (!smaller) return null;
+  return (
+    <div className="mt-2 flex flex-wrap items-center gap-x-6 text-sm text-quiet">
+      <p role="status">
+        {inWords(chosen.size)} photo, {inWords(smaller.size)} after shrinking
+      </p>
+      {chosen.size <= maxFileSize && (
+        <label className="flex min-h-11 cursor-pointer items-center gap-3">
+          <input
+            type="checkbox"
+            checked={asChosen}
+            onChange={(event) => onChoose(event.currentTarget.checked)}
+            className="size-6 shrink-0"
+          />
+          Send the original
+        </label>
+      )}
+    </div>
+  );
+}
+
+export default { Sending, Photo };

@@ -5,7 +5,6 @@ import { showToast } from "~/components/flash";
 import { SubmitButton } from "~/components/form";
 import { renew } from "~/components/lost-connection";
 import { useWhenIdle } from "~/components/when-idle";
-import { inWords, maxFileSize } from "~/lib/file-size";
 import type { Toast } from "~/lib/flash";
 import { acceptedFiles, fileFieldId } from "~/models/document";
 import { cancel, cancelAll, choose, chooseOriginal, fileOf, forget, send, type Upload, useUpload } from "./uploads";
@@ -27,7 +26,7 @@ export function UploadForm(props: {
   const button = useRef<HTMLButtonElement>(null);
   const isOnItsWay = upload !== null && upload.sent !== null;
   const start = useSend(document.id);
-  const Sending = useWhenIdle(() => import("./sending"));
+  const beside = useWhenIdle(() => import("./sending"));
   useFieldOf(document.id, upload, field);
   useFocusAfter(isOnItsWay, button);
 
@@ -81,46 +80,24 @@ export function UploadForm(props: {
             </span>
           </SubmitButton>
         </div>
-        {upload && <Photo id={document.id} upload={upload} />}
+        {upload && beside && (
+          <beside.Photo upload={upload} onChoose={(asChosen) => chooseOriginal(document.id, asChosen)} />
+        )}
       </Form>
       {isOnItsWay &&
-        (Sending ? (
-          <Sending
+        (beside ? (
+          <beside.Sending
             name={document.name}
             file={fileOf(upload)}
             isShrinking={upload.isShrinking}
             sent={upload.sent ?? 0}
+            isWaiting={upload.isWaiting}
             onCancel={() => cancel(document.id)}
           />
         ) : (
           <p className="mt-3 text-sm text-quiet">Uploading…</p>
         ))}
     </>
-  );
-}
-
-/** Both sizes of a large photo, and the choice which is sent. */
-function Photo({ id, upload }: { id: string; upload: Upload }) {
-  const { chosen, smaller, isShrinking, asChosen } = upload;
-  if (isShrinking) return <p className="mt-2 text-sm text-quiet">{inWords(chosen.size)} photo, being made smaller…</p>;
-  if (!smaller) return null;
-  return (
-    <div className="mt-2 flex flex-wrap items-center gap-x-6 text-sm text-quiet">
-      <p role="status">
-        {inWords(chosen.size)} photo, {inWords(smaller.size)} after shrinking
-      </p>
-      {chosen.size <= maxFileSize && (
-        <label className="flex min-h-11 cursor-pointer items-center gap-3">
-          <input
-            type="checkbox"
-            checked={asChosen}
-            onChange={(event) => chooseOriginal(id, event.currentTarget.checked)}
-            className="size-6 shrink-0"
-          />
-          Send the original
-        </label>
-      )}
-    </div>
   );
 }
 

@@ -19,6 +19,8 @@ export type Upload = {
   asChosen: boolean;
   /** Bytes sent so far; null while it is not on its way. */
   sent: number | null;
+  /** Whether the line is gone, and it goes on once that is back. */
+  isWaiting: boolean;
   /** Why the file was refused or cannot be sent. */
   problem: string | null;
   /** Whether sending the same file again may succeed. */
@@ -30,6 +32,10 @@ const listeners = new Set<() => void>();
 /** Work in progress by document: the shrinking of its photo, and the controller that cancels its upload. */
 const shrinks = new Map<string, Promise<void>>();
 const cancels = new Map<string, AbortController>();
+/** A file over this many bytes goes on where its line broke. */
+const large = 1024 * 1024;
+const partsFor = async ({ size }: File) => (size > large ? import("./parts").catch(() => null) : null);
+
 /** Requests in progress. The server takes three files of one account at once: a fourth waits here. */
 const posts = new Set<Promise<Answer>>();
 
@@ -82,8 +88,8 @@ export function choose(id: string, chosen: File): void {
   if (uploads.get(id)?.chosen === chosen) return;
   forget(id);
   const isShrinking = isLargePhoto(chosen);
-  const asChosen = false;
-  uploads.set(id, { chosen, smaller: null, isShrinking, asChosen, sent: null, problem: null, canRetry: false });
+  const none = { smaller: null, asChosen: false, sent: null, isWaiting: false, problem: null, canRetry: false };
+  uploads.set(id, { chosen, isShrinking, ...none });
   changed();
   if (isShrinking) shrinks.set(id, shrink(id, chosen));
   else judge(id);
@@ -107,6 +113,8 @@ async function shrink(id: string, photo: File): Promise<void> {
 function judge(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? fileProblem(fileOf(upload)) : null;
+  // While there is a line.
+  if (upload) void partsFor(fileOf(upload));
   if (problem) showProblem(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
   return !problem;
 }
@@ -121,7 +129,7 @@ export async function send(id: string, address: string): Promise<Answer | null> 
   if (cancels.has(id)) return null;
   const cancel = new AbortController();
   cancels.set(id, cancel);
-  change(id, { sent: 0, problem: null });
+  change(id, { sent: 0, isWaiting: false, problem: null });
   const answer = await run(id, address, cancel.signal);
   if (cancels.get(id) === cancel) cancels.delete(id);
   changed();
@@ -142,13 +150,20 @@ async function run(id: string, address: string, signal: AbortSignal): Promise<An
   while (posts.size > 2) await Promise.race(posts);
   const upload = uploads.get(id);
   if (!upload || signal.aborted || !judge(id)) return null;
-  const form = new FormData();
-  form.append("document", id);
-  form.append("file", fileOf(upload));
-  const sent = post(address, form, signal, (bytes) => change(id, { sent: Math.min(bytes, fileOf(upload).size) }));
+  const sent = sendFile(id, fileOf(upload), address, signal);
   posts.add(sent);
   void sent.then(() => posts.delete(sent));
   return sent;
+}
+
+async function sendFile(id: string, file: File, address: string, signal: AbortSignal): Promise<Answer> {
+  const tell = (bytes: number, isWaiting = false) => change(id, { sent: Math.min(bytes, file.size), isWaiting });
+  const answer = await (await partsFor(file))?.sendInParts(`${address}/parts`, id, file, signal, tell, post);
+  if (answer) return answer;
+  const form = new FormData();
+  form.append("document", id);
+  form.append("file", file);
+  return post(address, form, signal, tell);
 }
 
 /** Stops sending; the file is kept. */

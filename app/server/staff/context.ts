@@ -36,5 +36,6 @@ export async function done(backend: Backend, by: string, act: Act): Promise<void
 
 /** A callback that logs each deletion under this act. */
 export function deletion(backend: Backend, by: string, act: string): Tell {
-  return (fields) => done(backend, by, "files" in fields ? { act, after: fields } : { act, ...fields });
+  return (fields) =>
+    done(backend, by, "files" in fields || "parts" in fields ? { act, after: fields } : { act, ...fields });
 }

@@ -3,15 +3,16 @@ import { log } from "../../lib/log.server.ts";
 import { companyBackend } from "../../lib/supabase.server.ts";
 import { sendDueNotices } from "../../models/notice.server.ts";
 import { forgetPastLinks } from "../../models/retention.server.ts";
+import { pastParts, removeParts } from "../../models/upload-parts.server.ts";
 import { letterhead } from "../staff/content.ts";
 
 /** Between two looks for what is due, in milliseconds. Mails wait ten minutes anyway. */
 const pause = 30_000;
-/** Between two deletions of links past their time, in milliseconds; they open nothing before. */
+/** Between two deletions of links and parts of files past their time, in milliseconds; they open nothing before. */
 const tidying = 3_600_000;
 
 /**
- * Looks for due notices now and again, and for links past their time, until the function that it returns is called and has
+ * Looks for due notices now and again, and for links and parts of files past their time, until the function that it returns is called and has
  * waited for the mail under way.
  */
 export function sendNotices(): () => Promise<void> {
@@ -23,6 +24,7 @@ export function sendNotices(): () => Promise<void> {
       await sendDueNotices(companyBackend(), letterhead(), () => isStopped);
       if (Date.now() - tidied > tidying) {
         await forgetPastLinks(companyBackend());
+        await removeParts(companyBackend(), await pastParts(companyBackend()));
         tidied = Date.now();
       }
     } catch (error) {

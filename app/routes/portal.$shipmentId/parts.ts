@@ -1,0 +1,116 @@
+/**
+ * Sends a large file so that it goes on where its line broke. Loaded when such a file is chosen, so it takes what it needs
+ * and imports no module of the page.
+ */
+import type { Answer, post } from "./post";
+
+/** How far it is: bytes that have gone, and whether the line is gone. */
+type Tell = (sent: number, isWaiting: boolean) => void;
+
+/** In milliseconds: how long nothing goes before the line counts as gone, the first pause before it is tried again, and the longest. */
+const standstill = 30_000;
+const firstPause = 1000;
+const longestPause = 8000;
+/** In bytes. What a proxy holds back until it has all of it arrives only in requests short enough for the line. */
+const shortest = 256 * 1024;
+
+const bytes = "application/octet-stream";
+
+/**
+ * Sends the file of a document to an address that keeps what arrives: asks how much is there, sends the rest, and when the
+ * line breaks waits and begins again with the question. Never answers "lost" before the signal is aborted; null where the
+ * browser cannot do it.
+ */
+export async function sendInParts(
+  address: string,
+  document: string,
+  file: File,
+  signal: AbortSignal,
+  tell: Tell,
+  send: typeof post,
+): Promise<Answer | null> {
+  // Not there where a page comes without https.
+  if (!crypto.subtle) return null;
+  const sha256 = inBase16(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+  const said = { document, name: file.name, size: String(file.size), sha256 };
+  let pause = firstPause;
+  let most = file.size;
+  let there = 0;
+  let gone = 0;
+  const ask = (part: Blob | null, more: Record<string, string> = {}) =>
+    overOneLine(signal, (line, stands) =>
+      send(
+        address,
+        part,
+        line,
+        (bytes) => {
+          gone = bytes;
+          tell(there + gone, false);
+          // Storing the file takes longer, and has its own limit.
+          stands(gone < (part?.size ?? 0));
+        },
+        new URLSearchParams({ ...said, ...more }).toString(),
+      ),
+    );
+  for (;;) {
+    let answer = await ask(null);
+    if (answer.kind === "there" && answer.there > there) pause = firstPause;
+    else if (answer.kind === "there" && gone > shortest) most = Math.max(shortest, Math.ceil(gone / 2));
+    while (answer.kind === "there") {
+      there = answer.there;
+      gone = 0;
+      tell(there, false);
+      // All there: a request without bytes asks for the file to be taken.
+      const isWhole = there === file.size;
+      answer = await ask(file.slice(there, there + most, bytes), isWhole ? {} : { from: String(there) });
+      if (answer.kind === "there" && answer.there <= there) answer = { kind: "lost" };
+    }
+    if (answer.kind !== "lost" || signal.aborted) return answer;
+    tell(there + gone, true);
+    await lineBack(pause, signal);
+    pause = Math.min(2 * pause, longestPause);
+  }
+}
+
+/**
+ * Does something that ends at once when the browser says that the line is gone, or when what it called with `true` is not
+ * called again in time.
+ */
+async function overOneLine(
+  signal: AbortSignal,
+  act: (line: AbortSignal, stands: (watched: boolean) => void) => Promise<Answer>,
+): Promise<Answer> {
+  const line = new AbortController();
+  const end = () => line.abort();
+  let timer = 0;
+  signal.addEventListener("abort", end);
+  addEventListener("offline", end);
+  const stands = (watched: boolean) => {
+    clearTimeout(timer);
+    if (watched) timer = window.setTimeout(end, standstill);
+  };
+  const answer = await act(line.signal, stands);
+  clearTimeout(timer);
+  signal.removeEventListener("abort", end);
+  removeEventListener("offline", end);
+  return answer;
+}
+
+/** Waits for a pause, or until the browser says that the line is back, or the signal is aborted. */
+function lineBack(pause: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      removeEventListener("online", end);
+      resolve();
+    };
+    const timer = setTimeout(end, pause);
+    signal.addEventListener("abort", end);
+    addEventListener("online", end);
+  });
+}
+
+function inBase16(hash: ArrayBuffer): string {
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
