@@ -120,7 +120,7 @@ const bareImports: Plugin = {
   load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
 };
 
-/** The names of the pages' files stand in the manifest that every visitor gets: a hash is enough. */
+/** The names of files stand in the manifest that every visitor gets, and in each other: a hash is enough. */
 const shortNames: Plugin = {
   name: "short-names",
   apply: "build",
@@ -128,7 +128,7 @@ const shortNames: Plugin = {
   outputOptions: (options) => ({
     ...options,
     entryFileNames: "assets/[hash:7].js",
-    chunkFileNames: "assets/[name]-[hash:7].js",
+    chunkFileNames: ({ isDynamicEntry }) => `assets/${isDynamicEntry ? "[name]-" : ""}[hash:7].js`,
   }),
 };
 

@@ -17,7 +17,9 @@ export function usePageChange(): void {
   useEffect(() => {
     const note = (event: MouseEvent) => {
       const link = (event.target as Element).closest("a[href]");
-      if (link) pressed = `a[href="${CSS.escape(link.getAttribute("href") ?? "")}"]`;
+      // Links of the bar, the page and its foot may lead to one address.
+      const part = link?.closest("header,main,footer")?.localName;
+      if (part) pressed = `${part} a[href="${CSS.escape(link.getAttribute("href") ?? "")}"]`;
     };
     const step = ({ key }: KeyboardEvent) => {
       const { activeElement: at } = document;

@@ -33,7 +33,7 @@ test("a client names a shipment anew, sends a file, opens it and takes it back, 
     await page.getByLabel("File for the Commercial Invoice").setInputFiles(file);
     await page.getByRole("button", { name: "Upload the Commercial Invoice" }).click();
     const row = page.locator("main li").filter({ hasText: "Commercial Invoice" }).last();
-    await expect(row).toContainText(/invoice-2291\.pdf, \d+ KB, \d\d:\d\d EAT/);
+    await expect(row).toContainText(/invoice-2291\.pdf, \d+ KB, \d\d:\d\d\sEAT/);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       row.getByRole("link", { name: "Open the Commercial Invoice" }).click(),

@@ -109,7 +109,7 @@ test("what staff do shows in the portal, which the sign-out closes", async ({ pa
       .getByRole("region", { name: "Tracking History" })
       .or(page.locator("section", { hasText: "Tracking History" }));
     await expect(history.last()).toContainText("Document Verification");
-    await expect(history.last()).toContainText(/Kilindini, .* EAT/);
+    await expect(history.last()).toContainText(/Kilindini, .*\sEAT/);
   });
 
   await test.step("sign out; the portal is closed again", async () => {

@@ -66,7 +66,7 @@ test("what the company does is in its log, by the name that was given, or the us
     lines.findIndex((line) => line.includes("shipment set-awb")),
   );
   expect(printed).toMatch(
-    /^\d+ \w+ \d{4}, \d\d:\d\d EAT {2}Wanjiru Kamau {2}shipment set-awb {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
+    /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-awb {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
   );
   expect((await place.staff(["log", "--since", "2999-01-01"])).printed).toBe("");
 });

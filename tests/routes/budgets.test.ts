@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -143,7 +143,9 @@ function expectLittleScript(text: string): void {
 }
 
 function brotliSize(href: string): number {
-  return readFileSync(path.join(clientBuild, `${href}.br`), { flag: "r" }).length;
+  const file = path.join(clientBuild, href);
+  // The smallest files are sent as they are.
+  return readFileSync(existsSync(`${file}.br`) ? `${file}.br` : file).length;
 }
 
 describe.each(["/portal", "/portal/new", "/portal/2fa", "a shipment"])("on a first visit, signed in, %s", (page) => {
@@ -278,7 +280,7 @@ describe("a page of the portal costs the backend", () => {
 });
 
 test("files of the build come compressed, typed, and for good", async () => {
-  const href = /href="(\/assets\/framework[^"]+)"/.exec(await html("/"))?.[1] ?? "";
+  const href = /href="(\/assets\/[^"]+\.js)"/.exec(await html("/"))?.[1] ?? "";
   const { headers, status } = await ask(href);
   expect(status).toBe(200);
   expect(headers["content-type"]).toMatch(/javascript/);

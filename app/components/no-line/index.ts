@@ -12,7 +12,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Begins, once in a document. */
 export function begin(): void {
-  if (isBegun || !import.meta.env.PROD) return;
+  // A page that is only an error has no router.
+  if (isBegun || !import.meta.env.PROD || !router) return;
   isBegun = true;
   goOn();
   router.subscribe(keepSoon);

@@ -35,7 +35,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
     <footer className="border-t border-line bg-sunken text-xs sm:text-sm">
       {!atDesk && !inPortal && <Everything company={company} signedIn={signedIn} />}
       <div className={`${line} py-1 text-quiet`}>
-        {inPortal && !atDesk && <Help company={company} />}
+        {inPortal && <Help company={company} />}
         <p>
           This page: about <Weight /> KB{lite ? " of text" : inPortal || atDesk ? "" : " with pictures and script"}
         </p>
