@@ -1,6 +1,6 @@
 /** What the staff commands print. No text of a client can forge a line, or send control characters to the terminal. */
 import process from "node:process";
-import { eastAfricaTime } from "../../lib/dates.ts";
+import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
 import { visible } from "../../lib/visible.ts";
 import type { Act, LoggedAct } from "../../models/act.server.ts";
 import type { listAllShipments } from "../../models/all-shipments.server.ts";
@@ -13,6 +13,9 @@ type ListedClientId = Awaited<ReturnType<typeof listClientIds>>[number];
 type ListedColleague = Awaited<ReturnType<typeof listColleagues>>[number];
 type ListedMail = Awaited<ReturnType<typeof listUndelivered>>[number];
 type ListedShipment = Awaited<ReturnType<typeof listAllShipments>>[number];
+
+/** The time of a line: a terminal gets a plain blank where a page has one that does not break. */
+const eastAfricaTime = (iso: string) => timeOnPages(iso).replace("\u00a0", " ");
 
 /** Prints lines, or the value as JSON. */
 export function print(json: boolean | undefined, value: unknown, lines: string[]): void {
