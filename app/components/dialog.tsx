@@ -132,8 +132,8 @@ export function useClose(back: string): () => void {
         dialog.querySelector(".toast") ? { opacity: [1, 0] } : { opacity: [1, 0], scale: [1, 0.92] },
       );
       dialog.inert = false;
-      // Meanwhile the person may have gone back, or elsewhere.
-      if (here.current !== key || !dialog.isConnected) return;
+      // Meanwhile the person may have gone back, or elsewhere; a dialog that is still open then is seen again.
+      if (here.current !== key || !dialog.isConnected) return dialog.removeAttribute("style");
       shut(dialog);
     }
     if (opened) navigate(-1);

@@ -1,5 +1,5 @@
 import { X } from "lucide";
-import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
@@ -18,11 +18,9 @@ import {
   useToasts,
 } from "./flash";
 import move from "./motion/move";
+import { useSwipe } from "./motion/swipe";
 
 moveDialogsBy(move);
-
-/** How far a toast is swiped to the right until it ends, in pixels. */
-const farEnough = 50;
 
 /**
  * The toast region of section 2 of the specification: 5000 ms, paused while hovered or focused; closed by Escape, its
@@ -218,37 +216,4 @@ function giveFocusBack(before: HTMLElement | null, list: HTMLElement): void {
   const around =
     list.closest("dialog")?.querySelector<HTMLElement>("a, button, input") ?? document.getElementById("main");
   (before?.isConnected ? before : around)?.focus({ preventScroll: true });
-}
-
-/**
- * Handlers by which an element follows a finger or a mouse to the right, until it `isOver`; `onFar` is told how far, else it
- * comes back.
- */
-function useSwipe(ref: RefObject<HTMLElement | null>, isOver: RefObject<boolean>, onFar: (by: number) => void) {
-  const from = useRef<number>(null);
-  const by = ({ clientX }: PointerEvent) => (from.current === null ? 0 : Math.max(0, clientX - from.current));
-  const letGo = (event: PointerEvent, isFar: boolean) => {
-    const way = by(event);
-    from.current = null;
-    if (way === 0) return;
-    if (isFar && way >= farEnough) return onFar(way);
-    ref.current?.style.removeProperty("translate");
-    if (ref.current) move(ref.current, { translate: [`${way}px 0`, "0 0"] });
-  };
-  return {
-    onPointerDown: (event: PointerEvent) => {
-      if (event.button === 0 && !isOver.current) from.current = event.clientX;
-    },
-    onPointerMoveCapture: (event: PointerEvent) => {
-      // The button may have been let go outside.
-      if (!event.buttons) from.current = null;
-      const way = by(event);
-      if (way === 0) return;
-      // What is pressed in it is not clicked at the end of a swipe.
-      if (way > 5) event.currentTarget.setPointerCapture(event.pointerId);
-      ref.current?.style.setProperty("translate", `${way}px`);
-    },
-    onPointerUp: (event: PointerEvent) => letGo(event, true),
-    onPointerCancel: (event: PointerEvent) => letGo(event, false),
-  };
 }
