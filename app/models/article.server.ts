@@ -16,6 +16,9 @@ const scenes = [
   "story-yard-night",
 ] as const;
 
+/** What matters, in a few points: for whom, the figure, what to have ready, as of when. */
+const Glance = z.array(z.string().min(1).max(120)).min(3).max(5);
+
 const Fields = z.object({
   title: z.string().min(1),
   category: z.enum([
@@ -39,8 +42,7 @@ const Fields = z.object({
   excerpt: z.string().min(1).max(200),
   placeholder: z.boolean().default(false),
   scene: z.enum(scenes).optional(),
-  /** What matters, in a few points: for whom, the figure, what to have ready, as of when. */
-  glance: z.array(z.string().min(1).max(120)).min(3).max(5).optional(),
+  glance: Glance.optional(),
   /** The id of the service that a quote is asked for at its end. */
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
@@ -58,6 +60,7 @@ const PageFrontmatter = z.object({
   title: z.string().min(1),
   description: z.string().min(1).max(200),
   updated: z.iso.date().optional(),
+  glance: Glance,
 });
 
 type Body = Pick<Compiled, "html" | "headings">;

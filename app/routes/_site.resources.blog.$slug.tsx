@@ -1,7 +1,6 @@
 import { ArrowLeft } from "lucide";
 import { Link, redirect } from "react-router";
-import { Art } from "~/components/site/art";
-import { LongText, station } from "~/components/site/prose";
+import { Glance, LongText } from "~/components/site/prose";
 import { LowerPart } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/title";
@@ -67,32 +66,6 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
       </LowerPart>
       {!placeholder && <ArticleData article={article} />}
     </article>
-  );
-}
-
-/** What matters, for who reads no further. */
-function Glance({ points, scene }: { points: string[]; scene: string | undefined }) {
-  return (
-    <section
-      aria-labelledby="glance"
-      className="rounded-label border border-line bg-raised p-4 md:flex md:items-center md:gap-6 xl:sticky xl:top-20 xl:block"
-    >
-      {scene && (
-        <Art name={scene} className="hidden w-2/5 rounded-label border border-line md:block xl:mb-3 xl:w-full" />
-      )}
-      <div>
-        <h2 id="glance" className="font-semibold">
-          At a glance
-        </h2>
-        <ul className="mt-1 ml-1 border-l border-line text-sm">
-          {points.map((point) => (
-            <li key={point} className={`py-1.5 pl-5 ${station}`}>
-              {point}
-            </li>
-          ))}
-        </ul>
-      </div>
-    </section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { LongText } from "~/components/site/prose";
+import { Glance, LongText } from "~/components/site/prose";
 import { Title } from "~/components/title";
 import { calendarDate } from "~/lib/dates";
 import { seo } from "~/lib/seo";
@@ -15,7 +15,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   loaderData ? seo(matches, { title: loaderData.title, description: loaderData.description, path: "/terms" }) : [];
 
 export default function TermsPage({ loaderData }: Route.ComponentProps) {
-  const { title, updated, html, headings } = loaderData;
+  const { title, updated, html, headings, glance } = loaderData;
   return (
     <>
       <Title>{title}</Title>
@@ -25,7 +25,7 @@ export default function TermsPage({ loaderData }: Route.ComponentProps) {
           Effective <time dateTime={updated}>{calendarDate(updated)}</time>
         </p>
       )}
-      <LongText html={html} headings={headings} contents="On this page" />
+      <LongText html={html} headings={headings} contents="On this page" aside={<Glance points={glance} />} />
     </>
   );
 }

@@ -376,6 +376,18 @@ describe("the privacy policy", () => {
   ])("states: %s", async (fact) => expect((await visitor.open("/privacy")).text).toContain(fact));
 });
 
+test.each(["/privacy", "/terms", "/legal"])(
+  "%s begins with what matters at a glance, in figures that its text has",
+  async (path) => {
+    const page = await visitor.open(path);
+    const points = page.all("main section[aria-labelledby=glance] li").map(words);
+    expect(points.length).toBeGreaterThanOrEqual(3);
+    expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
+    const body = words(page.all(".prose")[0]);
+    for (const figure of points.join(" ").match(/\d+/g) ?? []) expect(body).toContain(figure);
+  },
+);
+
 test("the terms have their date, sixteen sections in order, and lead to the privacy policy", async () => {
   const page = await visitor.open("/terms");
   expect(page.text).toMatch(/^Terms of service Effective 22 October 2025 /);

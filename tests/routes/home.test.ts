@@ -133,6 +133,15 @@ describe("the home page", () => {
     );
   });
 
+  test("asks about each industry with it as the subject", async () => {
+    const links = page.all("#industries li a");
+    expect(links.map(words)).toEqual(industries.map(({ name }) => `Ask us about ${name}`));
+    for (const [index, { name }] of industries.entries()) {
+      const contact = await visitor.open(links[index]?.getAttribute("href") ?? "");
+      expect(contact.value("subject")).toBe(name);
+    }
+  });
+
   test("has the ten industries in a row that the keyboard reaches, each a button", () => {
     const [row] = page.all("#industries [tabindex]");
     expect(row?.getAttribute("tabindex")).toBe("0");

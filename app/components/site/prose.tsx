@@ -2,6 +2,7 @@ import { ChevronDown } from "lucide";
 import type { ReactNode } from "react";
 import { Icon } from "~/components/ui/icon";
 import type { Heading } from "~/lib/mdx.build";
+import { Art } from "./art";
 import "../../styles/prose.css";
 
 type LongTextProps = { html: string | undefined; headings: Heading[] | undefined; contents: string; aside?: ReactNode };
@@ -40,6 +41,32 @@ export function LongText({ html, headings = headingsOfPage(), contents, aside }:
       </nav>
       <Prose html={html} />
     </div>
+  );
+}
+
+/** What matters in a long text, for who reads no further: what goes `aside` of it. */
+export function Glance({ points, scene }: { points: string[]; scene?: string }) {
+  return (
+    <section
+      aria-labelledby="glance"
+      className="rounded-label border border-line bg-raised p-4 md:flex md:items-center md:gap-6 xl:sticky xl:top-20 xl:block"
+    >
+      {scene && (
+        <Art name={scene} className="hidden w-2/5 rounded-label border border-line md:block xl:mb-3 xl:w-full" />
+      )}
+      <div>
+        <h2 id="glance" className="font-semibold">
+          At a glance
+        </h2>
+        <ul className="mt-1 ml-1 border-l border-line text-sm">
+          {points.map((point) => (
+            <li key={point} className={`py-1.5 pl-5 ${station}`}>
+              {point}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
   );
 }
 

@@ -3,6 +3,7 @@ import { Form, Link } from "react-router";
 import { answerAtOnce } from "~/components/flash";
 import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
+import { askAbout } from "~/lib/ask-about";
 import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
@@ -26,7 +27,10 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
       >
         <ul className="flex w-max gap-3">
           {industries.map(({ id, name, text }) => (
-            <li key={id} className="flex w-56 snap-start">
+            <li
+              key={id}
+              className="flex w-56 snap-start flex-col rounded-label border border-line bg-raised transition-[border-color] duration-150 ease-out hover:border-edge"
+            >
               <Form
                 method="post"
                 action="/resources/industries"
@@ -34,23 +38,23 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
                 className="flex grow"
               >
                 <input type="hidden" name="industry" value={id} />
-                <button
-                  type="submit"
-                  className="flex grow flex-col items-start rounded-label border border-line bg-raised p-5 text-left transition-[border-color] duration-150 ease-out hover:border-edge"
-                >
+                <button type="submit" className="flex grow flex-col items-start p-5 pb-2 text-left">
                   <Art name={`industry-${id}`} className="size-16" />
                   <span className="mt-4 font-semibold">{name} </span>
                   <span className="mt-1 text-sm text-quiet">{text}</span>
                 </button>
               </Form>
+              <Link
+                to={askAbout(name)}
+                className="flex min-h-11 items-center px-5 pb-2 text-sm font-semibold underline"
+              >
+                Ask us<span className="sr-only"> about {name}</span>
+              </Link>
             </li>
           ))}
         </ul>
       </section>
       <div className="hidden h-11 gap-1 scripted:flex">{motion && <motion.RowButtons row={row} of="industries" />}</div>
-      <Link to="/contact" className="inline-flex min-h-11 items-center font-semibold underline">
-        Ask about your trade
-      </Link>
     </Stop>
   );
 }

@@ -8,7 +8,7 @@ import { MailReady } from "~/components/site/mail-ready";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
-import { home, hours, services, theCompany } from "~/lib/content.server";
+import { home, hours, industries, services, theCompany } from "~/lib/content.server";
 import type { Toast } from "~/lib/flash";
 import { readForm } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
@@ -34,7 +34,11 @@ const Contact = z.object({
 });
 
 /** What links of ours ask about. A link of somebody else's puts no words in the form. */
-const subjects = new Set([...home.search_terms, ...services.services.map(({ title }) => title)]);
+const subjects = new Set([
+  ...home.search_terms,
+  ...industries.map(({ name }) => name),
+  ...services.services.map(({ title }) => title),
+]);
 
 export function loader({ url }: Route.LoaderArgs) {
   const { isOpen, words, until } = openingAt(hours, new Date());
