@@ -29,7 +29,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
           {industries.map(({ id, name, text }) => (
             <li
               key={id}
-              className="flex w-56 snap-start flex-col rounded-label border border-line bg-raised transition-[border-color] duration-150 ease-out hover:border-edge"
+              className="relative flex w-56 snap-start flex-col rounded-label border border-line bg-raised transition-[border-color] duration-150 ease-out hover:border-edge"
             >
               <Form
                 method="post"
