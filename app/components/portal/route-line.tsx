@@ -60,7 +60,7 @@ export function RouteLine(props: {
         <span>{STAGES[stage - 2]}</span> <b className="text-center text-ink">{status}</b>{" "}
         <span className="text-right">{STAGES[stage]}</span>
       </p>
-      <ol className="mb-3 hidden grid-cols-10 text-center text-[0.6875rem] leading-tight wrap-normal *:-mx-3 lg:grid lg:*:even:mt-8">
+      <ol className="mb-3 hidden grid-cols-10 text-center text-[0.6875rem] leading-tight wrap-normal *:-mx-3 lg:grid lg:[&>li:nth-child(even)]:mt-8">
         {stations}
       </ol>
       {step && (

@@ -91,3 +91,9 @@ test("a build whose stylesheet is written in another way than these rules expect
     expect(() => checkStylesheet(other), other).toThrow("another form");
   }
 });
+
+test("a build with a rule that pages would go without stops", () => {
+  const rule = ":is(.rows>*):nth-child(2n){margin:1px}";
+  expect(() => checkStylesheet(css + rule)).toThrow(rule.split("{")[0]);
+  checkStylesheet(`${css}.rows>li:nth-child(2n){margin:1px}`);
+});
