@@ -5,6 +5,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import type { App } from "@supabase/lite";
 import { PgliteConnection } from "@supabase/lite/pglite";
+import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
 import { projectRoot } from "./data-dir.ts";
 
 /** Statements in the one session there is. Times come in ISO 8601. */
@@ -41,6 +42,35 @@ export function grantNothing(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
+/** Runs one statement. */
+type Run = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
+
+/** What the library sends at the beginning of each transaction, one by one: a setting, with its value or empty. */
+const setting = /^\s*select (set_config\('[\w.]+', )(\$1|'')(, true\))\s*$/i;
+
+/**
+ * Makes the library send its statements by `run`. The settings that begin a transaction wait for the first statement that
+ * needs them, and go in one: each takes as long as a small question.
+ */
+export function sendBy(run: Run, connection: App["connection"]): void {
+  let waiting: { text: string; values: unknown[] } | null = null;
+  const send = async (text: string, values: readonly unknown[] = []) => {
+    const [, name, value, end] = (waiting && setting.exec(text)) ?? [];
+    if (waiting && name) {
+      if (value === "$1") waiting.values.push(values[0]);
+      waiting.text += `${waiting.text ? ", " : ""}${name}${value === "$1" ? `$${waiting.values.length}` : value}${end}`;
+      return { command: "SELECT" as const, rowCount: 0, rows: [] };
+    }
+    const held = waiting;
+    waiting = text.toLowerCase() === "begin" ? { text: "", values: [] } : null;
+    if (held?.text) await run(`select ${held.text}`, held.values);
+    return run(text, values);
+  };
+  const client = { query: send, release: () => undefined };
+  const pool = { connect: async () => client, end: async () => undefined };
+  connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
+}
+
 /** Makes the database roles of requests. When this user may not, throws an error that says who has to. */
 export async function makeRoles(db: Database): Promise<void> {
   try {
@@ -65,10 +95,16 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
     },
   });
   grantNothing(connection);
-  await connection.driver.waitReady;
+  const { driver } = connection;
+  await driver.waitReady;
+  sendBy(async (text, values) => {
+    const { rows, affectedRows = 0 } = await driver.query(text, [...values]);
+    // It does not name the command; the library reads the number of rows after changes alone.
+    return { command: "UPDATE", rowCount: affectedRows, rows };
+  }, connection);
   return {
     connection,
-    db: connection.driver,
+    db: driver,
     ready: async () => undefined,
     lost: () => false,
     close: () => connection.close(),

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { PostgresConnection } from "@supabase/lite/postgres";
-import { Kysely, PostgresDialect } from "kysely";
-import { type Database, DatabaseUnavailable, grantNothing, type OpenDatabase } from "./database.ts";
+import { type Database, DatabaseUnavailable, grantNothing, type OpenDatabase, sendBy } from "./database.ts";
 import { typesOfPglite } from "./postgres-types.ts";
 
 /** How long a server may take to accept a session, and to answer a statement of a request, in milliseconds. */
@@ -56,15 +55,10 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
   const connection = new PostgresConnection({ url });
   grantNothing(connection);
   // The library's own dialect reserves a connection and waits for ever on one that was closed meanwhile.
-  const client = {
-    query: async (text: string, values: readonly unknown[]) => {
-      const result = await run(text, values, statementTime);
-      return { command: result.command as "SELECT", rowCount: result.count, rows: [...result] };
-    },
-    release: () => undefined,
-  };
-  const pool = { connect: async () => client, end: async () => undefined };
-  connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
+  sendBy(async (text, values) => {
+    const result = await run(text, values, statementTime);
+    return { command: result.command as "SELECT", rowCount: result.count, rows: [...result] };
+  }, connection);
 
   const db: Database = {
     query: async <Row>(text: string, values: unknown[] = []) => ({
