@@ -3,11 +3,14 @@ import { decodeJwt } from "jose";
 import type { Database } from "./database.ts";
 import { banned, failure } from "./failure.ts";
 import type { Tokens } from "./tokens.ts";
+import type { Turns } from "./turns.ts";
 
 export type Handler = (request: Request) => Promise<Response>;
 export type Rules = {
   next: Handler;
   db: Database;
+  /** Lets other requests in while `work` goes on, which asks the database nothing. */
+  meanwhile: Turns["meanwhile"];
   tokens: Tokens;
   /** In seconds. */
   jwtExpiry: number;
@@ -78,7 +81,7 @@ export async function addMethod(db: Database, sessionId: string, method: string)
 }
 
 /** An access token of a session; its `aal` and `amr` come from the methods recorded for it, newest first. */
-export async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
+async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
   const { rows } = await rules.db.query<{ method: string; timestamp: number }>(
     `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
      from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
@@ -100,6 +103,22 @@ export async function sign(rules: Rules, user: User, sessionId: string): Promise
     amr: rows,
     session_id: sessionId,
     is_anonymous: false,
+  });
+}
+
+/** What auth answers when it gives a session. */
+export async function sessionAnswer(
+  rules: Rules,
+  user: User,
+  { id, refreshToken }: { id: string; refreshToken: string },
+): Promise<Response> {
+  return Response.json({
+    access_token: await sign(rules, user, id),
+    token_type: "bearer",
+    expires_in: rules.jwtExpiry,
+    expires_at: Math.floor(Date.now() / 1000) + rules.jwtExpiry,
+    refresh_token: refreshToken,
+    user,
   });
 }
 

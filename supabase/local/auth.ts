@@ -1,4 +1,4 @@
-/** What hosted auth (GoTrue) does at sign-up and sign-in and @supabase/lite does not; read from GoTrue's source. */
+/** What hosted auth (GoTrue) does at sign-up and refresh and @supabase/lite does not; read from GoTrue's source. */
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import bcrypt from "bcryptjs";
@@ -43,7 +43,7 @@ export function hashOf(password: string): Promise<string> {
 }
 
 /** A hash of a random password: comparing with it takes as long as with a real one. */
-function nobodysHash(): Promise<string> {
+export function nobodysHash(): Promise<string> {
   const hash = hashes.get(hashCost()) ?? hashOf(randomUUID());
   hashes.set(hashCost(), hash);
   return hash;
@@ -60,9 +60,8 @@ export function withGoTrueRules(rules: Rules): Handler {
     if (route === "POST /auth/v1/resend") return resend(rules, request);
     if (route === "POST /auth/v1/verify") return verify(rules, request);
     if (route === "POST /auth/v1/admin/generate_link") return issueRecovery(rules, request);
-    const grant = route === "POST /auth/v1/token" && url.searchParams.get("grant_type");
-    if (grant === "password") return signIn(rules, request);
-    if (grant === "refresh_token") return refresh(rules, request);
+    const isToken = route === "POST /auth/v1/token";
+    if (isToken && url.searchParams.get("grant_type") === "refresh_token") return refresh(rules, request);
     return rules.next(request);
   };
 }
@@ -103,25 +102,6 @@ async function resend(rules: Rules, request: Request): Promise<Response> {
   if (!account || account.confirmed) return rules.next(request);
   const wait = await sendConfirmationAgain(rules, account);
   return wait > 0 ? tooSoon(wait) : Response.json({});
-}
-
-/**
- * Sign-in takes the same time for an unknown address, and says that an address is unconfirmed only to somebody who
- * knows its password. GoTrue looks whether an account is banned before it looks at the password, and so says it to anybody.
- */
-async function signIn(rules: Rules, request: Request): Promise<Response> {
-  const { email, password } = await credentials(request);
-  const account = await findAccount(rules.db, email);
-  if (account?.closed && account.encrypted_password) return banned(400);
-  const response = await rules.next(request);
-  const code = await errorCode(response);
-  if (code !== "invalid_credentials" && code !== "email_not_confirmed") return response;
-
-  const compared = code === "invalid_credentials" && account !== null;
-  if (compared) return response;
-  const known = await bcrypt.compare(String(password ?? ""), account?.encrypted_password ?? (await nobodysHash()));
-  if (code === "email_not_confirmed" && known) return response;
-  return failure(400, "invalid_credentials", "Invalid login credentials");
 }
 
 /** Renews a session, unless its account is banned. */
@@ -171,7 +151,8 @@ async function sendConfirmationAgain(rules: Rules, account: Account): Promise<nu
   return 0;
 }
 
-async function findAccount(db: Database, email: unknown): Promise<Account | null> {
+/** The account of an e-mail address, or null. */
+export async function findAccount(db: Database, email: unknown): Promise<Account | null> {
   const { rows } = await db.query<Account>(
     `select id, email, encrypted_password, confirmed_at is not null as confirmed,
        coalesce(banned_until > now(), false) as closed,

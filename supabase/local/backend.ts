@@ -19,6 +19,7 @@ import { applyMigrations, seedOnce } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
 import { fileStorage } from "./storage.ts";
 import { tokensOf } from "./tokens.ts";
+import { turns } from "./turns.ts";
 
 export type BackendOptions = {
   /** Folder of the database and the stored files; null keeps the database in memory. */
@@ -151,9 +152,17 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     otpLength: auth.email.otp_length,
     resendAfterSeconds: seconds(auth.email.max_frequency),
   });
+  const { inTurn, meanwhile } = turns();
+  let closing = false;
   const factors = withFactors({
     next: rules,
     db,
+    meanwhile: async (work) => {
+      const result = await meanwhile(work);
+      if (closing) throw new DatabaseUnavailable("The backend is ending.");
+      await database.ready();
+      return result;
+    },
     tokens,
     jwtExpiry: auth.jwt_expiry,
     siteUrl: options.siteUrl,
@@ -163,12 +172,10 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
 
   const answer = withApiVersion(withAdmin({ next: factors, db, secretKey: options.secretKey }));
 
-  const exclusively = mutex();
-  let closing = false;
   return {
     db,
     fetch: (request) =>
-      exclusively(async () => {
+      inTurn(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         const { pathname, searchParams } = new URL(request.url);
         if (!isOpen(request.method, pathname)) return new Response("Not found", { status: 404 });
@@ -186,7 +193,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
       }),
     close: () => {
       closing = true;
-      return exclusively(database.close);
+      return inTurn(database.close);
     },
   };
 }
@@ -234,17 +241,4 @@ function seconds(duration: string): number {
   if (!found) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
   const [, minutes = "0", rest = "0"] = found;
   return Number(minutes) * 60 + Number(rest);
-}
-
-/**
- * Runs jobs one at a time in the order they came. PGlite is one connection: without this, statements of one request
- * run inside the transaction, and with the role, of another.
- */
-function mutex() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(job: () => Promise<T>): Promise<T> => {
-    const result = last.then(job, job);
-    last = result.catch(() => undefined);
-    return result;
-  };
 }

@@ -10,7 +10,7 @@ import {
   type Handler,
   identify,
   type Rules,
-  sign,
+  sessionAnswer,
   withAssurance,
   withUserFactors,
 } from "./assurance.ts";
@@ -19,6 +19,7 @@ import { type Factor, factorsOf, findFactor, remove } from "./factor-rows.ts";
 import { failure } from "./failure.ts";
 import { transaction } from "./migrate.ts";
 import { withActionLink } from "./recovery.ts";
+import { signIn } from "./sign-in.ts";
 
 /** Seconds until a challenge expires, and until an unverified factor does. */
 const challengeLife = 300;
@@ -36,12 +37,12 @@ export function withFactors(rules: Rules): Handler {
     if (pathname === "/auth/v1/user" || pathname === "/auth/v1/logout") return ownAccount(rules, request, route);
     if (route === "POST /auth/v1/admin/generate_link") return withActionLink(rules, request);
 
+    const isToken = route === "POST /auth/v1/token";
+    if (isToken && searchParams.get("grant_type") === "password") return signIn(rules, request);
+
     const response = await rules.next(request);
     if (!response.ok) return response;
-    if (pathname === "/auth/v1/token") {
-      const grant = searchParams.get("grant_type");
-      return withAssurance(rules, response, grant === "refresh_token" ? null : "password");
-    }
+    if (isToken) return withAssurance(rules, response, null);
     if (route === "POST /auth/v1/verify") return withAssurance(rules, response, "otp");
     return response;
   };
@@ -159,15 +160,7 @@ async function verify(rules: Rules, request: Request, caller: Caller, factor: Fa
       "select token from auth.refresh_tokens where session_id = $1 and not revoked order by created_at desc limit 1",
       [sessionId],
     );
-    const now = Math.floor(Date.now() / 1000);
-    return Response.json({
-      access_token: await sign(rules, user, sessionId),
-      token_type: "bearer",
-      expires_in: rules.jwtExpiry,
-      expires_at: now + rules.jwtExpiry,
-      refresh_token: rows[0]?.token ?? "",
-      user: await withUserFactors(db, user),
-    });
+    return sessionAnswer(rules, await withUserFactors(db, user), { id: sessionId, refreshToken: rows[0]?.token ?? "" });
   });
 }
 

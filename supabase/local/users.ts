@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { failure } from "./failure.ts";
 
 type Row = Record<string, unknown>;
-type ShownUser = Row & { id: string; email: string; user_metadata: Record<string, unknown> };
+type ShownUser = Row & { id: string; email: string; app_metadata: object; user_metadata: Record<string, unknown> };
 
 /** An account with its identities and factors; what is empty is left out. */
 export async function shownUser(db: Database, id: string): Promise<ShownUser> {

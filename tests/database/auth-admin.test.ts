@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AuthError } from "@supabase/supabase-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
+import { backendKeys } from "../support/keys.ts";
 import { type Handle, memoryBackend } from "../support/memory-backend.ts";
 
 let world: Awaited<ReturnType<typeof memoryBackend>>;
@@ -371,6 +372,35 @@ describe("a banned account", () => {
     }
     await ban(id, "null");
     expect((await spend(hash)).error).toBeNull();
+  });
+});
+
+describe("a login", () => {
+  const { publishableKey, secretKey } = backendKeys;
+  const send = (method: string, path: string, key: string, token: string, body?: object) =>
+    world.backend.fetch(
+      new Request(`http://backend.example/auth/v1/${path}`, {
+        method,
+        headers: { apikey: key, authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: body && JSON.stringify(body),
+      }),
+    );
+
+  test.each<[string, (id: string, token: string) => Promise<Response>]>([
+    ["the account removed", (id) => send("DELETE", `admin/users/${id}`, secretKey, secretKey)],
+    [
+      "another password",
+      (_id, token) =>
+        send("PUT", "user", publishableKey, token, { password: otherPassword, current_password: password }),
+    ],
+  ])("that finds %s when its password has been judged is refused", async (_what, change) => {
+    const { email, id } = await newColleague();
+    const { session } = await newSession(email);
+    // The password is judged while others have their turns at the database: the change is the next of them.
+    const login = send("POST", "token?grant_type=password", publishableKey, publishableKey, { email, password });
+    expect((await change(id, session?.access_token ?? "")).status).toBe(200);
+    const answer = await login;
+    expect([answer.status, (await answer.json()).error_code]).toEqual([400, "invalid_credentials"]);
   });
 });
 

@@ -1,0 +1,56 @@
+/** Sign-in with a password, as GoTrue answers it. The library would compare the hash within the turn at the database. */
+import { randomUUID } from "node:crypto";
+import bcrypt from "bcryptjs";
+import { body, type Rules, sessionAnswer } from "./assurance.ts";
+import { findAccount, nobodysHash } from "./auth.ts";
+import type { Database } from "./database.ts";
+import { banned, failure } from "./failure.ts";
+import { shownUser } from "./users.ts";
+
+/**
+ * Sign-in takes the same time for an unknown address, and says that an address is unconfirmed only to somebody who
+ * knows its password. GoTrue looks whether an account is banned before it looks at the password, and so says it to anybody.
+ */
+export async function signIn(rules: Rules, request: Request): Promise<Response> {
+  const { email, password } = await body<{ email: unknown; password: unknown }>(request.clone());
+  // The library says what is missing.
+  if (!email || !password || typeof email !== "string" || typeof password !== "string") return rules.next(request);
+  const asked = await findAccount(rules.db, email);
+  if (asked?.closed && asked.encrypted_password) return banned(400);
+  const hash = asked?.encrypted_password ?? null;
+  const right = await rules.meanwhile(async () => bcrypt.compare(password, hash ?? (await nobodysHash())));
+  // Others had their turns meanwhile: the password counts if it is still that of the account.
+  const account = right && hash ? await findAccount(rules.db, email) : null;
+  if (account?.id !== asked?.id || account?.encrypted_password !== hash || !account) {
+    return failure(400, "invalid_credentials", "Invalid login credentials");
+  }
+  if (account.closed) return banned(400);
+  if (!account.confirmed) return failure(400, "email_not_confirmed", "Email not confirmed");
+  const session = await begin(rules.db, account.id);
+  return sessionAnswer(rules, await shownUser(rules.db, account.id), session);
+}
+
+/** Begins a session of an account that gave its password: with a refresh token, its method, and an entry in auth's log. */
+async function begin(db: Database, userId: string): Promise<{ id: string; refreshToken: string }> {
+  // The library takes no other form of a refresh token.
+  const session = { id: randomUUID(), refreshToken: randomUUID() };
+  await db.query(
+    `with account as (
+       update auth.users set last_sign_in_at = now(), updated_at = now() where id = $1 returning id, email
+     ), session as (
+       insert into auth.sessions (id, user_id, aal, created_at, updated_at) select $2, id, 'aal1', now(), now() from account
+     ), token as (
+       insert into auth.refresh_tokens (id, token, user_id, session_id, revoked, created_at, updated_at)
+       select $3, $4, id, $2, false, now(), now() from account
+     ), method as (
+       insert into auth.mfa_amr_claims (session_id, authentication_method) select $2, 'password' from account
+     )
+     insert into auth.audit_log_entries (id, payload, created_at)
+     select $5, jsonb_build_object(
+       'action', 'login', 'actor_id', id, 'actor_username', email, 'actor_via_sso', false, 'log_type', 'account',
+       'traits', jsonb_build_object('provider', 'email')
+     ), now() from account`,
+    [userId, session.id, randomUUID(), session.refreshToken, randomUUID()],
+  );
+  return session;
+}
