@@ -114,8 +114,11 @@ async function spendToken(backend: Backend, email: string, token: string): Promi
 
 export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed" };
 
+/** Whether the account that has just signed in has a second factor, whose code is asked for next. */
+export type SignedIn = { asksForCode: boolean };
+
 /**
- * Signs in on this browser; null when done. Somebody with the right password and an unconfirmed address gets the
+ * Signs in on this browser. Somebody with the right password and an unconfirmed address gets the
  * confirmation mail again. Wrong passwords count against the limits; failures of the backend do not.
  */
 export async function signIn(
@@ -123,16 +126,16 @@ export async function signIn(
   limits: Limits,
   email: string,
   password: string,
-): Promise<SignInFailure | null> {
+): Promise<SignedIn | SignInFailure> {
   const attempt = await limits.login(email);
   if ("reason" in attempt) return signInFailure(attempt);
-  const { error } = await within(deadlines().write, givePassword(backend, { email, password })).catch(
-    (error: Error) => ({ error }),
+  const { data, error } = await within(deadlines().write, givePassword(backend, { email, password })).catch(
+    (error: Error) => ({ data: null, error }),
   );
   if (!error) {
     await attempt.release();
     log("info", "sign-in", { account: pseudonym(email) });
-    return null;
+    return { asksForCode: data.user.factors?.some(({ status }) => status === "verified") ?? false };
   }
   log("warn", "sign-in failed", {
     account: pseudonym(email),
@@ -156,12 +159,6 @@ export async function signIn(
 
 function signInFailure(refusal: Refusal): SignInFailure {
   return { ...refusal, title: refusal.status < 500 ? "Login Failed" : "Sign in Failed" };
-}
-
-/** Whether the account that has just signed in asks for the code of a second factor; null when nobody can tell. */
-export async function asksForCode(backend: Backend): Promise<boolean | null> {
-  const { data } = await within(deadlines().page, backend.auth.getUser()).catch(() => ({ data: { user: null } }));
-  return data.user && (data.user.factors?.some(({ status }) => status === "verified") ?? false);
 }
 
 /**

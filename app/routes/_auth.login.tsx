@@ -20,7 +20,7 @@ import { signedInMiddleware } from "~/lib/session.server";
 import { tellOtherTabs } from "~/lib/signed-out";
 import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
 import { Login } from "~/models/account";
-import { asksForCode, signIn } from "~/models/account.server";
+import { signIn } from "~/models/account.server";
 import { forgotPasswordToast } from "~/models/not-yet";
 import type { Route } from "./+types/_auth.login";
 
@@ -44,17 +44,17 @@ export async function action({ request, context }: Route.ActionArgs) {
   const shared = form.has("shared");
   context.set(sharedComputer, shared);
   const { email, password } = submission.value;
-  const failed = await signIn(backendOf(context), limitsOf(context), email, password);
-  if (failed) {
-    return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
+  const login = await signIn(backendOf(context), limitsOf(context), email, password);
+  if ("reason" in login) {
+    return refuse(submission.reply({ hideFields: ["password"] }), failure(login.title, login.reason), login.status);
   }
   const next = portalPath(form.get("next"));
-  const isHalfWay = await asksForCode(backendOf(context));
-  const response = isHalfWay
+  const { asksForCode } = login;
+  const response = asksForCode
     ? redirect(next === "/portal" ? "/login/verify" : `/login/verify?next=${encodeURIComponent(next)}`, 303)
     : redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });
   response.headers.append("Set-Cookie", rememberShared(shared));
-  if (isHalfWay === false && !shared) response.headers.append("Set-Cookie", rememberBrowser(request, email));
+  if (!asksForCode && !shared) response.headers.append("Set-Cookie", rememberBrowser(request, email));
   return response;
 }
 
