@@ -62,7 +62,7 @@ function Opened({ loaderData, actionData }: Route.ComponentProps) {
         All shipments
       </Link>
       <h1 className="text-xl wrap-anywhere">{shipment.name}</h1>
-      <dl className="mt-1 mb-4 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:gap-2 [&_dt]:text-quiet">
+      <dl className="mt-1 mb-4 flex flex-wrap gap-x-6 gap-y-1 text-sm *:flex *:flex-wrap *:gap-2 [&_dt]:text-quiet">
         <div>
           <dt>Shipment</dt>
           <dd className="font-mono">{shortId(shipment.id)}</dd>
