@@ -36,7 +36,8 @@ export default defineConfig<SiteOptions>({
   outputDir: "test-results",
   fullyParallel: true,
   forbidOnly: true,
-  workers: 2,
+  // Much of a journey is waiting: three keep two processors busy.
+  workers: 3,
   reporter: "list",
   use: {
     baseURL: `http://127.0.0.1:${port}`,
@@ -60,8 +61,8 @@ export default defineConfig<SiteOptions>({
   // Each journey runs in both projects; tests for only one of them are in files of their own.
   projects: [
     { name: "without script", use: { javaScriptEnabled: false }, testIgnore: withScriptOnly },
-    // Browsers treat another site's form or frame the same with script and without.
-    { name: "with script", use: { javaScriptEnabled: true }, testIgnore: "other-sites.spec.ts" },
+    // Script takes no part in another site's form or frame, nor in what style sheets do.
+    { name: "with script", use: { javaScriptEnabled: true }, testIgnore: ["other-sites.spec.ts", "styles.spec.ts"] },
   ],
   webServer: {
     // Two processes that get the requests in turn, so that state kept in one process alone fails the tests.

@@ -1,36 +1,5 @@
-import type { Page } from "@playwright/test";
 import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
-import { doors, publicPages } from "../support/pages.ts";
-
-/** Returns a function that sets the browser's default font size, 16 px unless changed. */
-async function letters(page: Page): Promise<(size: number) => Promise<void>> {
-  const session = await page.context().newCDPSession(page);
-  return async (standard) => {
-    await session.send("Page.setFontSizes", { fontSizes: { standard } });
-  };
-}
-
-/** Whether the page is wider than the window, and parts of the bar that overlap or lie outside the window. */
-const spilt = (page: Page) =>
-  page.evaluate(() => {
-    const found: string[] = [];
-    const width = document.documentElement.scrollWidth;
-    if (width > innerWidth) found.push(`${width} px wide`);
-    const bar = document.querySelector("header");
-    const parts = [...(bar?.querySelectorAll("a, summary, button") ?? [])]
-      .filter((part) => part.checkVisibility())
-      .map((part) => ({ name: part.textContent?.trim(), box: part.getBoundingClientRect() }));
-    for (const { name, box } of parts) {
-      if (box.left < 0 || box.right > innerWidth) found.push(`${name} is outside`);
-      for (const other of parts) {
-        if (other.box === box) continue;
-        const across = Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left);
-        const down = Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top);
-        if (across > 1 && down > 1) found.push(`${name} lies over ${other.name}`);
-      }
-    }
-    return found;
-  });
+import { letters, spilt } from "../support/layout.ts";
 
 test.describe("without script", () => {
   test.use({ javaScriptEnabled: false });
@@ -40,7 +9,7 @@ test.describe("without script", () => {
     signedIn,
   }) => {
     expect(signedIn.email).toContain("@");
-    const setLetters = await letters(page);
+    const { set: setLetters } = await letters(page);
     const found: string[] = [];
     for (const path of ["/portal", "/contact"]) {
       if (path === "/contact") await page.context().clearCookies();
@@ -57,42 +26,6 @@ test.describe("without script", () => {
         }
       }
     }
-    expect(found).toEqual([]);
-  });
-
-  /** Opens a page on a narrow and a wide phone, each with letters of 24 and 32 px. Returns what does not fit. */
-  async function onPhones(page: Page, setLetters: (size: number) => Promise<void>, path: string): Promise<string[]> {
-    const found: string[] = [];
-    await page.goto(path);
-    for (const width of [320, 390]) {
-      await page.setViewportSize({ width, height: 844 });
-      for (const size of [24, 32]) {
-        await setLetters(size);
-        found.push(...(await spilt(page)).map((what) => `${path}, ${size} px letters at ${width} px: ${what}`));
-      }
-    }
-    return found;
-  }
-
-  const visited = [...publicPages, "/?quote", ...doors, "/resources/forgot-password"];
-  for (const some of [visited.slice(0, 6), visited.slice(6, 12), visited.slice(12)]) {
-    test(`from ${some[0]} to ${some.at(-1)} no page with large letters has to be scrolled sideways on a phone`, async ({
-      page,
-    }) => {
-      const setLetters = await letters(page);
-      const found: string[] = [];
-      for (const path of some) found.push(...(await onPhones(page, setLetters, path)));
-      expect(found).toEqual([]);
-    });
-  }
-
-  test("nor has the portal, whose menu stays in the window", async ({ page, signedIn }) => {
-    expect(signedIn.email).toContain("@");
-    const shipment = await createShipment(page, "Containerized refrigerated pharmaceuticals");
-    const setLetters = await letters(page);
-    const found: string[] = [];
-    for (const path of ["/portal", "/portal/new", "/portal/2fa", `/portal/${shipment}`])
-      found.push(...(await onPhones(page, setLetters, path)));
     expect(found).toEqual([]);
   });
 

@@ -1,4 +1,3 @@
-import type { Page } from "@playwright/test";
 import { expect, test, toast } from "../support/fixtures.ts";
 
 test("filter the blog by category, read an article, go back", async ({ page }) => {
@@ -84,53 +83,3 @@ test("from the terms to the privacy policy, and to a section of it", async ({ pa
   await expect(page).toHaveURL(/#children$/);
   await expect(page.getByRole("heading", { name: "13. Children" })).toBeInViewport();
 });
-
-test("on a phone the contents are folded, open with a press and lead to the section", async ({ page }) => {
-  await page.setViewportSize({ width: 360, height: 640 });
-  await page.goto("/terms");
-  const section = page.getByRole("heading", { name: "14. Governing law" });
-  const entry = page.getByRole("link", { name: "14. Governing law" });
-  await expect(entry).toHaveCount(0);
-  await page.getByText("On this page").filter({ visible: true }).click();
-  await entry.click();
-  await expect(section).toBeInViewport();
-});
-
-test("on a narrow screen the rows of a table are blocks of labels and values, and nothing scrolls sideways", async ({
-  page,
-}) => {
-  await page.setViewportSize({ width: 320, height: 640 });
-  await page.goto("/resources/blog/lcl-vs-fcl");
-  const table = page.getByRole("table", { name: "Worked example: find the break-even" });
-  const head = table.getByRole("rowheader", { name: "25 CBM" });
-  const cell = table.getByRole("cell", { name: "FCL, 1,400" });
-  await cell.scrollIntoViewIfNeeded();
-  const [above, below] = [await head.boundingBox(), await cell.boundingBox()];
-  expect(below?.y).toBeGreaterThan((above?.y ?? 0) + 40);
-  expect(await cell.evaluate((one) => getComputedStyle(one, "::before").content)).toContain("Cheaper by (USD)");
-  await expect(table.getByRole("columnheader", { name: "Cheaper by (USD)" })).toHaveCount(1);
-  const wide = (frames: Element[]) => frames.filter((frame) => frame.scrollWidth > frame.clientWidth).length;
-  for (const width of [320, 390, 767, 768, 1024, 1280]) {
-    await page.setViewportSize({ width, height: 640 });
-    expect(await page.locator(".table-frame").evaluateAll(wide), `tables at ${width}`).toBe(0);
-    expect(await widthOf(page)).toBe(width);
-  }
-  const [left, right] = [await head.boundingBox(), await cell.boundingBox()];
-  expect(right?.y).toBe(left?.y);
-});
-
-test("on paper a table is a table, however narrow the sheet", async ({ page }) => {
-  await page.setViewportSize({ width: 390, height: 640 });
-  await page.goto("/resources/blog/importing-a-car-to-kenya");
-  await page.emulateMedia({ media: "print" });
-  const row = page.getByRole("row", { name: /^Total taxes/ });
-  const tops = await row.locator("> *").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top));
-  expect(new Set(tops).size).toBe(1);
-  const head = await page.getByRole("columnheader", { name: "How it is worked out" }).boundingBox();
-  expect(head?.height).toBeGreaterThan(10);
-});
-
-/** How wide the page wants to be, in CSS pixels. */
-function widthOf(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth);
-}

@@ -174,16 +174,6 @@ test("the row of industries scrolls by keyboard", async ({ page }) => {
   }).toPass({ intervals: [50] });
 });
 
-test("the drawings are there, and the way from the search terms to the contact page", async ({ page }) => {
-  const drawings = page.waitForResponse((response) => response.url().endsWith("/art/hero.svg"));
-  await page.goto("/");
-  expect((await drawings).status()).toBe(200);
-  const box = await page.locator("use[href='/art/hero.svg#art']").boundingBox();
-  expect(box?.width).toBeGreaterThan(600);
-  await page.getByRole("link", { name: "Ask about your cargo" }).click();
-  await expect(page).toHaveURL(/\/contact$/);
-});
-
 /** The mail behind the main button of the page. */
 async function readyMail(page: Page) {
   const href = await page.getByRole("link", { name: "Open in your mail application" }).getAttribute("href");

@@ -78,20 +78,6 @@ test("an address opens its service: by query, and by fragment with the card in v
   await expect(card(page, "Inland Transportation").getByText("What you hand over")).toBeInViewport();
 });
 
-test("what opens grows only for people who have not asked for less motion", async ({ page }) => {
-  const duration = () =>
-    page
-      .locator("main details[open]")
-      .evaluate((each) => getComputedStyle(each, "::details-content").getPropertyValue("transition-duration"));
-  for (const path of ["/services", "/resources/faq"]) {
-    await page.emulateMedia({ reducedMotion: "no-preference" });
-    await page.goto(path);
-    expect(await duration()).toContain("0.2s");
-    await page.emulateMedia({ reducedMotion: "reduce" });
-    expect(await duration()).toBe("0s");
-  }
-});
-
 test("one answer is open on the whole page, and a click or a key on its question closes it", async ({ page }) => {
   await page.goto("/resources/faq");
   await expect(opened(page)).toHaveText(["Which documents do you need to clear an import?"]);
@@ -120,29 +106,6 @@ test("one answer is open on the whole page, and a click or a key on its question
 
   await page.getByRole("link", { name: "Contact Our Experts" }).click();
   await expect(page).toHaveURL(/\/contact$/);
-});
-
-test("a feed opens in a new tab, which learns neither the page nor its window", async ({ page, context }) => {
-  const referers: (string | undefined)[] = [];
-  await context.route(/^https:/, (route) => {
-    referers.push(route.request().headers().referer);
-    return route.fulfill({ contentType: "text/html", body: "<title>News</title>" });
-  });
-  await page.goto("/resources/feeds");
-  const links = page.getByRole("link", { name: /^Visit News Center/ });
-  await expect(links).toHaveCount(6);
-  for (const link of await links.all()) {
-    await expect(link).toHaveAttribute("target", "_blank");
-    await expect(link).toHaveAttribute("rel", "noreferrer");
-    const popup = page.waitForEvent("popup");
-    await link.click();
-    const tab = await popup;
-    await expect(tab).toHaveTitle("News");
-    expect(await tab.evaluate(() => window.opener)).toBeNull();
-    await tab.close();
-  }
-  expect(referers).toEqual(Array(6).fill(undefined));
-  await expect(page).toHaveURL(/\/resources\/feeds$/);
 });
 
 test("the five scenes of the story are a row to swipe on a phone", async ({ page }) => {
