@@ -51,18 +51,32 @@ async function ensureCompiled() {
   // An installation without the development dependencies runs what it came with.
   const compiler = await import("esbuild").catch(() => null);
   if (!compiler) return;
-  const { outputFiles } = await compiler.build({
-    absWorkingDir: root,
-    entryPoints: programs,
-    outdir: compiled,
-    write: false,
-    bundle: true,
-    splitting: true,
-    packages: "external",
-    platform: "node",
-    format: "esm",
-    target: `node${oldest}`,
-  });
+  const compile = async (entries, external) => {
+    const { outputFiles } = await compiler.build({
+      absWorkingDir: root,
+      entryPoints: entries,
+      outdir: compiled,
+      write: false,
+      bundle: true,
+      splitting: true,
+      ...external,
+      platform: "node",
+      format: "esm",
+      target: `node${oldest}`,
+    });
+    return outputFiles;
+  };
+  const { start, ...others } = programs;
+  // The site shares its packages with its build. The others find hundreds of files less with theirs in them: a third of
+  // their start. Out of them stay what is not JavaScript, and packages in CommonJS ask for Node's own modules.
+  const [site, ownPackages] = await Promise.all([
+    compile({ start }, { packages: "external" }),
+    compile(others, {
+      external: ["@electric-sql/pglite", "bcryptjs", "libpg-query", "mdx-bundler", "esbuild", "react-router"],
+      banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
+    }),
+  ]);
+  const outputFiles = [...site, ...ownPackages];
   mkdirSync(compiled, { recursive: true });
   // Each is renamed into its place, as another start may be reading it; the file whose time counts comes last.
   const isMark = (file) => file.path === mark;
