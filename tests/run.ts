@@ -1,7 +1,7 @@
 /**
  * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in Chromium and Firefox;
  * then the slowest tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site
- * that may be running; lint and the type check run beside the unit and database tests.
+ * that may be running. Three lanes, none of which waits for another, so that one works while another waits.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,24 +27,24 @@ const firefox = ensureFirefox().catch(() => undefined);
 // What a newcomer does: in a fresh clone this start builds the site.
 const started = begun(firstStart());
 
-const checks = await Promise.all([
+const lanes = await Promise.all([
   inTurn([
-    ["lint", () => script("lint")],
-    ["type check", () => script("typecheck")],
+    ["unit and database tests", () => vitest("unit", "database"), [postgres]],
+    ["route tests", () => vitest("routes", "pglite"), [started]],
   ]),
-  inTurn([["unit and database tests", () => vitest("unit", "database"), [postgres]]]),
-]);
-// Beside the route tests those that wait for deadlines and for processes most of their time; then what needs the processors.
-const routes = await Promise.all([
-  inTurn([["route tests", () => vitest("routes", "pglite"), [started]]]),
+  // They wait for deadlines and for processes most of their time.
   inTurn([
     ["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]],
     ["process tests", () => vitest("process"), [started, postgres]],
   ]),
+  inTurn([
+    ["lint", () => script("lint")],
+    ["type check", typeCheck],
+    ["journeys", journeys, [started, chromium]],
+  ]),
 ]);
-const tests = await inTurn([["journeys", journeys, [started, chromium]]]);
 rmSync(work, { recursive: true, force: true });
-const outcomes = [...checks.flat(), ...routes.flat(), ...tests];
+const outcomes = lanes.flat();
 const slowest = outcomes.flatMap(({ took }) => took).sort((one, other) => other.ms - one.ms);
 console.log("\nThe slowest:");
 for (const { name, ms } of slowest.slice(0, 20)) console.log(`${inSeconds(ms).padStart(8)}  ${name}`);
@@ -75,10 +75,16 @@ async function script(name: string): Promise<Outcome> {
   return clean ? { passed: 1, failed: [], took: [] } : { passed: 0, failed: [`npm run ${name}`], took: [] };
 }
 
+/** The types of the routes are there: lint has made them. */
+async function typeCheck(): Promise<Outcome> {
+  const clean = await run(process.execPath, [bin("typescript-7/bin/tsc")]);
+  return clean ? { passed: 1, failed: [], took: [] } : { passed: 0, failed: ["npm run typecheck"], took: [] };
+}
+
 async function vitest(...projects: string[]): Promise<Outcome> {
   const file = path.join(work, `${projects.join("-")}.json`);
   const args = ["--config=tests/vitest.config.ts", ...projects.map((name) => `--project=${name}`)];
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`, "--maxWorkers=2"];
   const ran = await run(process.execPath, [bin("vitest/vitest.mjs"), "run", ...args, ...reporters]);
   return readVitest(file, ran, projects.join(", "));
 }

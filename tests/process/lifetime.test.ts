@@ -12,8 +12,8 @@ import { kill, root, type SiteProcess } from "../support/site-process.ts";
 type Place = Awaited<ReturnType<typeof aPlace>>;
 
 const places: Place[] = [];
-async function another(data?: "new"): Promise<Place> {
-  const place = await aPlace({}, data);
+async function another(): Promise<Place> {
+  const place = await aPlace();
   places.push(place);
   return place;
 }
@@ -52,7 +52,7 @@ test("npm start that gets SIGTERM alone ends with 0 when the site and its backen
 });
 
 test("a site whose npm was killed ends by itself", async () => {
-  const place = await another("new");
+  const place = await another();
   // With a --parent that is not its parent, the site takes its parent to be gone.
   const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });
   expect(await site.exit()).toBe(0);

@@ -19,8 +19,6 @@ beforeAll(async () => {
   app = await theApp();
   client = app.browser();
   await client.signUpAndIn("Patient");
-});
-beforeEach(async () => {
   path = await client.createShipment("Tea");
 });
 afterEach(() => app.proxy.fail("none"));
@@ -160,6 +158,9 @@ async function invoice() {
 }
 
 describe("a file is not taken, its document still waits, and the same form takes it", () => {
+  beforeEach(async () => {
+    path = await client.createShipment("Tea");
+  });
   const button = "Upload the Commercial Invoice";
   const awaited = { uploaded: false, kept: null };
   const done = { uploaded: true, kept: expect.stringMatching(/\/commercial-invoice-[0-9a-f]{12}-invoice\.pdf$/) };
