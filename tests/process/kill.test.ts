@@ -7,7 +7,7 @@ import { kill, type SiteProcess } from "../support/site-process.ts";
 
 /** More rounds with `npm run test:long`. */
 const long = import.meta.env.MODE === "long";
-const rounds = long ? 20 : 2;
+const rounds = long ? 20 : 5;
 
 let place: Awaited<ReturnType<typeof aPlace>>;
 let site: SiteProcess;
