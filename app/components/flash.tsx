@@ -1,6 +1,6 @@
 /** Toasts: banners in the HTML of the server, which become toasts once script runs. One at a time, the newest. */
 import { CircleAlert, CircleCheck, X } from "lucide";
-import { type FormEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
+import { type FormEvent, type MouseEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
@@ -146,7 +146,7 @@ export const closeLook =
   "absolute -top-2 -right-2 flex size-11 items-center justify-center rounded-label text-quiet hover:text-ink";
 
 /** What a toast says. */
-export function ToastFace({ toast, onFollow }: { toast: Toast; onFollow?: () => void }) {
+export function ToastFace({ toast, onFollow }: { toast: Toast; onFollow?: (event: MouseEvent) => void }) {
   const failed = toast.variant === "destructive";
   const { label, ...link } = toast.action ?? { to: "" };
   const mark = failed ? CircleAlert : CircleCheck;

@@ -55,14 +55,18 @@ function partLost(event: Event): void {
   else if (!isTaken()) void lose();
 }
 
-/**
- * Says that no answer came, and undoes the navigation under way. Back and Forward have changed the address already;
- * other navigations change it when they finish.
- */
+/** Says that no answer came, and undoes the navigation under way. */
 async function lose(): Promise<void> {
   losses += 1;
   showToast(noAnswer(isLeaving() && !router.state.navigation.formMethod));
-  if (!isLeaving()) return;
+  if (isLeaving()) await stay();
+}
+
+/**
+ * Undoes the navigation under way: the page in view stays. Back and Forward have changed the address already; other
+ * navigations change it when they finish.
+ */
+export async function stay(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;
   const way = entry - history.state?.idx;

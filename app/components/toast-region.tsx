@@ -1,7 +1,7 @@
 import { X } from "lucide";
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type MouseEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-import { useLocation } from "react-router";
+import { useLocation, useNavigation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/flash";
 import { atSignOut } from "~/lib/signed-out";
@@ -17,6 +17,7 @@ import {
   toastsAreReady,
   useToasts,
 } from "./flash";
+import { stay } from "./lost-connection";
 import move from "./motion/move";
 import { useSwipe } from "./motion/swipe";
 
@@ -120,9 +121,13 @@ function useWaiting(waiting: Toast | null): void {
   }, [waiting]);
 }
 
-/** Ends, or never shows, a toast whose link leads to the page in view. */
+/** Ends, or never shows, a toast whose link leads to the page in view, or whose navigation is over. */
 function useReached(current: Current | null, waiting: Toast | null): void {
   const { pathname } = useLocation();
+  const { state } = useNavigation();
+  useEffect(() => {
+    if (current?.toast.isOfNavigation && state === "idle") endToast(current.id);
+  }, [state, current]);
   useEffect(() => {
     if (waiting?.action?.to === pathname) forgetWaiting();
     if (current?.toast.action?.to === pathname) endToast(current.id);
@@ -165,7 +170,14 @@ function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
     if (root.current) await move(root.current, { opacity: [1, 0], translate: off });
     endToast(id);
   };
-  useTimeLeft(toast.duration ?? 5000, pointed || isFocused || away, close);
+  const follow = (event: MouseEvent) => {
+    if (toast.isOfNavigation) {
+      event.preventDefault();
+      void stay();
+    }
+    void close();
+  };
+  useTimeLeft(toast.duration ?? 5000, pointed || isFocused || away || toast.isOfNavigation === true, close);
   const swipe = useSwipe(root, isOver, close);
 
   useEffect(() => {
@@ -200,7 +212,7 @@ function One({ id, toast, printed, list, isFocused, cameFrom }: OneProps) {
       {...swipe}
     >
       <div className="relative pr-8">
-        <ToastFace toast={toast} onFollow={() => close()} />
+        <ToastFace toast={toast} onFollow={follow} />
         <button type="button" className={closeLook} onClick={() => close()}>
           <Icon of={X} className="size-5" />
           <span className="sr-only">Close</span>

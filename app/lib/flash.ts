@@ -9,6 +9,8 @@ export type Toast = {
   action?: { label: string } & Pick<LinkProps, "to" | "state" | "replace" | "preventScrollReset" | "viewTransition">;
   /** How long it stays once script runs, in milliseconds; 5000 when not said. */
   duration?: number;
+  /** Of a navigation under way: it stays until that ends, and its link undoes it. */
+  isOfNavigation?: true;
 };
 
 /** Said when the backend gives no reason. */

@@ -93,7 +93,8 @@ async function answer(event: FetchEvent, pathname: string, search: string): Prom
   late.delete(address);
   const silence = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
   const network = asked.catch(() => null);
-  const copy = find(address);
+  // Where storage is refused there is the network alone.
+  const copy = find(address).catch(() => undefined);
   const come = (await Promise.race([network, silence])) ?? ((await copy) ? null : await network);
   if (come) {
     if (come.ok && kept.isDoor(pathname)) event.waitUntil(forget(kept.caches.own));
@@ -103,7 +104,7 @@ async function answer(event: FetchEvent, pathname: string, search: string): Prom
   event.waitUntil(tellLater(event, address, asked));
   const found = await copy;
   if (found) return shown(await found.text(), 200);
-  const page = await find(kept.noPage);
+  const page = await find(kept.noPage).catch(() => undefined);
   return page ? shown((await page.text()).replace("<!--pages-->", await listed()), 503) : Response.error();
 }
 
@@ -172,6 +173,6 @@ async function check(): Promise<void> {
   const last = await cache.match("/worker.js");
   if (last && ageOf(last) < day) return;
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
-  if (status === 404) await end();
+  if (status === 404 || status === 410) await end();
   else await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }

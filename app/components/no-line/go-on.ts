@@ -1,15 +1,23 @@
-/** A link that gets no answer: the copy of its page where there is one, or the page itself once there is a connection. */
+/**
+ * A link that gets no answer: the copy of its page where there is one, or the page itself once there is a connection. Of an
+ * answer that is late the person hears, and may stay.
+ */
 import { createPath } from "react-router";
-import { losses, router } from "../lost-connection";
+import type { Toast } from "~/lib/flash";
+import { showToast } from "../flash";
+import { losses, router, stay } from "../lost-connection";
 
-/** How long an answer may take before a copy is shown, in milliseconds; the worker waits as long. */
+/** How long an answer may take before a copy is shown, or said that none came yet, in milliseconds; the worker waits as long. */
 const patience = 5000;
 /** How long to wait before asking whether the site answers again, in milliseconds: at first, and at most. */
 const [first, most] = [5000, 5 * 60_000];
 
 let counted = losses;
+let asked: string | null = null;
 let wanted: string | null = null;
 let lost: string | null = null;
+let isTold = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
 let waiting = new AbortController();
 
 /** Follows what the router does, as long as the document lives. */
@@ -21,25 +29,45 @@ export function goOn(): void {
       lost = wanted;
     }
     if (state === "idle") {
+      clearTimeout(timer);
       if (lost) void open(lost);
-      lost = wanted = null;
+      lost = wanted = asked = null;
+      isTold = false;
       return;
     }
     const path = createPath({ ...navigation.location, hash: "" });
-    if (path === wanted || lost) return;
+    if (path === asked || lost) return;
+    asked = path;
     waiting.abort();
+    clearTimeout(timer);
     const isLink = state === "loading" && !formMethod && path !== createPath({ ...location, hash: "" });
     wanted = isLink ? path : null;
-    if (isLink) void openLate(path);
+    timer = setTimeout(late, patience, path);
   });
   // Who writes meanwhile stays.
-  document.addEventListener("input", () => waiting.abort());
+  document.addEventListener("input", () => {
+    waiting.abort();
+    if (isTold && wanted) void stay();
+  });
 }
 
-/** The copy of a page whose answer takes too long. */
-async function openLate(path: string): Promise<void> {
-  await pause(patience);
-  if (wanted === path && !lost) await openKept(path);
+/** What takes too long: the copy of a page, or that no answer has come yet. */
+async function late(path: string): Promise<void> {
+  if ((wanted && (await openKept(path))) || asked !== path) return;
+  isTold = true;
+  showToast(notYet());
+}
+
+/** Said of a link, which is still followed and may be left, and of a form. */
+function notYet(): Toast {
+  const what = wanted ? "The next page opens as soon as it comes" : "This page stays as it is until an answer comes";
+  return {
+    title: "No answer yet",
+    description: `The line is slow or gone. ${what}.`,
+    variant: "destructive",
+    action: wanted ? { label: "Stay on this page", to: "#main" } : undefined,
+    isOfNavigation: true,
+  };
 }
 
 /** Opens a page that got no answer: its copy, or itself once the site answers. */

@@ -27,7 +27,9 @@ export async function keep({ site, person, isWhole }: Seen): Promise<void> {
   if (!mayKeep(document.cookie)) return end();
   const { pathname, search } = location;
   if (pathname.startsWith("/desk")) return;
-  if (!site.signedIn) await forget(names.own);
+  // Rejects where storage is refused: no worker is registered there.
+  if (site.signedIn) await caches.keys();
+  else await forget(names.own);
   const begun = signOuts;
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
   await navigator.serviceWorker.ready;
@@ -68,8 +70,7 @@ async function end(): Promise<void> {
 async function write(cache: Cache, address: string, { html, name, files }: Copy): Promise<void> {
   await keepFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
-  // In the order of the last visit: what was put first is deleted first.
-  await cache.delete(address);
+  // In the order of the last visit, as what is put again comes last; where there is no more room, the copy before stays.
   await cache.put(address, new Response(html, { headers }));
 }
 
