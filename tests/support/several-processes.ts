@@ -9,6 +9,7 @@ import path from "node:path";
 import process from "node:process";
 import type { BackendAccess } from "../../app/lib/env.server.ts";
 import { runningAccess } from "../../app/server/embedded.ts";
+import { endSoon } from "./breaking-line.ts";
 import { hostedAccess } from "./company.ts";
 import { freePort } from "./ports.ts";
 import { SiteProcess } from "./site-process.ts";
@@ -92,7 +93,7 @@ function roundRobin(processes: SiteProcess[]) {
       answer.once("error", () => outgoing.destroy());
     });
     onward.once("error", () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
-    outgoing.once("close", () => outgoing.writableFinished || onward.destroy());
+    outgoing.once("close", () => outgoing.writableFinished || endSoon(onward));
     incoming.pipe(onward);
   });
   return { server, given };

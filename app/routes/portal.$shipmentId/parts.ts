@@ -38,7 +38,8 @@ export async function sendInParts(
   let there = 0;
   let gone = 0;
   const ask = (part: Blob | null, more: Record<string, string> = {}) =>
-    overOneLine(signal, (line, stands) =>
+    // Storing the file takes longer, and has its own limit.
+    overOneLine(signal, part?.size !== 0, (line, stands) =>
       send(
         address,
         part,
@@ -46,7 +47,6 @@ export async function sendInParts(
         (bytes) => {
           gone = bytes;
           tell(there + gone, false);
-          // Storing the file takes longer, and has its own limit.
           stands(gone < (part?.size ?? 0));
         },
         new URLSearchParams({ ...said, ...more }).toString(),
@@ -73,11 +73,12 @@ export async function sendInParts(
 }
 
 /**
- * Does something that ends at once when the browser says that the line is gone, or when what it called with `true` is not
- * called again in time.
+ * Does something that ends at once when the browser says that the line is gone, or, while it is `watched`, when it does not say
+ * in time that it goes on, and whether it is watched still.
  */
 async function overOneLine(
   signal: AbortSignal,
+  watched: boolean,
   act: (line: AbortSignal, stands: (watched: boolean) => void) => Promise<Answer>,
 ): Promise<Answer> {
   const line = new AbortController();
@@ -89,6 +90,7 @@ async function overOneLine(
     clearTimeout(timer);
     if (watched) timer = window.setTimeout(end, standstill);
   };
+  stands(watched);
   const answer = await act(line.signal, stands);
   clearTimeout(timer);
   signal.removeEventListener("abort", end);
