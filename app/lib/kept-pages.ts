@@ -62,3 +62,17 @@ export function isDoor(pathname: string): boolean {
 export function passesBy(pathname: string): boolean {
   return /^\/(desk|s|auth|notices)(\/|$)|\/documents\/|\.[a-z0-9]+$/.test(pathname);
 }
+
+/**
+ * Deletes the caches whose names begin so, page by page: of a cache that is deleted as a whole, browsers leave the files on the
+ * disk for a while.
+ */
+export async function forget(beginning: string): Promise<void> {
+  const { caches: storage } = self;
+  for (const name of await storage.keys()) {
+    if (!name.startsWith(beginning)) continue;
+    const cache = await storage.open(name);
+    for (const request of await cache.keys()) await cache.delete(request);
+    await storage.delete(name);
+  }
+}

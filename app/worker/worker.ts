@@ -59,10 +59,10 @@ async function begin(): Promise<void> {
   await clients.claim();
 }
 
-/** Deletes the caches whose names begin so. */
-async function forget(beginning: string): Promise<void> {
+/** Forgets what was kept, and answers that came late. */
+function forget(beginning: string): Promise<void> {
   late.clear();
-  for (const name of await caches.keys()) if (name.startsWith(beginning)) await caches.delete(name);
+  return kept.forget(beginning);
 }
 
 /** Nothing is kept any more, and no worker is left. */

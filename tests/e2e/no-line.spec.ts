@@ -303,6 +303,19 @@ test.describe("what was kept for an account goes", () => {
     await expectNothing(page, context);
   });
 
+  test("with a sign-out that gets no answer, though the page and the session stay", async ({ page, way }) => {
+    await page.goto("/portal");
+    await muchLater(page);
+    way.cut();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await expect(toast(page, "No answer")).toBeVisible();
+    await muchLater(page);
+    expect(await ofAccount(page)).toEqual([]);
+    way.mend();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await expect(page).toHaveURL(/\/login$/);
+  });
+
   test("with a sign-out before script has come", async ({ page, context }) => {
     await page.route("**/assets/*.js", (route) => route.abort());
     await page.goto("/portal");
@@ -623,5 +636,18 @@ test.describe("a link without an answer", () => {
       await expect(subject).toHaveValue("Coffee");
       expect(way.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
     });
+  });
+
+  test("leaves a login as it was typed, the password too", async ({ page, way, client }) => {
+    await page.goto("/login");
+    await scriptReady(page);
+    await page.getByLabel("Email").fill(client.email);
+    await page.getByLabel("Password", { exact: true }).fill(client.password);
+    way.cut();
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(toast(page, "What you typed is still here: send it again")).toBeVisible();
+    way.mend();
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(page).toHaveURL(/\/portal$/);
   });
 });

@@ -1,6 +1,8 @@
 import process from "node:process";
 import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { folderOf } from "../../app/models/upload-parts.server.ts";
+import { sendNotices } from "../../app/server/web/notices.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { line, partsOf, unevenPdf } from "../support/parts.ts";
 import { type Browser, handleOf, keptByNobody, origin, pdf, read, theApp } from "../support/routes.ts";
@@ -431,16 +433,22 @@ describe("room", () => {
   });
 
   test("is for 30 MB of an account's files that did not arrive whole: the oldest makes way", async () => {
-    const uploads = [];
-    // Each another file, by its last bytes.
-    const sizes = [9 * MiB, 9 * MiB + 4, 9 * MiB + 8, 6 * MiB];
-    for (const size of sizes) {
-      const upload = await uploadOf(unevenPdf("a.pdf", size));
-      uploads.push(upload);
-      await upload.send(0, size - piece);
+    const invoice = (await documentOf()).id;
+    const shipment = path.replace("/portal/", "");
+    const others: Awaited<ReturnType<typeof uploadOf>>[] = [];
+    for (const [at, sha256] of ["a", "b", "c"].map((one) => one.repeat(64)).entries()) {
+      const size = 9 * MiB;
+      const folder = folderOf({ account: owner.id, shipment, document: invoice, size, sha256 });
+      // As if all but its end had come, one after the other.
+      await sql`insert into storage.objects (bucket_id, name, created_at)
+        values ('parts', ${`${folder}0-${size - piece}`}, now() - make_interval(mins => ${10 - at}))`;
+      others.push(await uploadOf(pdf(), { size: String(size), sha256 }));
     }
-    const there = await Promise.all(uploads.map(async (upload) => (await upload.ask()).there));
-    expect(there).toEqual([0, 9 * MiB - piece, 9 * MiB - piece, 6 * MiB - piece]);
+    const there = () => Promise.all(others.map(async (upload) => (await upload.ask()).there));
+    expect(await there()).toEqual([9 * MiB - piece, 9 * MiB - piece, 9 * MiB - piece]);
+    const upload = await uploadOf(unevenPdf("a.pdf", 6 * MiB));
+    expect(await upload.send(0, piece)).toMatchObject(at(piece));
+    expect(await there()).toEqual([0, 9 * MiB - piece, 9 * MiB - piece]);
   });
 
   test("is for a day: what came before is asked for again, and is gone with the account's next upload", async () => {
@@ -452,5 +460,32 @@ describe("room", () => {
     expect((await stored()).parts).toHaveLength(2);
     expect(await old.send(2 * piece)).toMatchObject(at(0, 409));
     expect((await stored()).parts).toEqual([]);
+  });
+
+  test("is made each hour by the site itself, of what is more than a day old", async () => {
+    const [old, fresh] = [await uploadOf(unevenPdf("a.pdf", MiB)), await uploadOf(unevenPdf("b.pdf", 2 * MiB))];
+    await old.send(0, piece);
+    const [past] = (await stored()).parts;
+    await fresh.send(0, 2 * piece);
+    const age = () => sql`update storage.objects set created_at = now() - interval '25 hours'
+      where bucket_id = 'parts' and name = ${past ?? ""}`;
+    await age();
+    // No mail of another test is sent here.
+    app.proxy.answer({ of: /claim_notices/, status: 200, body: [] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const stop = sendNotices();
+    const parts = async () => {
+      const { parts } = await stored();
+      return [parts.length, parts.includes(past ?? "")];
+    };
+    try {
+      expect(await parts()).toEqual([2, true]);
+      vi.advanceTimersByTime(30_000);
+      await expect.poll(parts).toEqual([1, false]);
+    } finally {
+      vi.useRealTimers();
+      await stop();
+    }
+    expect((await fresh.ask()).there).toBe(2 * piece);
   });
 });

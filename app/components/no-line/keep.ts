@@ -1,6 +1,6 @@
 /** Keeps the pages that a person has seen, for when there is no connection: no request but for the worker itself. */
 
-import { caps, keptAs, keptFile, longest, mayKeep, caches as names, noPage } from "~/lib/kept-pages";
+import { caps, forget, keptAs, keptFile, longest, mayKeep, caches as names, noPage } from "~/lib/kept-pages";
 import { atSignOut } from "~/lib/signed-out";
 import type { SiteData } from "../site-data";
 import { type Copy, copyOf, noPageOf } from "./copy";
@@ -10,10 +10,22 @@ const mostFiles = 60;
 
 /** Counts sign-outs: what was begun before one is not written after it. */
 let signOuts = 0;
-atSignOut(() => {
+/** Whether somebody pressed Sign out here and is still signed in: a sign-out that got no answer. */
+let isLeaving = false;
+const leave = () => {
   signOuts += 1;
   void forget(names.own).catch(() => {});
-});
+};
+atSignOut(leave);
+document.addEventListener(
+  "submit",
+  ({ target }) => {
+    if ((target as Element).getAttribute("action") !== "/portal/sign-out") return;
+    isLeaving = true;
+    leave();
+  },
+  true,
+);
 
 /** What a page knows of itself and of who sees it. */
 export type Seen = { site: SiteData; person: string; isWhole: boolean };
@@ -30,6 +42,8 @@ export async function keep({ site, person, isWhole }: Seen): Promise<void> {
   // Rejects where storage is refused: no worker is registered there.
   if (site.signedIn) await caches.keys();
   else await forget(names.own);
+  isLeaving &&= site.signedIn;
+  if (isLeaving) return;
   const begun = signOuts;
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
   await navigator.serviceWorker.ready;
@@ -52,13 +66,8 @@ async function ownCache(person: string): Promise<string | null> {
   if (!person) return known[0] ?? null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(person));
   const own = names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  for (const name of known) if (name !== own) await caches.delete(name);
+  for (const name of known) if (name !== own) await forget(name);
   return own;
-}
-
-/** Deletes the caches whose names begin so. */
-async function forget(beginning: string): Promise<void> {
-  for (const name of await caches.keys()) if (name.startsWith(beginning)) await caches.delete(name);
 }
 
 /** Nothing is kept, and no worker is left. */
