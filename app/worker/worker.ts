@@ -33,8 +33,9 @@ let hurried: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
 self.addEventListener("activate", (event) => (event as FetchEvent).waitUntil(begin()));
-self.addEventListener("message", ({ data }) => {
+self.addEventListener("message", ({ data, ports }) => {
   hurried = data;
+  ports[0]?.postMessage("");
 });
 self.addEventListener("fetch", (event) => {
   const { request, respondWith, waitUntil } = event as FetchEvent;

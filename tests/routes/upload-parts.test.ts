@@ -479,9 +479,9 @@ describe("room", () => {
       return [parts.length, parts.includes(past ?? "")];
     };
     try {
-      expect(await parts()).toEqual([2, true]);
+      expect(await parts()).toEqual([3, true]);
       vi.advanceTimersByTime(30_000);
-      await expect.poll(parts).toEqual([1, false]);
+      await expect.poll(parts).toEqual([2, false]);
     } finally {
       vi.useRealTimers();
       await stop();

@@ -9,6 +9,8 @@ import { losses, router, stay } from "../lost-connection";
 
 /** How long an answer may take before a copy is shown, or said that none came yet, in milliseconds; the worker waits as long. */
 const patience = 5000;
+/** How long the worker may take to hear that a copy is wanted, in milliseconds. */
+const prompt = 250;
 /** How long to wait before asking whether the site answers again, in milliseconds: at first, and at most. */
 const [first, most] = [5000, 5 * 60_000];
 
@@ -88,7 +90,14 @@ async function openKept(path: string): Promise<boolean> {
   const worker = navigator.serviceWorker?.controller;
   const copy = worker && (await caches.match(path, { ignoreVary: true }).catch(() => null));
   if (!worker || !copy) return false;
-  worker.postMessage(path);
+  const { port1, port2 } = new MessageChannel();
+  const heard = new Promise((resolve) => {
+    port1.onmessage = resolve;
+    setTimeout(resolve, prompt);
+  });
+  worker.postMessage(path, [port2]);
+  // Before the worker has heard of it, it would wait for the page once more.
+  await heard;
   location.assign(path);
   return true;
 }
