@@ -8,7 +8,7 @@ import "../../styles/prose.css";
 type LongTextProps = { html: string | undefined; headings: Heading[] | undefined; contents: string; aside?: ReactNode };
 
 /** A station on a line at the left, beside the first line of small text. */
-export const station =
+const station =
   "relative before:absolute before:top-[1.125rem] before:-left-1 before:size-2 before:rounded-full before:border before:border-edge before:bg-surface";
 
 /**
