@@ -39,8 +39,8 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = refused?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // A form that got no answer is no other one: what was typed stays, passwords too.
-  if (result && last.result !== result) setLast({ result, count: last.count + 1 });
+  // Without a result, as where no answer came, the form stays as it stands: what was typed too, passwords as well.
+  if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const field = (name: Name): FormField => {
     const value = result?.initialValue?.[name];
     return {
