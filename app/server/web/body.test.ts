@@ -59,12 +59,14 @@ function open() {
   /** Sends `count` chunks of `size` bytes in one write. */
   const chunks = (count: number, size: number) =>
     socket.write(`${size.toString(16)}\r\n${"m".repeat(size)}\r\n`.repeat(count));
-  /** Sends megabytes, one chunk each, until the connection is over. */
+  /** Sends megabytes, one chunk each, until the connection is over; how many. */
   const megabytes = async (count: number) => {
-    for (let sent = 0; sent < count && !socket.destroyed; sent += 1) {
+    let sent = 0;
+    for (; sent < count && !socket.destroyed; sent += 1) {
       if (socket.write(megabyte)) continue;
       await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
     }
+    return sent;
   };
   return { socket, seen, say, chunks, megabytes, end: () => socket.write("0\r\n\r\n") };
 }
@@ -120,7 +122,7 @@ describe("a body", () => {
     end();
     await expect.poll(() => seen.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
     say("/early");
-    await megabytes(100);
+    expect(await megabytes(100)).toBeLessThan(100);
     await expect.poll(() => seen.isOver).toBe(true);
   });
 
@@ -130,6 +132,21 @@ describe("a body", () => {
     chunks(10, 10);
     await expect.poll(() => seen.isOver).toBe(true);
     expect(seen.text).toContain("Connection: close");
+  });
+
+  test("may bring as little as it likes until FORM_SECONDS are over", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    try {
+      const { say } = open();
+      say("/", "POST", "Content-Length: 1000");
+      await expect.poll(() => vi.getTimerCount()).toBe(1);
+      vi.advanceTimersByTime(1000);
+      expect(cuts).toEqual([]);
+      vi.advanceTimersByTime(1000);
+      expect(cuts).toEqual(["ERR_HTTP_REQUEST_TIMEOUT"]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("that trickles is cut; one that has brought enough, and one that is whole, are not", async () => {

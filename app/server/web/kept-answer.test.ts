@@ -40,6 +40,10 @@ test("a page for one request comes in the encoding its browser takes, with its w
   expect(answer.headers.get("Content-Encoding")).toBe("gzip");
   expect(answer.headers.get("Vary")).toBe("Cookie, Accept-Encoding");
   expect(weightOf(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString())).toBeGreaterThan(100);
+  // Refused with q=0, or only part of another name: neither is an encoding that it takes.
+  for (const refused of ["br;q=0", "gzip;q=0, br;q=0.0", "*;q=0", "brotli, x-gzip-2"])
+    expect((await encoded(html(page), refused)).headers.has("Content-Encoding"), refused).toBe(false);
+  expect((await encoded(html(page), "br;q=0, gzip")).headers.get("Content-Encoding")).toBe("gzip");
   const plain = await encoded(html(page), null);
   expect(plain.headers.has("Content-Encoding")).toBe(false);
   expect(weightOf(await plain.text())).toBeGreaterThan(100);

@@ -146,6 +146,32 @@ test("what somebody types into an address is answered for them alone, and kept f
     expect(isAnonymous(asking(undefined, url)), url).toBe(true);
 });
 
+test("a page of one person is not rendered for everybody, however its address is spelled", () => {
+  for (const path of [
+    "/portal",
+    "/desk/log",
+    "/login?next=x",
+    "/signup.data",
+    "/auth/confirm",
+    "/notices?a",
+    "/s/token",
+  ])
+    for (const url of [
+      path,
+      `/${path}`,
+      path.toUpperCase(),
+      path.replace(/^\/(.)/, (_, letter) => `/%${letter.charCodeAt(0).toString(16)}`),
+    ])
+      expect(isAnonymous(asking(undefined, url)), url).toBe(false);
+  for (const url of ["/services", "/about", "/resources/blog"])
+    expect(isAnonymous(asking(undefined, url)), url).toBe(true);
+});
+
+test("a page is kept by an address of 512 characters at most", () => {
+  const url = (length: number) => "/about?".padEnd(length, "a");
+  expect([512, 513].map((length) => isAnonymous(asking(undefined, url(length))))).toEqual([true, false]);
+});
+
 describe("a page that is kept is found by its address alone", () => {
   const kept = async () => {
     const pages = createPages(async () => new Response("a page"), origin);
