@@ -1,6 +1,15 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID } from "node:crypto";
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  randomUUID,
+} from "node:crypto";
+import process from "node:process";
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from "jose";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { completeKeys } from "../../app/server/embedded.ts";
 import { faults, meaningless } from "../support/fault-proxy.ts";
 import { type Browser, keptByNobody, theApp } from "../support/routes.ts";
 
@@ -134,8 +143,12 @@ describe("an access token that auth did not sign, or not for this, means signed 
   const claims = (): JWTPayload => ({ ...decodeJwt(token()), exp: Math.floor(Date.now() / 1000) + 3600 });
   const kid = () => decodeProtectedHeader(token()).kid ?? "";
   const another = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-  const signed = (payload: JWTPayload, header: { kid?: string }) =>
-    new SignJWT(payload).setProtectedHeader({ alg: "ES256", ...header }).sign(another);
+  const signed = (payload: JWTPayload, header: { kid?: string }, key = another) =>
+    new SignJWT(payload).setProtectedHeader({ alg: "ES256", ...header }).sign(key);
+  const byAuth = (change: JWTPayload) => {
+    const { signingKey } = completeKeys(process.env.DATA_DIR ?? "");
+    return signed({ ...claims(), ...change }, { kid: kid() }, createPrivateKey({ key: signingKey, format: "jwk" }));
+  };
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const retold = (change: JWTPayload) => {
     const [header, , signature] = token().split(".");
@@ -168,6 +181,10 @@ describe("an access token that auth did not sign, or not for this, means signed 
           createPublicKey({ key: await published(), format: "jwk" }).export({ type: "spki", format: "pem" }),
         ),
     },
+    { what: "auth's own key for somebody else to read", forge: () => byAuth({ aud: "another service" }) },
+    { what: "auth's own key for ever", forge: () => byAuth({ exp: undefined }) },
+    { what: "auth's own key for nobody", forge: () => byAuth({ sub: undefined }) },
+    { what: "auth's own key until a minute ago", forge: () => byAuth({ exp: Math.floor(Date.now() / 1000) - 60 }) },
     { what: "an empty secret", forge: () => byHmac({ alg: "HS256", typ: "JWT" }, "") },
   ])("$what", async ({ forge }) => {
     const browser = copyOf(client);
@@ -177,6 +194,12 @@ describe("an access token that auth did not sign, or not for this, means signed 
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/login"]);
     expect(browser.cookies.has("session")).toBe(false);
     expect((await client.get("/portal")).status).toBe(200);
+  });
+
+  test("and one that auth signed for this opens the portal", async () => {
+    const browser = copyOf(client);
+    change(browser, { access_token: await byAuth({}) });
+    expect((await browser.get("/portal")).status).toBe(200);
   });
 
   test.each([{ alg: 5 }, { alg: null, kid: "x" }, { alg: "ES256", kid: {} }, [], "ES256"])(
