@@ -38,6 +38,12 @@ test("an upload without a Content-Length reserves room for the largest", () => {
   expect(takePlace(request, new RouterContextProvider(), undefined)).toMatchObject({ status: 503 });
 });
 
+test("an upload of any Content-Length reserves no more than the largest: it is refused for its size, not for want of room", () => {
+  const place = begin("192.0.2.108", 1e12, "client 108");
+  expect(place).toHaveProperty("release");
+  if ("release" in place) place.release();
+});
+
 test("uploads of clients fit while visitors fill their share, up to the total and no more", () => {
   const clients = Array.from({ length: 3 }, (_, client) => begin("192.0.2.106", 10_000_000, `client ${client}`));
   expect(clients.map((place) => "release" in place)).toEqual([true, true, false]);
