@@ -92,6 +92,7 @@ describe.each(pages)("on a first visit, %s", (page) => {
     const { headers } = await ask(page);
     for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
       expect(headers.vary).toContain(name);
+    expect(headers["accept-ch"]).toBe("ECT");
   });
 });
 
@@ -277,6 +278,13 @@ describe("a page of the portal costs the backend", () => {
       await ask(page, { Cookie: cookie });
     expect(app.proxy.calls).toEqual([]);
   });
+});
+
+test("what a script asks for comes compressed as its browser takes it", async () => {
+  for (const encoding of ["br", "gzip"]) {
+    const { headers } = await ask(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
+    expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
+  }
 });
 
 test("files of the build come compressed, typed, and for good", async () => {

@@ -150,6 +150,16 @@ describe("a browser that has opened the account", () => {
     }
   });
 
+  test("has a cookie with its five newest accounts, and nothing else that was written into it", async () => {
+    const browser = app.browser();
+    const others = Array.from({ length: 5 }, (_, account) => `${account}`.repeat(43));
+    browser.cookies.set("known", ["A".repeat(22), "x".repeat(500), ...others].join("."));
+    await browser.signUpAndIn("Sixth");
+    const [id, own, ...rest] = (browser.cookies.get("known") ?? "").split(".");
+    expect([id, rest]).toEqual(["A".repeat(22), others.slice(0, 4)]);
+    expect(own).toMatch(/^[\w-]{43}$/);
+  });
+
   test("does not count as one if the login only began, failed, or was on a shared computer", async () => {
     const person = await app.browser().signUpAndIn("Cautious");
     const shared = app.browser();

@@ -319,6 +319,18 @@ describe("a session past its hour", () => {
     expect(calls.filter((call) => call.includes("grant_type=refresh_token"))).toHaveLength(1);
     expect((await browser.get("/portal")).status).toBe(200);
   });
+
+  test("is renewed once, too, for who brings the old one a moment later", async () => {
+    const browser = app.browser();
+    await browser.logIn(email);
+    change(browser, { expires_at: 1 });
+    const late = copyOf(browser);
+    const calls = await app.proxy.during(async () => {
+      for (const one of [browser, late]) expect((await one.get("/portal")).status).toBe(200);
+    });
+    expect(calls.filter((call) => call.includes("grant_type=refresh_token"))).toHaveLength(1);
+    expect(late.cookies.get("session")).toBe(browser.cookies.get("session"));
+  });
 });
 
 describe("signing out", () => {
