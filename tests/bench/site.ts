@@ -73,11 +73,15 @@ export async function bareServer(page: string): Promise<Site> {
   return start(["--input-type=module", "-e", code], port, {});
 }
 
-/** Stops a site and waits for its end. */
+/** Stops a site and waits for its end; one that still waits for connections after ten seconds is killed. */
 export function stop({ child }: Site, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();
-    child.once("exit", () => resolve());
+    const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    child.once("exit", () => {
+      clearTimeout(timer);
+      resolve();
+    });
     child.kill(signal);
   });
 }
