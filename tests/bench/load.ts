@@ -15,7 +15,8 @@ export async function load(url: string, options: Partial<autocannon.Options> = {
   const common = { url, connections: 10, headers: { "accept-encoding": "br, gzip" }, ...options };
   await autocannon({ ...common, duration: 1 });
   const result = await autocannon({ ...common, duration: seconds });
-  if (result.errors > 0) throw new Error(`${url}: ${result.errors} of the requests were not answered`);
+  const refused = result["4xx"] + result["5xx"];
+  if (result.errors + refused > 0) throw new Error(`${url}: ${result.errors} unanswered, ${refused} refused`);
   return { perSecond: Math.round(result.requests.average), p99: result.latency.p99 };
 }
 

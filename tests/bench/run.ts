@@ -117,7 +117,7 @@ async function loads(site: Site & { backendPort: number }, origin: string): Prom
     await of("portal page", { headers: { cookie, "accept-encoding": "br" } }, "/portal");
     const body = new URLSearchParams(demo).toString();
     const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
-    await of("login", { method: "POST", headers, body, connections: 2 }, "/login");
+    await of("login", { method: "POST", headers, body, connections: 4 }, "/login");
   }
   return rows;
 }

@@ -101,7 +101,8 @@ async function start(args: string[], port: number, env: Record<string, string>, 
   const child = spawn(process.execPath, args, {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, NODE_ENV: "production", ...env },
+    // Logins under way count as guesses until they are judged.
+    env: { ...process.env, NODE_ENV: "production", LOGINS_PER_EMAIL: "100", LOGINS_PER_ADDRESS: "100", ...env },
   });
   for (;;) {
     if (child.exitCode !== null) throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);

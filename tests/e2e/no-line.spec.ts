@@ -1,4 +1,5 @@
 import type { BrowserContext, Page } from "@playwright/test";
+import { Authenticator } from "../support/authenticator.ts";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
 import { test as base, createShipment, enter, expect, scriptReady, toast } from "../support/fixtures.ts";
 
@@ -371,6 +372,27 @@ test.describe("what was kept for an account goes", () => {
       await page.getByRole("button", { name: button, exact: true }).click();
       await expect.poll(() => ofAccount(page), { ...often, message: button }).not.toContain("/portal");
     }
+  });
+
+  test("with a second factor that is removed", async ({ page, context, newcomer }) => {
+    await context.clearCookies();
+    await enter(page, newcomer);
+    await page.goto("/portal/2fa");
+    await page.getByRole("button", { name: "Set up 2FA" }).click();
+    const link = page.getByRole("link", { name: "open it from here" });
+    const authenticator = Authenticator.fromUri(await link.getAttribute("href"));
+    await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
+    await page.getByRole("button", { name: "Enable 2FA" }).click();
+    await expect(toast(page, "2FA Enabled!")).toBeVisible();
+    await visit(page, "/portal");
+    await page.goto("/portal/2fa");
+    await scriptReady(page);
+    await page.getByRole("link", { name: /^Remove/ }).click();
+    await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
+    expect(await ofAccount(page)).toContain("/portal");
+    await page.getByRole("button", { name: "Remove" }).click();
+    await expect(toast(page, "Authenticator removed")).toBeVisible();
+    await expect.poll(() => ofAccount(page), often).not.toContain("/portal");
   });
 
   test("when another account is signed in", async ({ page, newcomer, context }) => {
