@@ -36,8 +36,8 @@ export default defineConfig<SiteOptions>({
   outputDir: "test-results",
   fullyParallel: true,
   forbidOnly: true,
-  // Much of a journey is waiting: three keep two processors busy.
-  workers: 3,
+  // Route and process tests run beside the journeys.
+  workers: 2,
   reporter: "list",
   use: {
     baseURL: `http://127.0.0.1:${port}`,

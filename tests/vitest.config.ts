@@ -25,7 +25,8 @@ export default defineConfig({
     execArgv: ["--wasm-tiering-budget=100000000"],
     // One more than the smallest machine has processors, as some tests only wait.
     maxWorkers: 3,
-    testTimeout: 30_000,
+    // Long, for a busy machine: it ends what hangs.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Long, for a busy machine; a condition that is never met still fails its test.
     expect: { poll: { timeout: 20_000 } },
@@ -79,7 +80,6 @@ export default defineConfig({
           include: ["tests/firefox/*.test.ts"],
           globalSetup: "tests/support/backend-for-routes.ts",
           env: { NODE_ENV: "production" },
-          testTimeout: 60_000,
         },
       },
       {

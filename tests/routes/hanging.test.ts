@@ -18,7 +18,7 @@ let client: Browser;
 let email: string;
 let shipment: string;
 beforeAll(async () => {
-  Object.assign(process.env, { PAGE_SECONDS: "3", WRITE_SECONDS: "3", UPLOAD_SECONDS: "3" });
+  Object.assign(process.env, { PAGE_SECONDS: "4", WRITE_SECONDS: "4", UPLOAD_SECONDS: "4" });
   app = await theApp();
   client = app.browser();
   email = await client.signUpAndIn("Waiting");
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterEach(() => app.proxy.fail("none"));
 
 /** In milliseconds: less than two deadlines in a row. */
-const twice = 6000;
+const twice = 8000;
 
 /** The page that a request gets while the backend hangs, and after how many milliseconds. */
 async function whileItHangs(of: RegExp, act: () => Promise<Response>) {
@@ -69,10 +69,10 @@ test("when only auth hangs, the portal is there", async () => {
   }
 });
 
-test("when the backend hangs, the login shows its form within 6 seconds to who has a session", async () => {
+test("when the backend hangs, the login shows its form after one deadline to who has a session", async () => {
   const { page, ms } = await whileItHangs(/./, () => client.get("/login"));
   expect([page.status, page.h1]).toEqual([200, "Client Login"]);
-  expect(ms).toBeLessThan(6000);
+  expect(ms).toBeLessThan(twice);
   expect(client.cookies.has("session")).toBe(true);
 });
 
