@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Locator, Page } from "@playwright/test";
+import type { Locator, Page, Request } from "@playwright/test";
 import type { Backend } from "../../app/lib/supabase.server.ts";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
 import { test as base, createShipment, expect, scriptReady, toast } from "../support/fixtures.ts";
@@ -135,6 +135,108 @@ test("a large file waits for the line and goes on; cancelled, and chosen again a
   expect(way.received() - before).toBeLessThan(2_200_000);
   expect(await storedFiles(company, shipment)).toEqual(["packing-list-scan.pdf"]);
 });
+
+/** The requests with parts of files since the first `before` ones. */
+const partsSince = (way: BreakingLine, before: number) =>
+  way.asked
+    .slice(before)
+    .filter((one) => one.endsWith("/documents/parts"))
+    .map((one) => one.split(" ")[0]);
+
+/** Cancels the upload of the packing list and chooses another file for it. */
+async function replace(page: Page, other: ReturnType<typeof pdf>): Promise<void> {
+  await page.getByRole("button", { name: "Cancel the upload of the Packing List" }).click();
+  await expect(upload(page, "Packing List")).toBeFocused();
+  await field(page, "Packing List").setInputFiles(other);
+}
+
+test("cancelled while it waits for the line, a large file does not go on beside the one that replaces it", async ({
+  page,
+  way,
+  company,
+}) => {
+  await line(page, 1_000_000);
+  // The pause before it goes on lasts until the test ends it.
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await field(page, "Packing List").setInputFiles(pdf("withdrawn.pdf", 3_000_000));
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
+  way.cut();
+  await expect(row(page, "Packing List")).toContainText("The line is gone at");
+  way.mend();
+  await line(page, -1);
+  const before = way.asked.length;
+  await replace(page, pdf("other.pdf", 1_200_000));
+  await page.clock.resume();
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
+  expect(partsSince(way, before)).toEqual(["GET", "POST", "POST"]);
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
+});
+
+test("cancelled while its bytes are looked at, a large file is not sent", async ({ page, way, company }) => {
+  await page.addInitScript(() => {
+    const { subtle } = crypto;
+    const digest = subtle.digest.bind(subtle);
+    const held = new Promise<void>((resolve) => Object.assign(window, { letItGo: resolve }));
+    subtle.digest = async (...given) => {
+      Object.assign(window, { isHeld: true });
+      await held;
+      return digest(...given);
+    };
+  });
+  await page.reload();
+  await scriptReady(page);
+  await field(page, "Packing List").setInputFiles(pdf("withdrawn.pdf", 1_200_000));
+  await upload(page, "Packing List").click();
+  await page.waitForFunction(() => "isHeld" in window);
+  await replace(page, pdf("other.pdf", 20_000));
+  // What comes after the look at the withdrawn file has begun before the other one is sent.
+  await page.evaluate(async () => {
+    (window as unknown as { letItGo(): void }).letItGo();
+    await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
+  });
+  await upload(page, "Packing List").click();
+  await expect(toast(page, "Packing List uploaded")).toBeVisible();
+  expect(partsSince(way, 0)).toEqual([]);
+  expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
+});
+
+for (const comes of [true, false]) {
+  const words = comes ? "then comes" : "does not come at all";
+  test(`cancelled before the code that goes on is there, which ${words}, a large file is not sent`, async ({
+    page,
+    way,
+    company,
+  }) => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/assets/parts-*.js", async (route) => {
+      await held;
+      await (comes ? route.continue() : route.abort());
+    });
+    await field(page, "Packing List").setInputFiles(pdf("withdrawn.pdf", 1_200_000));
+    await upload(page, "Packing List").click();
+    await expect(row(page, "Packing List")).toContainText("0 KB of");
+    await replace(page, pdf("other.pdf", 20_000));
+    const before = way.asked.length;
+    const isIt = (request: Request) => request.url().includes("/assets/parts-");
+    const over = comes ? page.waitForEvent("requestfinished", isIt) : page.waitForEvent("requestfailed", isIt);
+    release();
+    await over;
+    // As long as it takes to look at the withdrawn file.
+    await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
+    await upload(page, "Packing List").click();
+    await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
+    const posts = way.asked.slice(before).filter((one) => one.startsWith("POST") && one.includes(shipment));
+    expect(posts).toEqual([`POST /portal/${shipment}/documents`]);
+    expect(partsSince(way, before)).toEqual([]);
+    expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
+  });
+}
 
 test("a line that stands still for 30 s counts as gone, before and in the middle of a part", async ({
   page,

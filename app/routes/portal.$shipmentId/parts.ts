@@ -74,13 +74,14 @@ export async function sendInParts(
 
 /**
  * Does something that ends at once when the browser says that the line is gone, or, while it is `watched`, when it does not say
- * in time that it goes on, and whether it is watched still.
+ * in time that it goes on, and whether it is watched still. Does nothing once the signal is aborted.
  */
 async function overOneLine(
   signal: AbortSignal,
   watched: boolean,
   act: (line: AbortSignal, stands: (watched: boolean) => void) => Promise<Answer>,
 ): Promise<Answer> {
+  if (signal.aborted) return { kind: "lost" };
   const line = new AbortController();
   const end = () => line.abort();
   let timer = 0;

@@ -18,7 +18,7 @@ const standstill = 90_000;
 /**
  * Posts a form, or part of a file that the header `about` tells of, to an address that answers `{ toast }` or `{ there }`;
  * asks it when there is nothing to post. `onSent` hears the bytes sent so far, a form's own included. Once the signal is
- * aborted the answer is "lost".
+ * aborted nothing is sent, and the answer is "lost".
  */
 export function post(
   address: string,
@@ -28,6 +28,7 @@ export function post(
   about?: string,
 ): Promise<Answer> {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve({ kind: "lost" });
     const request = new XMLHttpRequest();
     let timer = 0;
     const wait = () => {

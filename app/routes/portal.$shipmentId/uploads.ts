@@ -4,6 +4,7 @@
  */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/flash";
+import { largeFile } from "~/lib/file-size";
 import type { Toast } from "~/lib/flash";
 import { atSignOut } from "~/lib/signed-out";
 import { fileProblem, isLargePhoto } from "~/models/document";
@@ -32,9 +33,8 @@ const listeners = new Set<() => void>();
 /** Work in progress by document: the shrinking of its photo, and the controller that cancels its upload. */
 const shrinks = new Map<string, Promise<void>>();
 const cancels = new Map<string, AbortController>();
-/** A file over this many bytes goes on where its line broke. */
-const large = 1024 * 1024;
-const partsFor = async ({ size }: File) => (size > large ? import("./parts").catch(() => null) : null);
+/** What lets a large file go on where its line broke. */
+const partsFor = async ({ size }: File) => (size > largeFile ? import("./parts").catch(() => null) : null);
 
 /** Requests in progress. The server takes three files of one account at once: a fourth waits here. */
 const posts = new Set<Promise<Answer>>();
@@ -157,7 +157,10 @@ async function run(id: string, address: string, signal: AbortSignal): Promise<An
 }
 
 async function sendFile(id: string, file: File, address: string, signal: AbortSignal): Promise<Answer> {
-  const tell = (bytes: number, isWaiting = false) => change(id, { sent: Math.min(bytes, file.size), isWaiting });
+  // The row of a cancelled upload may show another one.
+  const tell = (bytes: number, isWaiting = false) => {
+    if (!signal.aborted) change(id, { sent: Math.min(bytes, file.size), isWaiting });
+  };
   const answer = await (await partsFor(file))?.sendInParts(`${address}/parts`, id, file, signal, tell, post);
   if (answer) return answer;
   const form = new FormData();
