@@ -17,8 +17,9 @@ export type Announced = { account: string; shipment: string; document: string; s
  */
 type Part = { name: string; from: number; to: number; at: string };
 
-/** What one account may have on its way, in bytes and in parts of one file. */
+/** What one account may have on its way, in bytes, in files and in parts of one file. */
 const mostBytes = 30 * 1024 * 1024;
+const mostFiles = 20;
 const mostParts = 1000;
 /** In milliseconds. */
 const keptFor = 24 * 60 * 60 * 1000;
@@ -44,7 +45,7 @@ export async function bytesThere(company: Backend, file: Announced): Promise<num
 
 /**
  * Makes room for a file before more of it arrives, and answers like `bytesThere`: drops the account's parts of more than a
- * day ago, and whole uploads, the oldest first, that leave no room for this one.
+ * day ago, and whole uploads, the oldest first, that leave no room for this one, in bytes or in files.
  */
 export async function makeRoom(company: Backend, file: Announced): Promise<number | Refusal> {
   const kept = await keptParts(company, file.account, { all: true });
@@ -54,9 +55,10 @@ export async function makeRoom(company: Backend, file: Announced): Promise<numbe
   const there = contiguous(own, file.size);
   const isFlooded = own.length > mostParts || bytesOf(own) + file.size - there > mostBytes;
   const dropped = isFlooded ? [...old, ...own] : old;
+  const waiting = others(fresh, file);
   let bytes = bytesOf(fresh) + file.size - there;
-  for (const parts of others(fresh, file)) {
-    if (bytes <= mostBytes) break;
+  for (const [at, parts] of waiting.entries()) {
+    if (bytes <= mostBytes && waiting.length - at < mostFiles) break;
     bytes -= bytesOf(parts);
     dropped.push(...parts);
   }

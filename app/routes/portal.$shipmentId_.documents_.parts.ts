@@ -3,6 +3,7 @@ import { data, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
 import { failure } from "~/lib/answer.server";
 import { env } from "~/lib/env.server";
+import { largeFile } from "~/lib/file-size";
 import { portalPath } from "~/lib/redirect.server";
 import { refusalOfThrown } from "~/lib/refusal.server";
 import { type Client, clientOrRefusal } from "~/lib/session.server";
@@ -17,13 +18,14 @@ import type { Route } from "./+types/portal.$shipmentId_.documents_.parts";
 import { type Received, receiveContent, received, tooLarge } from "./portal.$shipmentId/receive.server";
 
 /**
- * What the header `Upload` says of the file, as a form would. `from` is the place of the body's first byte in it; without
+ * What the header `Upload` says of the file, as a form would: a large one, as the smallest take an object of the store for
+ * next to nothing. `from` is the place of the body's first byte in it; without
  * one the file is all there, and is to become the document's.
  */
 const Said = z.object({
   document: z.string(),
   name: z.string().max(1000),
-  size: z.coerce.number().int().min(0),
+  size: z.coerce.number().int().gt(largeFile),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   from: z.coerce.number().int().min(0).optional(),
 });

@@ -229,6 +229,31 @@ test("parts of a file that did not arrive go after a day, and those of today sta
   expect(await deleted()).toEqual([]);
 });
 
+test("the parts of one account are found by their names, however many others have", async () => {
+  const [client, other] = [await someone(), await someone()];
+  const own = await someParts(client, "own", 3);
+  const { db } = world.backend;
+  await db.query(
+    `insert into storage.objects (bucket_id, name)
+     select 'parts', $1 || '/' || gen_random_uuid() || '/0-4' from generate_series(1, 3000)`,
+    [other.id],
+  );
+  await db.exec("analyze storage.objects");
+  // Looked up within one statement, once the function has answered.
+  const { rows } = await db.query<{ read: number }>(
+    `select (
+       select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+       from pg_stat_xact_all_tables where relid = 'storage.objects'::regclass and kept.parts is not null
+     )::int as read
+     from (select public.kept_parts($1) as parts offset 0) as kept`,
+    [client.id],
+  );
+  expect(rows[0]?.read).toBeGreaterThanOrEqual(own.length);
+  expect(rows[0]?.read).toBeLessThan(100);
+  expect(await keptParts(client.id)).toEqual(own);
+  await db.query("delete from storage.objects where name like $1 || '/%'", [other.id]);
+});
+
 test("erasing an account takes what came of its files with it, after an interruption too, and nobody else's", async () => {
   const [client, other] = [await someone(), await someone()];
   await someParts(client, "file", 3);

@@ -10,6 +10,8 @@ import { type Browser, handleOf, keptByNobody, origin, pdf, read, theApp } from 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const piece = 256 * KiB;
+/** Of a file that is just large enough to come in parts. */
+const size = 5 * piece;
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let sql: postgres.Sql;
@@ -103,11 +105,11 @@ test("what has come is kept while the line is silent, before anybody knows that 
 });
 
 test("of a line that breaks all the time no crumbs are kept, but for the end of the file", async () => {
-  const upload = await uploadOf(unevenPdf("a.pdf", 300_000));
+  const upload = await uploadOf(unevenPdf("a.pdf", size));
   expect(await upload.send(0, 9000)).toMatchObject(at(0));
   expect((await stored()).parts).toEqual([]);
-  expect(await upload.send(0, 299_000)).toMatchObject(at(299_000));
-  expect(await upload.send(299_000)).toMatchObject(at(300_000));
+  expect(await upload.send(0, size - 1000)).toMatchObject(at(size - 1000));
+  expect(await upload.send(size - 1000)).toMatchObject(at(size));
 });
 
 test("a document of exactly 10 MiB is taken, a byte more is refused before anything is sent", async () => {
@@ -131,7 +133,7 @@ test("a document of exactly 10 MiB is taken, a byte more is refused before anyth
 
 describe("is refused, and nothing of it becomes a document:", () => {
   test("a part after a gap, whose answer says where it goes on", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     expect(await upload.send(piece, 2 * piece)).toMatchObject(at(0, 409));
     expect(await upload.send(0, piece)).toMatchObject(at(piece));
     expect(await upload.send(2 * piece)).toMatchObject(at(piece, 409));
@@ -145,23 +147,23 @@ describe("is refused, and nothing of it becomes a document:", () => {
   });
 
   test("more than was said, at once or bit by bit", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     const tooMuch = { status: 413, toast: refused("More of this file came than was said. Send it again.") };
-    expect(await upload.send(0, 0, new Uint8Array(MiB + 1))).toMatchObject(tooMuch);
+    expect(await upload.send(0, 0, new Uint8Array(size + 1))).toMatchObject(tooMuch);
     expect((await stored()).parts).toEqual([]);
-    const way = line(new Uint8Array(MiB - 1));
+    const way = line(new Uint8Array(size - 1));
     way.send(new Uint8Array(2 * MiB));
     way.end();
     expect(await upload.stream(0, way.body)).toMatchObject(tooMuch);
     const { parts } = await stored();
     const bytes = parts.map((name) => Number(name.split("-").at(-1))).reduce((sum, length) => sum + length, 0);
-    expect(bytes).toBeLessThan(MiB);
+    expect(bytes).toBeLessThan(size);
   });
 
   test("another file than was said, whose parts are dropped", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     await upload.send(0, piece);
-    await upload.send(piece, 0, new Uint8Array(MiB - piece));
+    await upload.send(piece, 0, new Uint8Array(size - piece));
     expect(await upload.finish()).toMatchObject({
       status: 400,
       toast: refused("This file did not arrive as it was sent. Send it again."),
@@ -173,7 +175,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
   });
 
   test("another kind than its ending says, or one that we do not take", async () => {
-    const png = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]), new Uint8Array(MiB)], "scan.pdf");
+    const png = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]), new Uint8Array(size)], "scan.pdf");
     const upload = await uploadOf(png);
     await upload.send(0);
     expect(await upload.finish()).toMatchObject({
@@ -181,18 +183,21 @@ describe("is refused, and nothing of it becomes a document:", () => {
       toast: refused("The content of this file is not what its ending .pdf says. Choose another one."),
     });
     expect(await stored()).toEqual({ files: [], parts: [] });
-    const program = await uploadOf(new File([new Uint8Array(MiB)], "invoice.exe"));
+    const program = await uploadOf(new File([new Uint8Array(size)], "invoice.exe"));
     for (const answer of [await program.ask(), await program.send(0)])
       expect(answer).toMatchObject({ status: 400, toast: refused(expect.stringMatching("^We take PDF, photo")) });
     expect((await stored()).parts).toEqual([]);
   });
 
   test("a request that does not say what it is of", async () => {
-    const file = unevenPdf("a.pdf", MiB);
+    const file = unevenPdf("a.pdf", size);
     const lies: Record<string, string>[] = [
       { sha256: "x" },
       { sha256: "A".repeat(64) },
       { size: "-1" },
+      // Not one that a script sends in parts: each would take an object of the store.
+      { size: "1" },
+      { size: String(MiB) },
       { size: "1e400" },
       { name: "n".repeat(2000) },
     ];
@@ -230,13 +235,13 @@ describe("is refused, and nothing of it becomes a document:", () => {
   });
 
   test("a file for a document that has one, or whose shipment is closed; its parts are not kept", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     await upload.send(0);
     await client.press(await client.open(path), "Upload the Commercial Invoice", { file: pdf() });
     const has = { status: 409, toast: refused("This document has been uploaded already.") };
     for (const answer of [await upload.ask(), await upload.finish(), await upload.send(0)])
       expect(answer).toMatchObject(has);
-    const closed = await partsOf(client, path, (await documentOf(path, "Packing List")).id, unevenPdf("b.pdf", MiB));
+    const closed = await partsOf(client, path, (await documentOf(path, "Packing List")).id, unevenPdf("b.pdf", size));
     await closed.send(0, piece);
     await app.company.from("shipments").update({ stage: 10 }).eq("id", path.replace("/portal/", ""));
     const isClosed = refused("This shipment is closed: nothing more can be uploaded to it.");
@@ -249,7 +254,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
 
 describe("of somebody else's upload", () => {
   test("a stranger finds nothing and adds nothing, by its shipment, its document or the same file", async () => {
-    const file = unevenPdf("a.pdf", MiB);
+    const file = unevenPdf("a.pdf", size);
     const upload = await uploadOf(file);
     await upload.send(0, piece);
     const before = await stored();
@@ -275,7 +280,7 @@ describe("of somebody else's upload", () => {
   });
 
   test("a visitor goes to the login, and on to the shipment after it", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB), {}, app.browser());
+    const upload = await uploadOf(unevenPdf("a.pdf", size), {}, app.browser());
     for (const act of ["ask", "send", "finish"] as const) {
       const { status, location } = await upload[act](0);
       expect([status, location]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
@@ -285,7 +290,7 @@ describe("of somebody else's upload", () => {
 
 describe("a session that ends in the middle", () => {
   test("sends nothing more, and after the login the file goes on", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     await upload.send(0, piece);
     const way = line(upload.content.slice(piece, 2 * piece));
     const sending = upload.stream(piece, way.body);
@@ -300,12 +305,12 @@ describe("a session that ends in the middle", () => {
     }
     expect((await documentOf()).uploaded).toBe(false);
     await client.logIn(owner.email);
-    expect(await upload.ask()).toMatchObject(at(MiB));
+    expect(await upload.ask()).toMatchObject(at(size));
     expect(await upload.finish()).toMatchObject(taken);
   });
 
   test("or that has not given the code of a second factor", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     await upload.send(0, piece);
     const other = app.browser();
     await other.logIn(owner.email);
@@ -324,14 +329,14 @@ describe("a session that ends in the middle", () => {
       expect([answer.status, answer.location?.split("?")[0]]).toEqual([303, "/login/verify"]);
     }
     expect((await stored()).parts).toHaveLength(1);
-    const onward = await uploadOf(unevenPdf("a.pdf", MiB), {}, other);
+    const onward = await uploadOf(unevenPdf("a.pdf", size), {}, other);
     expect(await onward.ask()).toMatchObject(at(piece));
   });
 });
 
 describe("a store that refuses", () => {
   test.each([503, "close"] as const)("(%s) in the middle keeps what it has, and it goes on", async (fault) => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     const way = line(upload.content.slice(0, piece));
     const sending = upload.stream(0, way.body);
     await expect.poll(async () => (await stored()).parts.length).toBe(1);
@@ -342,7 +347,7 @@ describe("a store that refuses", () => {
     expect(await sending).toMatchObject({ status: 503, toast: unavailable });
     app.proxy.fail("none");
     expect(await upload.ask()).toMatchObject(at(piece));
-    expect(await upload.send(piece)).toMatchObject(at(MiB));
+    expect(await upload.send(piece)).toMatchObject(at(size));
     app.proxy.fail(fault, /^GET .*object\/parts/);
     expect(await upload.finish()).toMatchObject({ status: 503, toast: unavailable });
     app.proxy.fail(fault, /^POST .*object\/documents/);
@@ -353,19 +358,19 @@ describe("a store that refuses", () => {
   });
 
   test("stores a part once whose answer was lost", async () => {
-    const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
     app.proxy.fail("lost answer", /^POST .*object\/parts/);
     expect((await upload.send(0)).status).toBe(503);
     app.proxy.fail("none");
     expect(await upload.ask()).toMatchObject(at(piece));
-    expect(await upload.send(piece)).toMatchObject(at(MiB));
-    expect((await stored()).parts).toHaveLength(4);
+    expect(await upload.send(piece)).toMatchObject(at(size));
+    expect((await stored()).parts).toHaveLength(5);
     expect(await upload.finish()).toMatchObject(taken);
   });
 });
 
 test("a file whose last answer was lost is taken, and was stored once", async () => {
-  const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+  const upload = await uploadOf(unevenPdf("a.pdf", size));
   await upload.send(0);
   const [first, second] = await Promise.all([upload.finish(), upload.finish()]);
   expect([first, second]).toMatchObject([taken, taken]);
@@ -376,7 +381,7 @@ test("a file whose last answer was lost is taken, and was stored once", async ()
 });
 
 test("two tabs that send the same file at once both hear that it was taken, and it is stored once", async () => {
-  const file = unevenPdf("a.pdf", MiB);
+  const file = unevenPdf("a.pdf", size);
   const [first, second] = [await uploadOf(file), await uploadOf(file)];
   const way = line(first.content.slice(0, 300_000));
   const sending = first.stream(0, way.body);
@@ -385,14 +390,14 @@ test("two tabs that send the same file at once both hear that it was taken, and 
   // The first gives way, with what has come of it.
   const { there, status } = await second.send(piece);
   expect({ there, status }).toEqual({ there: 300_000, status: 409 });
-  expect(await second.send(300_000)).toMatchObject(at(MiB));
+  expect(await second.send(300_000)).toMatchObject(at(size));
   expect(await sending).toMatchObject({ status: 200 });
   expect(await Promise.all([first.finish(), second.finish()])).toMatchObject([taken, taken]);
   expect(await stored()).toEqual({ files: [(await documentOf()).storage_path], parts: [] });
 });
 
 test("a part that another process has stored meanwhile is no failure", async () => {
-  const upload = await uploadOf(unevenPdf("a.pdf", MiB));
+  const upload = await uploadOf(unevenPdf("a.pdf", size));
   await upload.send(0, piece);
   const [first = ""] = (await stored()).parts;
   const way = line(upload.content.slice(piece, piece + 100));
@@ -409,7 +414,7 @@ test("a part that another process has stored meanwhile is no failure", async () 
   expect(other.error).toBeNull();
   way.send(upload.content.slice(piece + 100));
   way.end();
-  expect(await sending).toMatchObject(at(MiB));
+  expect(await sending).toMatchObject(at(size));
   expect(await upload.finish()).toMatchObject(taken);
 });
 
@@ -417,7 +422,7 @@ describe("room", () => {
   test("is for three files of an account at once, as for whole ones; what is put together counts too", async () => {
     const names = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"];
     const uploads = await Promise.all(
-      names.map(async (name) => partsOf(client, path, (await documentOf(path, name)).id, unevenPdf("a.pdf", MiB))),
+      names.map(async (name) => partsOf(client, path, (await documentOf(path, name)).id, unevenPdf("a.pdf", size))),
     );
     const ways = uploads.slice(0, 3).map((upload) => line(upload.content.slice(0, piece)));
     const sending = ways.map((way, index) => uploads[index]?.stream(0, way.body));
@@ -426,10 +431,10 @@ describe("room", () => {
     expect(await uploads[3]?.send(0)).toMatchObject(full);
     expect(await uploads[3]?.finish()).toMatchObject(full);
     // The same file again takes the place of its own line that broke.
-    expect(await uploads[0]?.send(piece)).toMatchObject(at(MiB));
+    expect(await uploads[0]?.send(piece)).toMatchObject(at(size));
     for (const way of ways.slice(1)) way.end();
     await Promise.all(sending);
-    expect(await uploads[3]?.send(0)).toMatchObject(at(MiB));
+    expect(await uploads[3]?.send(0)).toMatchObject(at(size));
   });
 
   test("is for 30 MB of an account's files that did not arrive whole: the oldest makes way", async () => {
@@ -451,8 +456,33 @@ describe("room", () => {
     expect(await there()).toEqual([0, 9 * MiB - piece, 9 * MiB - piece]);
   });
 
+  test("is for 20 files of an account that did not arrive whole: the one that waits the longest makes way", async () => {
+    const document = (await documentOf()).id;
+    const shipment = path.replace("/portal/", "");
+    const sha256 = (file: number) => file.toString(16).padStart(64, "0");
+    for (let file = 0; file < 20; file += 1) {
+      const folder = folderOf({ account: owner.id, shipment, document, size, sha256: sha256(file) });
+      await sql`insert into storage.objects (bucket_id, name, created_at)
+        values ('parts', ${`${folder}0-20000`}, now() - make_interval(mins => ${30 - file}))`;
+    }
+    const there = async (file: number) =>
+      (await (await uploadOf(pdf(), { size: String(size), sha256: sha256(file) })).ask()).there;
+    const upload = await uploadOf(unevenPdf("a.pdf", size));
+    expect(await upload.send(0, piece)).toMatchObject(at(piece));
+    expect([await there(0), await there(1)]).toEqual([0, 20_000]);
+    expect(await upload.send(piece)).toMatchObject(at(size));
+    expect(await there(1)).toBe(20_000);
+    // However many came by another process at the same time.
+    await sql`insert into storage.objects (bucket_id, name)
+      select 'parts', ${`${owner.id}/`} || file || '/0-20000' from generate_series(1, 40) as file`;
+    expect(await upload.send(size)).toMatchObject(at(size));
+    const { parts } = await stored();
+    expect(new Set(parts.map((name) => name.split("/")[1])).size).toBe(20);
+    expect(await upload.finish()).toMatchObject(taken);
+  });
+
   test("is for a day: what came before is asked for again, and is gone with the account's next upload", async () => {
-    const old = await uploadOf(unevenPdf("a.pdf", MiB));
+    const old = await uploadOf(unevenPdf("a.pdf", size));
     await old.send(0, 2 * piece);
     await sql`update storage.objects set created_at = now() - interval '25 hours' where bucket_id = 'parts'
       and name like ${`${owner.id}/%`}`;
@@ -463,7 +493,7 @@ describe("room", () => {
   });
 
   test("is made each hour by the site itself, of what is more than a day old", async () => {
-    const [old, fresh] = [await uploadOf(unevenPdf("a.pdf", MiB)), await uploadOf(unevenPdf("b.pdf", 2 * MiB))];
+    const [old, fresh] = [await uploadOf(unevenPdf("a.pdf", size)), await uploadOf(unevenPdf("b.pdf", 2 * MiB))];
     await old.send(0, piece);
     const [past] = (await stored()).parts;
     await fresh.send(0, 2 * piece);
