@@ -492,7 +492,10 @@ describe("room", () => {
     expect((await stored()).parts).toEqual([]);
   });
 
-  test("is made each hour by the site itself, of what is more than a day old", async () => {
+  test.each([
+    ["", 200],
+    [", though no notice can be sent", 500],
+  ])("is made each hour by the site itself, of what is more than a day old%s", async (_also, status) => {
     const [old, fresh] = [await uploadOf(unevenPdf("a.pdf", size)), await uploadOf(unevenPdf("b.pdf", 2 * MiB))];
     await old.send(0, piece);
     const [past] = (await stored()).parts;
@@ -501,7 +504,7 @@ describe("room", () => {
       where bucket_id = 'parts' and name = ${past ?? ""}`;
     await age();
     // No mail of another test is sent here.
-    app.proxy.answer({ of: /claim_notices/, status: 200, body: [] });
+    app.proxy.answer({ of: /claim_notices/, status, body: [] });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const stop = sendNotices();
     const parts = async () => {

@@ -1,4 +1,4 @@
-/** Sends notices beside the site, in every process of it. */
+/** Sends notices beside the site, and tidies up, in every process of it. */
 import { log } from "../../lib/log.server.ts";
 import { companyBackend } from "../../lib/supabase.server.ts";
 import { sendDueNotices } from "../../models/notice.server.ts";
@@ -20,15 +20,13 @@ export function sendNotices(): () => Promise<void> {
   let underWay = Promise.resolve();
   let tidied = 0;
   const look = async () => {
-    try {
-      await sendDueNotices(companyBackend(), letterhead(), () => isStopped);
-      if (Date.now() - tidied > tidying) {
-        await forgetPastLinks(companyBackend());
-        await removeParts(companyBackend(), await pastParts(companyBackend()));
-        tidied = Date.now();
-      }
-    } catch (error) {
-      log("warn", "notices wait", { message: (error as Error).message });
+    await unlessFailed("notices wait", () => sendDueNotices(companyBackend(), letterhead(), () => isStopped));
+    if (!isStopped && Date.now() - tidied > tidying) {
+      const links = await unlessFailed("past links stay", () => forgetPastLinks(companyBackend()));
+      const parts = await unlessFailed("past parts stay", async () =>
+        removeParts(companyBackend(), await pastParts(companyBackend())),
+      );
+      if (links && parts) tidied = Date.now();
     }
     if (!isStopped) timer = setTimeout(begin, pause).unref();
   };
@@ -41,4 +39,15 @@ export function sendNotices(): () => Promise<void> {
     clearTimeout(timer);
     await underWay;
   };
+}
+
+/** Whether it was done; the log says why not. None keeps the others from being done. */
+async function unlessFailed(event: string, act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    log("warn", event, { message: (error as Error).message });
+    return false;
+  }
 }
