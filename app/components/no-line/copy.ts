@@ -9,7 +9,7 @@ const closed = "Closed until there is a connection.";
 
 /** What a copy has no use for, or must not show again. */
 const left =
-  "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], .toasts, .splash, .loading, .streaks";
+  "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
 /**
  * A copy of the document as it stands, with the time: without script, toasts and dialogs, without what was typed, its forms
@@ -54,6 +54,10 @@ function cleaned(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
+  // Without script the bar is solid wherever the page stands.
+  const bar = copy.querySelector("header");
+  bar?.classList.replace("border-transparent", "border-line");
+  bar?.classList.add("bg-surface");
   for (const field of copy.querySelectorAll("input")) field.removeAttribute("value");
   for (const field of copy.querySelectorAll("textarea")) field.textContent = "";
   for (const element of copy.querySelectorAll("form, button:not(form *)")) {
@@ -74,7 +78,7 @@ function sayWhy(copy: Document, main: HTMLElement): void {
     const title = form.closest("section")?.querySelector(":scope > header, :scope > h2");
     if (title && told.has(title)) continue;
     if (title) told.add(title);
-    const look = `text-sm text-quiet print:hidden ${title ? "px-4 pt-3" : "mt-2"}`;
+    const look = `text-sm text-quiet print:hidden ${title?.matches(".border-b") ? "px-4 pt-3" : "mt-2"}`;
     (title ?? form)[title ? "after" : "before"](said(copy, closed, look));
   }
 }

@@ -57,7 +57,12 @@ export function RouteLine(props: {
       </div>
       {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">
-        <span>{STAGES[stage - 2]}</span> <b className="text-center text-ink">{status}</b>{" "}
+        <span>{STAGES[stage - 2]}</span>{" "}
+        <b
+          className={`text-ink ${stage === 1 ? "order-first" : stage === STAGES.length ? "order-last text-right" : "text-center"}`}
+        >
+          {status}
+        </b>{" "}
         <span className="text-right">{STAGES[stage]}</span>
       </p>
       <ol className="mb-3 hidden grid-cols-10 text-center text-[0.6875rem] leading-tight wrap-normal *:-mx-3 lg:grid lg:[&>li:nth-child(even)]:mt-8">

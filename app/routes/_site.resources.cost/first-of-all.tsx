@@ -36,7 +36,8 @@ export function FirstOfAll({ rates, what, cargo, ruling, penalty }: FirstOfAllPr
           <Warning name="Refused" look="border-failure" from={age}>
             A car {years} years old or more, counted from the month of its first registration, and every car with
             left-hand drive.
-            {ruling === "taken" && ` The age on arrival counts: see that this one lands by 31 December ${lands}.`}
+            {ruling === "taken" &&
+              ` The age on arrival counts, and KEBS has counted whole calendar years in its notices: to be safe, see that this one lands by 31 December ${lands}.`}
           </Warning>
         )}
         <Warning name="Dear" look="border-needs-you" from={certificate}>
