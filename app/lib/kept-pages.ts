@@ -6,8 +6,15 @@
 /** How many pages of the portal are kept, the last ones, and how many public ones. */
 export const caps = { portal: 20, public: 40 } as const;
 
+export const day = 24 * 60 * 60 * 1000;
 /** For how long at most, in milliseconds: 30 days, as a session lasts without a visit. */
-export const longest = 30 * 24 * 60 * 60 * 1000;
+const longest = 30 * day;
+
+/** How old what was kept is, in milliseconds. */
+export const ageOf = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
+
+/** Whether it is too old to be shown. A page ends a day before a file does: its styles may have been kept a day before it. */
+export const isOld = (copy: Response) => ageOf(copy) >= longest - (copy.headers.has("name") ? day : 0);
 
 /**
  * The caches. `own` begins the name of what was kept while somebody was signed in, a mark of the account follows; `open` is
@@ -74,5 +81,17 @@ export async function forget(beginning: string): Promise<void> {
     const cache = await storage.open(name);
     for (const request of await cache.keys()) await cache.delete(request);
     await storage.delete(name);
+  }
+}
+
+/** Deletes what is too old, in every cache. */
+export async function forgetOld(): Promise<void> {
+  const { caches: storage } = self;
+  for (const name of await storage.keys()) {
+    const cache = await storage.open(name);
+    for (const request of await cache.keys()) {
+      const copy = await cache.match(request);
+      if (copy && isOld(copy)) await cache.delete(request);
+    }
   }
 }

@@ -24,10 +24,13 @@ declare const __HASH__: string;
 
 /** How long a page may be silent before its copy is shown, in milliseconds. */
 const patience = 5000;
-const day = 24 * 60 * 60 * 1000;
 
 /** Answers that were too late for their page: the next request for it gets them. */
 const late = new Map<string, Promise<Response>>();
+/** How often what was kept was forgotten: an answer that was asked for before is no late one of who comes after. */
+let forgets = 0;
+/** Resolves once what is being forgotten is gone. */
+let forgetting: Promise<unknown> = Promise.resolve();
 /** The page that a page waited for in vain already: its copy is shown at once if the line fails again. */
 let hurried: unknown;
 
@@ -60,10 +63,13 @@ async function begin(): Promise<void> {
   await clients.claim();
 }
 
-/** Forgets what was kept, and answers that came late. */
+/** Forgets what was kept, and answers that came late or are still to come. */
 function forget(beginning: string): Promise<void> {
+  forgets += 1;
   late.clear();
-  return kept.forget(beginning);
+  const done = kept.forget(beginning);
+  forgetting = Promise.allSettled([forgetting, done]);
+  return done;
 }
 
 /** Nothing is kept any more, and no worker is left. */
@@ -76,16 +82,21 @@ async function end(): Promise<void> {
 async function find(address: string): Promise<Response | undefined> {
   for (const name of (await caches.keys()).sort()) {
     const copy = await (await caches.open(name)).match(address, { ignoreVary: true });
-    if (copy && ageOf(copy) < kept.longest) return copy;
+    if (copy && !kept.isOld(copy)) return copy;
   }
   return undefined;
 }
 
-const ageOf = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
+/** The text of what is kept for an address now, whatever was found there before something was forgotten. */
+async function textOf(address: string): Promise<string | undefined> {
+  await forgetting;
+  return (await find(address).catch(() => undefined))?.text();
+}
 
 /** The answer of the network; where there is none, or none in time, what was kept. */
 async function answer(event: FetchEvent, pathname: string, search: string): Promise<Response> {
   const address = pathname + search;
+  const begun = forgets;
   const wait = hurried === address ? 0 : patience;
   hurried = null;
   // No navigation preload: where one fails, Firefox shows its own error page, whatever is answered here.
@@ -102,18 +113,29 @@ async function answer(event: FetchEvent, pathname: string, search: string): Prom
     event.waitUntil(check());
     return come;
   }
-  event.waitUntil(tellLater(event, address, asked));
-  const found = await copy;
-  if (found) return shown(await found.text(), 200);
-  const page = await find(kept.noPage).catch(() => undefined);
-  return page ? shown((await page.text()).replace("<!--pages-->", await listed()), 503) : Response.error();
+  const found = await textOf(address);
+  const page = found ?? (await textOf(kept.noPage));
+  if (page === undefined) return asked;
+  event.waitUntil(tellLater(event, address, asked, begun));
+  if (found !== undefined) return shown(found, 200);
+  const list = await listed();
+  // A function, as names may have what a replacement reads as a pattern.
+  return shown(
+    page.replace("<!--pages-->", () => list),
+    503,
+  );
 }
 
 /** Tells a kept page when the answer that it stands for came after all: it loads again, and gets that one. */
-async function tellLater({ resultingClientId }: FetchEvent, address: string, asked: Promise<Response>): Promise<void> {
+async function tellLater(
+  { resultingClientId }: FetchEvent,
+  address: string,
+  asked: Promise<Response>,
+  begun: number,
+): Promise<void> {
   const whole = asked.then(wholeOf);
   const drop = () => late.get(address) === whole && late.delete(address);
-  late.set(address, whole);
+  if (begun === forgets) late.set(address, whole);
   try {
     await whole;
     setTimeout(drop, 30_000);
@@ -138,8 +160,8 @@ async function listed(): Promise<string> {
       const { pathname, search } = new URL(url);
       const copy = copies[at];
       const title = copy?.headers.get("name");
-      if (copy && title && ageOf(copy) < kept.longest && !found.has(pathname + search))
-        found.set(pathname + search, { name: decodeURIComponent(title), time: ageOf(copy) });
+      if (copy && title && !kept.isOld(copy) && !found.has(pathname + search))
+        found.set(pathname + search, { name: decodeURIComponent(title), time: kept.ageOf(copy) });
     }
   }
   return [...found]
@@ -166,13 +188,14 @@ function shown(html: string, status: number): Response {
 }
 
 /** The number of the day in East Africa (UTC+3) at a moment in milliseconds. */
-const dayOf = (time: number) => Math.floor((time + 3 * 3_600_000) / day);
+const dayOf = (time: number) => Math.floor((time + 3 * 3_600_000) / kept.day);
 
-/** Once a day: where the site has no worker any more, this one ends. */
+/** Once a day: what is too old is deleted, and where the site has no worker any more, this one ends. */
 async function check(): Promise<void> {
   const cache = await caches.open(kept.caches.worker);
   const last = await cache.match("/worker.js");
-  if (last && ageOf(last) < day) return;
+  if (last && kept.ageOf(last) < kept.day) return;
+  await kept.forgetOld();
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
   if (status === 404 || status === 410) await end();
   else await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));

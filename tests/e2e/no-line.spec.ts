@@ -46,6 +46,9 @@ const ofAccount = async (page: Page) => (await keptIn(page))["kept1-account"] ??
 const workers = (page: Page) =>
   page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).filter(({ active }) => active).length);
 
+/** The worker has not looked for a day whether it is still wanted. */
+const aDayLater = () => caches.delete("kept1-worker");
+
 const often = { timeout: 15_000, intervals: [50, 100, 200] };
 
 /** Waits for something while the clock of the page runs fast: pages are kept after a while, and ask now and again. */
@@ -97,14 +100,14 @@ test("a page that was seen stands there without a connection, says from when, an
   signedIn,
 }) => {
   expect(signedIn.email).toContain("@");
-  const id = await createShipment(page, "Tea <b>& coffee</b> to Goma");
+  const id = await createShipment(page, "Tea <b>$& coffee</b> to Goma");
   for (const path of [`/portal/${id}`, "/portal", "/services"]) await visit(page, path);
 
   await test.step("a shipment, its forms closed with the reason", async () => {
     way.cut();
     await page.goto(`/portal/${id}`);
     await expectKept(page);
-    await expect(h1(page)).toHaveText("Tea <b>& coffee</b> to Goma");
+    await expect(h1(page)).toHaveText("Tea <b>$& coffee</b> to Goma");
     const forms = page.locator("form");
     expect(await forms.count()).toBeGreaterThan(3);
     for (const form of await forms.all()) await expect(form).toHaveAttribute("inert");
@@ -125,7 +128,7 @@ test("a page that was seen stands there without a connection, says from when, an
     await expect(main(page).getByRole("listitem")).toHaveText([
       "Our Logistics Expertise",
       "My Shipments",
-      "Tea <b>& coffee</b> to Goma",
+      "Tea <b>$& coffee</b> to Goma",
     ]);
     await main(page).getByRole("link", { name: "Try again" }).click();
     await expect(h1(page)).toHaveText("No connection");
@@ -147,7 +150,7 @@ test("a page that was seen stands there without a connection, says from when, an
   });
 });
 
-test("the day stands beside the time when it is not today's, and what is over 30 days old is not shown", async ({
+test("the day stands beside the time when it is not today's; what is over 30 days old is not shown, and goes", async ({
   page,
   way,
 }) => {
@@ -159,6 +162,7 @@ test("the day stands beside the time when it is not today's, and what is over 30
     await cache.put("/about", new Response(html, { headers: copy?.headers }));
     const headers = { time: `${Date.now() - 31 * 24 * 3_600_000}`, name: "Long ago" };
     await cache.put("/services", new Response("Long ago", { headers }));
+    await cache.put("/assets/old.css?kept", new Response("", { headers: { time: headers.time } }));
   });
   way.cut();
   await page.goto("/about");
@@ -168,6 +172,11 @@ test("the day stands beside the time when it is not today's, and what is over 30
   await page.goto("/services");
   await expect(h1(page)).toHaveText("No connection");
   await expect(page.getByText("Long ago")).toHaveCount(0);
+  way.mend();
+  await page.evaluate(aDayLater);
+  await page.goto("/careers");
+  await expect.poll(async () => (await keptIn(page))["kept1-open"], often).not.toContain("/assets/old.css?kept");
+  expect((await keptIn(page))["kept1-open"]).toContain("/about");
 });
 
 test("a page that is silent for 5 s is the kept one until its answer comes after all; one that is only slow is itself", async ({
@@ -200,6 +209,38 @@ test("keeping a page asks for nothing but the worker, and for no file twice", as
   const first = way.asked.indexOf("GET /worker.js");
   const page1 = way.asked.findLastIndex((one) => one.includes("/assets/"));
   expect(first).toBeGreaterThan(page1);
+});
+
+test("styles and drawings are kept anew after a day, without a request; beyond sixty those of the page in view stay", async ({
+  page,
+  way,
+}) => {
+  await visit(page, "/about");
+  const files = (await keptIn(page))["kept1-open"]?.filter((one) => one.endsWith("?kept")) ?? [];
+  expect(files.filter((one) => one.includes(".css"))).not.toEqual([]);
+  await page.evaluate(async (files) => {
+    const cache = await caches.open("kept1-open");
+    await cache.delete("/about");
+    const headers = { "Content-Type": "text/css", time: `${Date.now() - 25 * 3_600_000}` };
+    for (const file of files) await cache.put(file, new Response("of yesterday", { headers }));
+  }, files);
+  way.asked.length = 0;
+  await visit(page, "/about");
+  expect(await allText(page)).not.toContain("of yesterday");
+  expect(way.asked.filter((one) => /\/(assets|art)\//.test(one))).toEqual([]);
+
+  await page.evaluate(async () => {
+    const cache = await caches.open("kept1-open");
+    await cache.delete("/about");
+    const headers = { time: `${Date.now()}` };
+    for (let number = 1; number <= 60; number += 1)
+      await cache.put(`/art/${number}.svg?kept`, new Response("", { headers }));
+  });
+  await visit(page, "/about");
+  const left = (await keptIn(page))["kept1-open"]?.filter((one) => one.endsWith("?kept")) ?? [];
+  expect(left).toHaveLength(60);
+  expect(left).toEqual(expect.arrayContaining([...files, "/art/60.svg?kept"]));
+  expect(left).not.toContain("/art/1.svg?kept");
 });
 
 test("nothing that was typed is kept, no toast, and no page of forms or secrets", async ({ page, newcomer }) => {
@@ -410,6 +451,33 @@ test.describe("what was kept for an account goes", () => {
   });
 });
 
+test("a page that was asked for before a sign-out shows nothing after it, neither its copy nor its late answer", async ({
+  page,
+  context,
+  way,
+  client,
+}) => {
+  await visit(page, "/about");
+  await enter(page, client);
+  await visit(page, "/portal");
+  const other = await context.newPage();
+  await other.goto("/portal");
+  await scriptReady(other);
+  // The session stays, so that the late answer is that of the account.
+  await other.route(/sign-out/, (route) => route.abort());
+  way.fallSilent();
+  const silent = page.goto("/portal");
+  await expect.poll(() => way.asked.at(-1), often).toBe("GET /portal");
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await expect.poll(() => ofAccount(other), often).toEqual([]);
+  await silent;
+  await expect(h1(page)).toHaveText("No connection");
+  await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
+  await context.clearCookies();
+  way.mend();
+  await expect(page).toHaveURL(/\/login/);
+});
+
 test.describe("nothing is kept and no worker is registered", () => {
   async function expectNone(page: Page): Promise<void> {
     await muchLater(page);
@@ -536,8 +604,7 @@ for (const status of [404, 410]) {
   }) => {
     await visit(page, "/about");
     way.instead("/worker.js", () => ({ status, body: "" }));
-    // A day later.
-    await page.evaluate(() => caches.delete("kept1-worker"));
+    await page.evaluate(aDayLater);
     await page.goto("/careers");
     await expect.poll(() => workers(page), often).toBe(0);
     expect(await keptIn(page)).toEqual({});
@@ -568,6 +635,30 @@ test.describe("a link without an answer", () => {
       await expect(page).toHaveURL(/\/about$/);
       way.mend();
     });
+  });
+
+  test("whose page comes while its copy is looked for is that page", async ({ page, way }) => {
+    await visit(page, "/services");
+    await visit(page, "/about");
+    await muchLater(page);
+    await page.evaluate(() => {
+      const { match } = CacheStorage.prototype;
+      CacheStorage.prototype.match = async function (...asked) {
+        const copy = await match.apply(this, asked);
+        await new Promise((resolve) => addEventListener("found", resolve, { once: true }));
+        return copy;
+      };
+      Object.assign(window, { isSame: true });
+    });
+    way.fallSilent();
+    await follow(page, "Services");
+    await page.clock.runFor(5500);
+    way.mend();
+    await expect(h1(page)).toHaveText("Our Logistics Expertise");
+    await page.evaluate(() => dispatchEvent(new Event("found")));
+    await muchLater(page);
+    expect(await page.evaluate(() => "isSame" in window)).toBe(true);
+    await expect(main(page).getByText("No connection")).toHaveCount(0);
   });
 
   test("leaves the page, says so, and goes on by itself once there is a connection", async ({ page, way }) => {
@@ -616,6 +707,7 @@ test.describe("a link without an answer", () => {
 
   test("is forgotten by who writes meanwhile; a form is not sent again by itself", async ({ page, way }) => {
     const subject = page.getByLabel("Subject");
+    await visit(page, "/about");
     await visit(page, "/contact");
     await muchLater(page);
     await test.step("a lost one", async () => {
@@ -634,6 +726,17 @@ test.describe("a link without an answer", () => {
       await expect(toast(page, "No answer yet")).toBeVisible();
       await subject.fill("Coffee");
       await expect(toast(page, "No answer yet")).toHaveCount(0);
+      way.mend();
+      await muchLater(page);
+      await expect(page).toHaveURL(/\/contact$/);
+      await expect(subject).toHaveValue("Coffee");
+    });
+    await test.step("one whose page was kept, before its copy is shown", async () => {
+      way.fallSilent();
+      await follow(page, "About");
+      await page.clock.runFor(2000);
+      await subject.fill("Coffee");
+      await page.clock.runFor(5500);
       way.mend();
       await muchLater(page);
       await expect(page).toHaveURL(/\/contact$/);

@@ -18,7 +18,6 @@ let counted = losses;
 let asked: string | null = null;
 let wanted: string | null = null;
 let lost: string | null = null;
-let isTold = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let waiting = new AbortController();
 
@@ -34,7 +33,6 @@ export function goOn(): void {
       clearTimeout(timer);
       if (lost) void open(lost);
       lost = wanted = asked = null;
-      isTold = false;
       return;
     }
     const path = createPath({ ...navigation.location, hash: "" });
@@ -49,14 +47,18 @@ export function goOn(): void {
   // Who writes meanwhile stays.
   document.addEventListener("input", () => {
     waiting.abort();
-    if (isTold && wanted) void stay();
+    if (!wanted) return;
+    clearTimeout(timer);
+    wanted = null;
+    void stay();
   });
 }
 
 /** What takes too long: the copy of a page, or that no answer has come yet. */
 async function late(path: string): Promise<void> {
-  if ((wanted && (await openKept(path))) || asked !== path) return;
-  isTold = true;
+  const link = wanted;
+  const isAsked = () => asked === path && wanted === link;
+  if ((link && (await openKept(path, isAsked))) || !isAsked()) return;
   showToast(notYet());
 }
 
@@ -77,7 +79,7 @@ async function open(path: string): Promise<void> {
   waiting.abort();
   waiting = new AbortController();
   const { signal } = waiting;
-  if (await openKept(path)) return;
+  if (await openKept(path, () => !signal.aborted)) return;
   for (let length = first; !signal.aborted; length = Math.min(2 * length, most)) {
     await pause(length, signal);
     if (!signal.aborted && (await isThere())) break;
@@ -85,11 +87,14 @@ async function open(path: string): Promise<void> {
   if (!signal.aborted) void router.navigate(path);
 }
 
-/** Goes to the copy of a page as to a document, which the worker then answers; false when there is none. */
-async function openKept(path: string): Promise<boolean> {
+/**
+ * Goes to the copy of a page as to a document, which the worker then answers; false when there is none, or when the page has
+ * come, or nobody asks for it any more, in the meantime.
+ */
+async function openKept(path: string, isAsked: () => boolean): Promise<boolean> {
   const worker = navigator.serviceWorker?.controller;
   const copy = worker && (await caches.match(path, { ignoreVary: true }).catch(() => null));
-  if (!worker || !copy) return false;
+  if (!worker || !copy || !isAsked()) return false;
   const { port1, port2 } = new MessageChannel();
   const heard = new Promise((resolve) => {
     port1.onmessage = resolve;
@@ -98,6 +103,10 @@ async function openKept(path: string): Promise<boolean> {
   worker.postMessage(path, [port2]);
   // Before the worker has heard of it, it would wait for the page once more.
   await heard;
+  if (!isAsked()) {
+    worker.postMessage(null);
+    return false;
+  }
   location.assign(path);
   return true;
 }

@@ -1,6 +1,6 @@
 /** Keeps the pages that a person has seen, for when there is no connection: no request but for the worker itself. */
 
-import { caps, forget, keptAs, keptFile, longest, mayKeep, caches as names, noPage } from "~/lib/kept-pages";
+import { ageOf, caps, day, forget, isOld, keptAs, keptFile, mayKeep, caches as names, noPage } from "~/lib/kept-pages";
 import { atSignOut } from "~/lib/signed-out";
 import type { SiteData } from "../site-data";
 import { type Copy, copyOf, noPageOf } from "./copy";
@@ -83,10 +83,14 @@ async function write(cache: Cache, address: string, { html, name, files }: Copy)
   await cache.put(address, new Response(html, { headers }));
 }
 
-/** Takes files that the page has loaded from the browser's own cache. */
+/**
+ * Takes files that the page has loaded from the browser's own cache; again when they were kept over a day ago, so that they are
+ * never older than the pages that need them, nor a drawing that has changed. Beyond the cap those of this page stay.
+ */
 async function keepFiles(cache: Cache, files: string[]): Promise<void> {
   for (const file of files) {
-    if (await cache.match(file + keptFile)) continue;
+    const before = await cache.match(file + keptFile);
+    if (before && ageOf(before) < day) continue;
     const answer = await fetch(file, { cache: "force-cache" });
     const type = answer.headers.get("Content-Type") ?? "";
     if (answer.ok) {
@@ -95,7 +99,8 @@ async function keepFiles(cache: Cache, files: string[]): Promise<void> {
     }
   }
   const all = (await cache.keys()).filter(({ url }) => url.endsWith(keptFile));
-  for (const old of all.slice(0, -mostFiles)) await cache.delete(old);
+  const unused = all.filter(({ url }) => !files.includes(url.slice(location.origin.length, -keptFile.length)));
+  for (const old of unused.slice(0, Math.max(0, all.length - mostFiles))) await cache.delete(old);
 }
 
 /** Deletes what is too old and too much of a cache. */
@@ -106,7 +111,7 @@ async function shorten(cache: Cache): Promise<void> {
     const kind = keptAs(pathname, search);
     if (!kind) continue;
     left[kind] -= 1;
-    const time = Number((await cache.match(request))?.headers.get("time"));
-    if (left[kind] < 0 || Date.now() - time > longest) await cache.delete(request);
+    const copy = await cache.match(request);
+    if (left[kind] < 0 || !copy || isOld(copy)) await cache.delete(request);
   }
 }
