@@ -457,19 +457,13 @@ test.describe("what was kept for an account goes", () => {
   });
 });
 
-test("a page that was asked for before a sign-out shows nothing after it, neither its copy nor its late answer", async ({
-  page,
-  context,
-  way,
-  client,
-}) => {
+test("a page that was asked for before a sign-out shows no copy after it", async ({ page, context, way, client }) => {
   await visit(page, "/about");
   await enter(page, client);
   await visit(page, "/portal");
   const other = await context.newPage();
   await other.goto("/portal");
   await scriptReady(other);
-  // The session stays, so that the late answer is that of the account.
   await other.route(/sign-out/, (route) => route.abort());
   way.fallSilent();
   const silent = page.goto("/portal");
@@ -479,12 +473,6 @@ test("a page that was asked for before a sign-out shows nothing after it, neithe
   await silent;
   await expect(h1(page)).toHaveText("No connection");
   await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
-  await context.clearCookies();
-  const shown: string[] = [];
-  page.on("framenavigated", (frame) => shown.push(new URL(frame.url()).pathname));
-  way.mend();
-  await expect(page).toHaveURL(/\/login/);
-  expect(shown).not.toContain("/portal");
 });
 
 test.describe("nothing is kept and no worker is registered", () => {
