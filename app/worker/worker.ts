@@ -29,6 +29,8 @@ const patience = 5000;
 const late = new Map<string, Promise<Response>>();
 /** How often what was kept was forgotten: an answer that was asked for before is no late one of who comes after. */
 let forgets = 0;
+/** Whether this worker is the last one: pages that it still has get their answers, and nothing is written. */
+let isEnding = false;
 /** Resolves once what is being forgotten is gone. */
 let forgetting: Promise<unknown> = Promise.resolve();
 /** The page that a page waited for in vain already: its copy is shown at once if the line fails again. */
@@ -74,6 +76,7 @@ function forget(beginning: string): Promise<void> {
 
 /** Nothing is kept any more, and no worker is left. */
 async function end(): Promise<void> {
+  isEnding = true;
   await forget("");
   await registration.unregister();
 }
@@ -192,11 +195,12 @@ const dayOf = (time: number) => Math.floor((time + 3 * 3_600_000) / kept.day);
 
 /** Once a day: what is too old is deleted, and where the site has no worker any more, this one ends. */
 async function check(): Promise<void> {
+  if (isEnding) return;
   const cache = await caches.open(kept.caches.worker);
   const last = await cache.match("/worker.js");
   if (last && kept.ageOf(last) < kept.day) return;
   await kept.forgetOld();
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
   if (status === 404 || status === 410) await end();
-  else await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
+  else if (!isEnding) await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }
