@@ -64,6 +64,7 @@ test("npm run dev leaves nothing behind when its program is killed", async () =>
   const site = place.start({ APP_ORIGIN: "" }, npm("dev"));
   await expect.poll(() => listens(place), { timeout: 120_000 }).toBe(true);
   const [backend, program] = processesOf(place);
+  expect([isAlive(backend), isAlive(program)]).toEqual([true, true]);
   kill(program ?? null);
   await once(site.child, "exit");
   await expect.poll(() => [isAlive(backend), isAlive(program)]).toEqual([false, false]);

@@ -1,18 +1,34 @@
 import { randomInt } from "node:crypto";
+import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 
-const given = new Set<number>();
+/** A file for each port that a process of some run was given: what is given to one may be listened on seconds later. */
+const folder = path.join(tmpdir(), "portal-test-ports");
+const anHour = 3_600_000;
 
 /**
- * A port nobody uses right now and this process has not given before: below those that systems take for outgoing
- * connections, which could have it in the meantime.
+ * A port nobody uses right now and no process of tests was given within the hour: below those that systems take for
+ * outgoing connections, which could have it in the meantime.
  */
 export async function freePort(): Promise<number> {
+  mkdirSync(folder, { recursive: true });
   for (;;) {
     const port = randomInt(10_240, 32_000);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
+    if (reserve(port) && (await isFree(port))) return port;
+  }
+}
+
+function reserve(port: number): boolean {
+  const file = path.join(folder, String(port));
+  try {
+    writeFileSync(file, "", { flag: "wx" });
+    return true;
+  } catch {
+    if (Date.now() - statSync(file).mtimeMs < anHour) return false;
+    utimesSync(file, new Date(), new Date());
+    return true;
   }
 }
 
