@@ -1,7 +1,7 @@
 /**
  * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in Chromium and Firefox;
  * then the slowest tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site
- * that may be running. Three lanes, none of which waits for another, so that one works while another waits.
+ * that may be running. Two lanes, none of which waits for the other, so that one works while the other waits.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,15 +31,12 @@ const lanes = await Promise.all([
   inTurn([
     ["unit and database tests", () => vitest("unit", "database"), [postgres]],
     ["route tests", () => vitest("routes", "pglite"), [started]],
-  ]),
-  // They wait for deadlines and for processes most of their time.
-  inTurn([
-    ["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]],
     ["process tests", () => vitest("process"), [started, postgres]],
   ]),
   inTurn([
     ["lint", () => script("lint")],
     ["type check", typeCheck],
+    ["settings, journeys in Firefox", () => vitest("settings", "firefox"), [started, firefox]],
     ["journeys", journeys, [started, chromium]],
   ]),
 ]);
