@@ -17,10 +17,13 @@ export type Announced = { account: string; shipment: string; document: string; s
  */
 type Part = { name: string; from: number; to: number; at: string };
 
-/** What one account may have on its way, in bytes, in files and in parts of one file: each part is a call to storage at its end. */
+/**
+ * What one account may have on its way, in bytes, in files and in parts of one file: more than a file has that comes over a
+ * line which falls silent at every moment, so that nobody loses what has arrived.
+ */
 const mostBytes = 30 * 1024 * 1024;
 const mostFiles = 20;
-const mostParts = 100;
+const mostParts = 1000;
 /** In milliseconds. */
 const keptFor = 24 * 60 * 60 * 1000;
 /** Parts read at once; names in one call to remove. */
