@@ -83,8 +83,9 @@ async function end(): Promise<void> {
 
 /** What was kept for an address, of the account first; nothing that is too old. */
 async function find(address: string): Promise<Response | undefined> {
-  for (const name of (await caches.keys()).sort()) {
-    const copy = await (await caches.open(name)).match(address, { ignoreVary: true });
+  for (const cacheName of (await caches.keys()).sort()) {
+    // Not by opening it: that would make one again that is being deleted.
+    const copy = await caches.match(address, { ignoreVary: true, cacheName });
     if (copy && !kept.isOld(copy)) return copy;
   }
   return undefined;
