@@ -26,6 +26,13 @@ export type MainOptions = {
   jwtSecret: string;
   signingKey: JWK;
 };
+// The library looks for words in each warning, and throws where one is an Error, as Node's own of too many listeners is.
+const { emitWarning } = process;
+process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
+  if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...more]);
+  else process.nextTick(() => process.emit("warning", warning));
+};
+
 /** In milliseconds: how long to wait for a backend whose site was killed, before the start fails. */
 const lockPatience = 3000;
 /** In milliseconds: how long the database may take to close; a process killed then loses no data. */
