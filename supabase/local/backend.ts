@@ -174,23 +174,28 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
 
   return {
     db,
-    fetch: (request) =>
-      inTurn(async () => {
+    fetch: async (request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (!isOpen(request.method, pathname)) return new Response("Not found", { status: 404 });
+      if (pathname === "/auth/v1/.well-known/jwks.json") return Response.json(tokens.published);
+      const key = request.headers.get("apikey") ?? searchParams.get("apikey");
+      if (key !== options.publishableKey && key !== options.secretKey) {
+        return Response.json({ message: "Invalid API key" }, { status: 401 });
+      }
+      const inward = asText(await tokens.inward(await withLength(request)));
+      return inTurn(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
-        const { pathname, searchParams } = new URL(request.url);
-        if (!isOpen(request.method, pathname)) return new Response("Not found", { status: 404 });
-        if (pathname === "/auth/v1/.well-known/jwks.json") return Response.json(tokens.published);
-        const key = request.headers.get("apikey") ?? searchParams.get("apikey");
-        if (key !== options.publishableKey && key !== options.secretKey) {
-          return Response.json({ message: "Invalid API key" }, { status: 401 });
-        }
+        database.tokensAlone = !pathname.startsWith("/auth/");
         return whileThere(database, async () => {
-          const response = await answer(asText(await tokens.inward(await withLength(request))));
+          const response = await answer(inward);
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
+        }).finally(() => {
+          database.tokensAlone = false;
         });
-      }),
+      });
+    },
     close: () => {
       closing = true;
       return inTurn(database.close);

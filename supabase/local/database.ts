@@ -24,6 +24,11 @@ export type OpenDatabase = {
   /** Whether the session was lost since the last `ready`; nothing runs in it any more. */
   lost: () => boolean;
   close: () => Promise<void>;
+  /**
+   * Set while a request of the data API or storage is answered: a token is good until its time is over, as for hosted
+   * PostgREST and storage. Whether its session lasts is for functions and policies.
+   */
+  tokensAlone: boolean;
 };
 
 /** There is no database to ask; the message names no password. */
@@ -45,30 +50,45 @@ export function grantNothing(connection: App["connection"]): void {
 /** Runs one statement. */
 type Run = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
 
-/** What the library sends at the beginning of each transaction, one by one: a setting, with its value or empty. */
+/** What the library sends at the beginning of each transaction, one by one: settings, each with its value or empty. */
 const setting = /^\s*select (set_config\('[\w.]+', )(\$1|'')(, true\))\s*$/i;
+const readOnly = /^\s*set local transaction_read_only = on\s*$/i;
+/** What it asks before a request of a token, outside transactions: whether there are such an account and session. */
+const known = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
 /**
- * Makes the library send its statements by `run`. The settings that begin a transaction wait for the first statement that
- * needs them, and go in one: each takes as long as a small question.
+ * Makes the library send its statements by `run`. What begins a transaction waits for the first statement that needs it, the
+ * settings in one: each takes as long as a small question.
  */
-export function sendBy(run: Run, connection: App["connection"]): void {
-  let waiting: { text: string; values: unknown[] } | null = null;
+export function sendBy(run: Run, database: OpenDatabase): void {
+  let waiting: { begin: string; settings: string[]; values: unknown[] } | null = null;
+  const nothing = { command: "SELECT" as const, rowCount: 0, rows: [] };
   const send = async (text: string, values: readonly unknown[] = []) => {
-    const [, name, value, end] = (waiting && setting.exec(text)) ?? [];
-    if (waiting && name) {
-      if (value === "$1") waiting.values.push(values[0]);
-      waiting.text += `${waiting.text ? ", " : ""}${name}${value === "$1" ? `$${waiting.values.length}` : value}${end}`;
-      return { command: "SELECT" as const, rowCount: 0, rows: [] };
-    }
+    if (waiting) {
+      const [, name, value, end] = setting.exec(text) ?? [];
+      if (name) {
+        if (value === "$1") waiting.values.push(values[0]);
+        waiting.settings.push(`${name}${value === "$1" ? `$${waiting.values.length}` : value}${end}`);
+        return nothing;
+      }
+      if (readOnly.test(text)) {
+        waiting.begin += `;${text}`;
+        return nothing;
+      }
+    } else if (database.tokensAlone && known.test(text)) return { ...nothing, rows: [{ id: values[0] }] };
     const held = waiting;
-    waiting = text.toLowerCase() === "begin" ? { text: "", values: [] } : null;
-    if (held?.text) await run(`select ${held.text}`, held.values);
+    waiting = null;
+    if (text.toLowerCase() === "begin") {
+      waiting = { begin: text, settings: [], values: [] };
+      return nothing;
+    }
+    if (held) await run(held.begin, []);
+    if (held?.settings.length) await run(`select ${held.settings.join(", ")}`, held.values);
     return run(text, values);
   };
   const client = { query: send, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined };
-  connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
+  database.connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
 /** Makes the database roles of requests. When this user may not, throws an error that says who has to. */
@@ -97,16 +117,23 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
   grantNothing(connection);
   const { driver } = connection;
   await driver.waitReady;
-  sendBy(async (text, values) => {
-    const { rows, affectedRows = 0 } = await driver.query(text, [...values]);
-    // It does not name the command; the library reads the number of rows after changes alone.
-    return { command: "UPDATE", rowCount: affectedRows, rows };
-  }, connection);
-  return {
+  const database: OpenDatabase = {
     connection,
     db: driver,
     ready: async () => undefined,
     lost: () => false,
     close: () => connection.close(),
+    tokensAlone: false,
   };
+  sendBy(async (text, values) => {
+    // A statement without values goes in one step, with them in five.
+    if (values.length === 0) {
+      const { rows = [], affectedRows = 0 } = (await driver.exec(text)).at(-1) ?? {};
+      return { command: "UPDATE", rowCount: affectedRows, rows };
+    }
+    const { rows, affectedRows = 0 } = await driver.query(text, [...values]);
+    // It does not name the command; the library reads the number of rows after changes alone.
+    return { command: "UPDATE", rowCount: affectedRows, rows };
+  }, database);
+  return database;
 }

@@ -54,12 +54,6 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
 
   const connection = new PostgresConnection({ url });
   grantNothing(connection);
-  // The library's own dialect reserves a connection and waits for ever on one that was closed meanwhile.
-  sendBy(async (text, values) => {
-    const result = await run(text, values, statementTime);
-    return { command: result.command as "SELECT", rowCount: result.count, rows: [...result] };
-  }, connection);
-
   const db: Database = {
     query: async <Row>(text: string, values: unknown[] = []) => ({
       rows: [...(await run(text, values, statementTime))] as unknown as Row[],
@@ -69,7 +63,13 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
   const close = async () => {
     if (!lost()) await session?.driver.end({ timeout: 1 });
   };
-  return { connection, db, ready, lost, close };
+  const database = { connection, db, ready, lost, close, tokensAlone: false };
+  // The library's own dialect reserves a connection and waits for ever on one that was closed meanwhile.
+  sendBy(async (text, values) => {
+    const result = await run(text, values, statementTime);
+    return { command: result.command as "SELECT", rowCount: result.count, rows: [...result] };
+  }, database);
+  return database;
 }
 
 class InUse extends DatabaseUnavailable {

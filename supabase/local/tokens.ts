@@ -5,6 +5,8 @@
 import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
 
 const algorithm = "ES256";
+/** How many tokens are known again without a look at their signature: the library reads of each whether its time is over. */
+const mostKnown = 1000;
 
 export type Tokens = {
   /** The published set of keys, as auth has it under /.well-known/jwks.json. */
@@ -21,16 +23,26 @@ export async function tokensOf(signingKey: JWK, jwtSecret: string): Promise<Toke
   const kid = await calculateJwkThumbprint(open);
   const [signing, verifying] = await Promise.all([importJWK(signingKey, algorithm), importJWK(open, algorithm)]);
   const secret = new TextEncoder().encode(jwtSecret);
+  const known = new Map<string, string>();
+  /** The token of the same claims as the library reads it; null for one that is not ours. */
+  const exchange = async (token: string): Promise<string | null> => {
+    const verified = await jwtVerify(token, verifying, { algorithms: [algorithm] }).catch(() => null);
+    if (!verified) return null;
+    const inner = await new SignJWT(verified.payload).setProtectedHeader({ alg: "HS256", typ: "JWT" }).sign(secret);
+    const [oldest] = known.keys();
+    if (known.size >= mostKnown && oldest) known.delete(oldest);
+    known.set(token, inner);
+    return inner;
+  };
   return {
     published: { keys: [{ ...open, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: "JWT" }).sign(signing),
     inward: async (request) => {
       const [, token = ""] = /^Bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-      const verified = await jwtVerify(token, verifying, { algorithms: [algorithm] }).catch(() => null);
-      if (!verified) return request;
-      const known = await new SignJWT(verified.payload).setProtectedHeader({ alg: "HS256", typ: "JWT" }).sign(secret);
+      const inner = known.get(token) ?? (token ? await exchange(token) : null);
+      if (!inner) return request;
       const headers = new Headers(request.headers);
-      headers.set("authorization", `Bearer ${known}`);
+      headers.set("authorization", `Bearer ${inner}`);
       return new Request(request, { headers });
     },
   };

@@ -217,6 +217,14 @@ test.each(everyDoor)("after signing out, the access token does not open %s", asy
   await expectClosed(door, session.access_token);
 });
 
+test("as on hosted Supabase, the data API takes the token of an ended session for what it says: policies let it read nothing", async () => {
+  const session = await newSession();
+  expect(JSON.parse(await (await open("reading shipments", session.access_token)).text())).toHaveLength(1);
+  await signOut(session);
+  const answer = await open("reading shipments", session.access_token);
+  expect([answer.status, await answer.json()]).toEqual([200, []]);
+});
+
 test("signing out on one device leaves the other signed in", async () => {
   const [here, there] = [await newSession(), await newSession()];
   await signOut(here);
