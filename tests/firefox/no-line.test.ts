@@ -60,16 +60,16 @@ test("in Firefox a page that was seen stands there without a connection, until s
 
   isGone = "at once";
   await page.goto(`${origin}/portal`);
-  expect(await words()).toMatch(/^No connection\. This page is from \d\d:\d\d\sEAT\./);
+  await expect.poll(words).toMatch(/^No connection\. This page is from \d\d:\d\d\sEAT\./);
   await page.goto(`${origin}/contact`);
-  expect(await words()).toContain("Pages kept on this device");
+  await expect.poll(words).toContain("Pages kept on this device");
   isGone = null;
   await expect.poll(words).toContain("Prepare the mail");
 
   await page.goto(`${origin}/portal`);
   isGone = "silently";
   await page.goto(`${origin}/services`);
-  expect(await words()).toContain("No connection.");
+  await expect.poll(words).toContain("No connection.");
   site.server.closeAllConnections();
   isGone = null;
   await expect.poll(words).toMatch(/^\s*Our Logistics Expertise/);
