@@ -15,20 +15,20 @@ const times = { opens: "08:00", closes: "17:00" };
 const written = (...changed: object[]) => WorkingHours.safeParse(changed);
 
 test.each([
-  ["in the middle of a working day", "04T11:30:00", true, "Open now, until 17:00 EAT", "04T17:00:00"],
-  ["at the minute of opening", "02T08:00:00", true, "Open now, until 17:00 EAT", "02T17:00:00"],
-  ["a second before it", "02T07:59:59", false, "Closed now, opens Monday 08:00 EAT", "02T08:00:00"],
-  ["a second before closing", "02T16:59:59", true, "Open now, until 17:00 EAT", "02T17:00:00"],
-  ["at the minute of closing", "02T17:00:00", false, "Closed now, opens Tuesday 08:00 EAT", "03T08:00:00"],
-  ["in the evening of a Friday", "06T20:00:00", false, "Closed now, opens Saturday 09:00 EAT", "07T09:00:00"],
-  ["on a Saturday", "07T12:59:59", true, "Open now, until 13:00 EAT", "07T13:00:00"],
-  ["from the closing of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 08:00 EAT", "09T08:00:00"],
-  ["on a Sunday", "08T10:00:00", false, "Closed now, opens Monday 08:00 EAT", "09T08:00:00"],
+  ["in the middle of a working day", "04T11:30:00", true, "Open now, until 5:00 PM EAT", "04T17:00:00"],
+  ["at the minute of opening", "02T08:00:00", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
+  ["a second before it", "02T07:59:59", false, "Closed now, opens today 8:00 AM EAT", "02T08:00:00"],
+  ["a second before closing", "02T16:59:59", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
+  ["at the minute of closing", "02T17:00:00", false, "Closed now, opens Tuesday 8:00 AM EAT", "03T08:00:00"],
+  ["in the evening of a Friday", "06T20:00:00", false, "Closed now, opens Saturday 9:00 AM EAT", "07T09:00:00"],
+  ["on a Saturday", "07T12:59:59", true, "Open now, until 1:00 PM EAT", "07T13:00:00"],
+  ["from the closing of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T08:00:00"],
+  ["on a Sunday", "08T10:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T08:00:00"],
   [
     "at midnight, when it is still the day before in London",
     "04T00:30:00",
     false,
-    "Closed now, opens Wednesday 08:00 EAT",
+    "Closed now, opens today 8:00 AM EAT",
     "04T08:00:00",
   ],
 ])("%s the offices are said to be as they are, and until when that holds", (_when, now, isOpen, words, until) => {

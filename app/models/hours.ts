@@ -52,8 +52,13 @@ export function openingAt(hours: WorkingHours, now: Date): Opening {
     if (!opens || !closes || here >= start + minutesOf(closes) * minute) continue;
     const opening = start + minutesOf(opens) * minute;
     if (here >= opening)
-      return { isOpen: true, words: `Open now, until ${closes} EAT`, until: at(start + minutesOf(closes) * minute) };
-    return { isOpen: false, words: `Closed now, opens ${dayNames[weekday]} ${opens} EAT`, until: at(opening) };
+      return {
+        isOpen: true,
+        words: `Open now, until ${inWords(closes)} EAT`,
+        until: at(start + minutesOf(closes) * minute),
+      };
+    const next = day === 0 ? "today" : dayNames[weekday];
+    return { isOpen: false, words: `Closed now, opens ${next} ${inWords(opens)} EAT`, until: at(opening) };
   }
   return { isOpen: false, words: "Closed now", until: null };
 }
