@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
 import type { Locator, Page, Request } from "@playwright/test";
 import type { Backend } from "../../app/lib/supabase.server.ts";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
@@ -345,4 +346,29 @@ test("a file chosen before the script arrived is checked too", async ({ page }) 
   await field(page, "Packing List").setInputFiles(pdf("empty.pdf", 0));
   await release();
   await expect(field(page, "Packing List")).toHaveAccessibleDescription(/This file is empty\./);
+});
+
+test("a file that is gone from the device is said to be, before it is sent and in the middle", async ({
+  page,
+  way,
+}, info) => {
+  const words = "Your device no longer gives this file out. Choose it again.";
+  const chosen = async (name: string) => {
+    const path = info.outputPath(name);
+    await writeFile(path, pdf(name, 2_000_000).buffer);
+    await field(page, "Packing List").setInputFiles(path);
+    return path;
+  };
+  await rm(await chosen("gone.pdf"));
+  await upload(page, "Packing List").click();
+  await expect(field(page, "Packing List")).toHaveAccessibleDescription(words);
+  await expect(toast(page, words)).toBeVisible();
+
+  const path = await chosen("going.pdf");
+  await line(page, 100_000);
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText(/[1-9]\d* KB of/);
+  await rm(path);
+  way.cut();
+  await expect(field(page, "Packing List")).toHaveAccessibleDescription(words);
 });

@@ -16,6 +16,17 @@ const shortest = 256 * 1024;
 
 const bytes = "application/octet-stream";
 
+/** What is said of a file that was moved, changed or deleted after it was chosen, or whose device is gone. */
+const unreadable: Answer = {
+  kind: "refused",
+  status: 400,
+  toast: {
+    title: "Upload failed",
+    description: "Your device no longer gives this file out. Choose it again.",
+    variant: "destructive",
+  },
+};
+
 /**
  * Sends the file of a document to an address that keeps what arrives: asks how much is there, sends the rest, and when the
  * line breaks waits and begins again with the question. Never answers "lost" before the signal is aborted; null where the
@@ -31,7 +42,9 @@ export async function sendInParts(
 ): Promise<Answer | null> {
   // Not there where a page comes without https.
   if (!crypto.subtle) return null;
-  const sha256 = inBase16(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+  const content = await read(file);
+  if (!content) return unreadable;
+  const sha256 = inBase16(await crypto.subtle.digest("SHA-256", content));
   const said = { document, name: file.name, size: String(file.size), sha256 };
   let pause = firstPause;
   let most = file.size;
@@ -66,6 +79,7 @@ export async function sendInParts(
       if (answer.kind === "there" && answer.there <= there) answer = { kind: "lost" };
     }
     if (answer.kind !== "lost" || signal.aborted) return answer;
+    if (!(await read(file.slice(there, there + 1)))) return unreadable;
     tell(there + gone, true);
     await lineBack(pause, signal);
     pause = Math.min(2 * pause, longestPause);
@@ -112,6 +126,11 @@ function lineBack(pause: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", end);
     addEventListener("online", end);
   });
+}
+
+/** What a file has; null where it cannot be read (any more). */
+function read(file: Blob): Promise<ArrayBuffer | null> {
+  return file.arrayBuffer().catch(() => null);
 }
 
 function inBase16(hash: ArrayBuffer): string {
