@@ -12,58 +12,21 @@ import { type Backend, createBackend } from "./backend.ts";
 const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** A backend with the demo, for tests that only read. */
+/** A backend with the demo, which the tests before the last only read, and its folder. */
 let shared: Backend;
+let sharedDir: string;
 const running = new Set<Backend>();
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "backend-"));
-  shared = await open({ seed: true, dataDir: await aFirstStart("shared") });
+  // A copy of the data that a first start of the site leaves.
+  sharedDir = path.join(folder, "shared");
+  cpSync(await firstStart(), sharedDir, { recursive: true });
+  shared = await open({ seed: true, dataDir: sharedDir });
 });
 afterAll(async () => {
   for (const backend of running) await close(backend);
   rmSync(folder, { recursive: true, force: true });
-});
-
-test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
-  const dataDir = await aFirstStart("kept");
-  const first = await open({ seed: true, dataDir });
-  const { handle, session } = await signedIn(first);
-  const seeded = await handle.from("shipments").select("id").order("id");
-  expect(seeded.data).toHaveLength(4);
-  const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
-  expect(made.error).toBeNull();
-  const filePath = `${session.user.id}/${made.data?.id}/packing-list-0123456789ab-x.pdf`;
-  const company = client(first, backendKeys.secretKey);
-  const stored = await company.storage
-    .from("documents")
-    .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
-  expect(stored.error).toBeNull();
-  const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 8, media_type: "application/pdf" };
-  const marked = await company
-    .from("documents")
-    .update({ uploaded: true, storage_path: filePath, ...record })
-    .eq("shipment_id", made.data?.id)
-    .eq("name", "Packing List");
-  expect(marked.error).toBeNull();
-  // What the company took away from the demo stays away.
-  const gone = seeded.data?.[0]?.id;
-  expect((await company.from("shipments").delete().eq("id", gone)).error).toBeNull();
-  const before = await everything(first);
-  await close(first);
-
-  const second = await open({ seed: true, dataDir });
-  expect(await everything(second)).toEqual(before);
-  const again = await signedIn(second);
-  const shipments = await again.handle.from("shipments").select("id, name");
-  expect(shipments.data).toHaveLength(4);
-  expect(shipments.data).toContainEqual({ id: made.data?.id, name: "Tea" });
-  expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: gone }));
-  const file = await client(second, backendKeys.secretKey).storage.from("documents").download(filePath);
-  expect(await file.data?.text()).toBe("%PDF-1.7");
-  expect(file.data?.type).toBe("application/pdf");
-  const renewed = await client(second).auth.refreshSession({ refresh_token: session.refresh_token });
-  expect(renewed.error).toBeNull();
 });
 
 test("a folder that was made without the demo has none, and gets it when it is asked for", async () => {
@@ -167,6 +130,46 @@ test("a request that fails does not keep the ones behind it from being answered"
   expect(whole.error).toBeNull();
 });
 
+// Last, as it writes, and closes what the others read.
+test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
+  const { handle, session } = await signedIn(shared);
+  const seeded = await handle.from("shipments").select("id").order("id");
+  expect(seeded.data).toHaveLength(4);
+  const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
+  expect(made.error).toBeNull();
+  const filePath = `${session.user.id}/${made.data?.id}/packing-list-0123456789ab-x.pdf`;
+  const company = client(shared, backendKeys.secretKey);
+  const stored = await company.storage
+    .from("documents")
+    .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
+  expect(stored.error).toBeNull();
+  const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 8, media_type: "application/pdf" };
+  const marked = await company
+    .from("documents")
+    .update({ uploaded: true, storage_path: filePath, ...record })
+    .eq("shipment_id", made.data?.id)
+    .eq("name", "Packing List");
+  expect(marked.error).toBeNull();
+  // What the company took away from the demo stays away.
+  const gone = seeded.data?.[0]?.id;
+  expect((await company.from("shipments").delete().eq("id", gone)).error).toBeNull();
+  const before = await everything(shared);
+  await close(shared);
+
+  const second = await open({ seed: true, dataDir: sharedDir });
+  expect(await everything(second)).toEqual(before);
+  const again = await signedIn(second);
+  const shipments = await again.handle.from("shipments").select("id, name");
+  expect(shipments.data).toHaveLength(4);
+  expect(shipments.data).toContainEqual({ id: made.data?.id, name: "Tea" });
+  expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: gone }));
+  const file = await client(second, backendKeys.secretKey).storage.from("documents").download(filePath);
+  expect(await file.data?.text()).toBe("%PDF-1.7");
+  expect(file.data?.type).toBe("application/pdf");
+  const renewed = await client(second).auth.refreshSession({ refresh_token: session.refresh_token });
+  expect(renewed.error).toBeNull();
+});
+
 async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }): Promise<Backend> {
   const backend = await createBackend({
     dataDir,
@@ -179,13 +182,6 @@ async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }
   });
   running.add(backend);
   return backend;
-}
-
-/** A copy of the data that a first start of the site leaves. */
-async function aFirstStart(name: string): Promise<string> {
-  const dataDir = path.join(folder, name);
-  cpSync(await firstStart(), dataDir, { recursive: true });
-  return dataDir;
 }
 
 async function close(backend: Backend): Promise<void> {

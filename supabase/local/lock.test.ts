@@ -113,18 +113,14 @@ test("a dead lock that another process is just taking is left to it", async () =
   expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${other.pid}`]);
 });
 
-test("of several processes that take the same free folders at once, one gets each", async () => {
-  const rounds = 60;
-  const got = await race(rounds, () => undefined);
-  expect(got).toEqual(Array(rounds).fill(1));
-});
-
-test("of several processes that take over the same stale locks at once, one gets each", async () => {
+test("of several processes that take the same folders at once, free ones or with stale locks, one gets each", async () => {
   const dead = standIn();
   await end(dead, "SIGKILL");
   const rounds = 60;
-  const got = await race(rounds, (folder) => writeLock({ pid: dead.pid, url: null }, folder));
-  expect(got).toEqual(Array(rounds).fill(1));
+  const got = await race(2 * rounds, (folder, index) => {
+    if (index >= rounds) writeLock({ pid: dead.pid, url: null }, folder);
+  });
+  expect(got).toEqual(Array(2 * rounds).fill(1));
 });
 
 /** A real backend on the data folder, and what it reports first. */
@@ -156,16 +152,20 @@ function standIn(program = path.join("dist", "programs", "backend.js")): ChildPr
  * Four processes that try to take a row of folders, each at the same moment, and keep what they get.
  * Returns for each folder how many got it.
  */
-async function race(rounds: number, prepare: (folder: string) => void): Promise<number[]> {
+async function race(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
-  for (const folder of folders) prepare(folder);
+  for (const [index, folder] of folders.entries()) prepare(folder, index);
   const script = path.join(path.dirname(dataDir), "taker.mjs");
   writeFileSync(
     script,
     `import { lock } from ${JSON.stringify(path.join(import.meta.dirname, "lock.ts"))};
+     const sleeping = new Int32Array(new SharedArrayBuffer(4));
      process.once("message", ({ folders, start, step }) => {
        const got = folders.map((folder, index) => {
-         while (Date.now() < start + index * step);
+         const at = start + index * step;
+         // Wakes up a little early and is awake at the moment itself.
+         Atomics.wait(sleeping, 0, 0, Math.max(0, at - 2 - Date.now()));
+         while (Date.now() < at);
          try { lock(folder); return 1; } catch { return 0; }
        });
        process.send(got);

@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { companyOf } from "../support/company.ts";
+import { largeUpload } from "../support/large-upload.ts";
 import { aPlace, demo } from "../support/place.ts";
 import { type Browser, pdf } from "../support/routes.ts";
-import { kill, type SiteProcess } from "../support/site-process.ts";
+import { isAlive, kill, type SiteProcess } from "../support/site-process.ts";
 
 /** More rounds with `npm run test:long`. */
 const long = import.meta.env.MODE === "long";
@@ -59,13 +60,19 @@ async function shipmentsWithDocuments() {
   }
 }
 
-test(`${rounds} times killed while clients create and upload, it is back, nobody is signed out and nothing is lost`, async () => {
+test(`${rounds} times killed while clients create and upload, it is back, nobody is signed out, nothing is lost or half a document`, async () => {
   const browser = place.browser();
   await browser.post("/login", demo);
   for (let round = 0; round < rounds; round += 1) {
     const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
     expect(made.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
+    // By turns: the backend and the site; the site alone, whose backend then ends by itself. That is when a large file is
+    // on its way, by turns half sent and being put together.
+    const siteAlone = round % 3 === 1;
+    const large = siteAlone ? await largeUpload(place, browser, `Large ${round}`) : null;
+    const half = round % 2 === 1;
+    const sending = half ? await large?.sendHalf() : (await large?.send(0), null);
     const before = acknowledged.uploads.size;
     const writing = write(browser, made.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
@@ -74,13 +81,22 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
       await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
     }
 
-    // By turns: the backend and the site; the site alone, whose backend then ends by itself.
     const backend = place.backendPid() ?? 0;
-    if (round % 3 !== 1) kill(backend);
+    const finishing = half ? null : large?.finish().catch(() => undefined);
+    if (finishing) await setTimeout(60 * Math.random());
+    if (!siteAlone) kill(backend);
     await site.end("SIGKILL");
-    await writing;
+    sending?.destroy();
+    await Promise.all([writing, finishing]);
     site = place.start();
     await site.answers();
+
+    if (half) await large?.expectToGoOn();
+    if (large) {
+      const taken = await large.finish();
+      expect(taken, `round ${round}`).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
+      await large.expectWhole();
+    }
   }
 
   const data = await shipmentsWithDocuments();
@@ -113,6 +129,13 @@ test("a backend that is killed alone comes back under the site, which says so me
   expect([200, 503]).toContain((await browser.get("/portal")).status);
   await expect.poll(async () => (await browser.get("/portal")).status, { timeout: 30_000 }).toBe(200);
   expect(site.lines.map(({ event }) => event)).toContain("backend ended");
+});
+
+test("a site that is killed takes its backend along", async () => {
+  const backend = place.backendPid();
+  expect(isAlive(backend)).toBe(true);
+  await site.end("SIGKILL");
+  await expect.poll(() => isAlive(backend)).toBe(false);
 });
 
 test.each(long ? [900, 1500, 2500, 4000] : [1500 + 2000 * Math.random()])(

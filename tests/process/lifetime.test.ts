@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { findProgram } from "../../app/server/programs.ts";
 import { runningBackend } from "../../supabase/local/lock.ts";
 import { newClient, newShipment } from "../support/client.ts";
 import { aPlace, demo } from "../support/place.ts";
-import { kill, root, type SiteProcess } from "../support/site-process.ts";
+import { isAlive, kill, root, type SiteProcess } from "../support/site-process.ts";
 
 type Place = Awaited<ReturnType<typeof aPlace>>;
 
@@ -24,9 +24,6 @@ afterEach(async () => {
 /** npm itself, as a supervisor starts it, with one of the scripts of package.json. */
 const npm = (script: string) => ({ cwd: root, args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script] });
 
-/** Whether a process runs; a zombie, not yet waited for by its parent, has an empty command line. */
-const isAlive = (pid: number | undefined) =>
-  existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 const listens = (place: Place) =>
   new Promise<boolean>((resolve) => {
     const socket = place.socket();
@@ -37,19 +34,6 @@ const processesOf = (place: Place) => {
   const backend = runningBackend(place.dataDir);
   return [backend?.pid, backend?.site];
 };
-
-test("npm start that gets SIGTERM alone ends with 0 when the site and its backend have ended", async () => {
-  const place = await another();
-  const site = place.start({}, npm("start"));
-  await site.answers();
-  const processes = processesOf(place);
-  expect(processes.map(isAlive)).toEqual([true, true]);
-  site.child.kill("SIGTERM");
-  await once(site.child, "exit");
-  expect(site.child.exitCode).toBe(0);
-  expect(processes.map(isAlive)).toEqual([false, false]);
-  expect(await listens(place)).toBe(false);
-});
 
 test("a site whose npm was killed ends by itself", async () => {
   const place = await another();
@@ -86,13 +70,13 @@ test.runIf(script)("a terminal that is closed takes the site that runs in it alo
   await expect.poll(() => processes.map(isAlive)).toEqual([false, false]);
 });
 
-describe("a site in the background", () => {
+describe("a site that npm start runs in the background", () => {
   let place: Place;
   let site: SiteProcess;
   beforeAll(async () => {
     place = await aPlace();
     for (const file of everyFile(place.dataDir)) chmodSync(file, statSync(file).isDirectory() ? 0o755 : 0o644);
-    site = place.start();
+    site = place.start({}, npm("start"));
     await site.answers();
   });
   afterAll(() => place.leave());
@@ -120,10 +104,14 @@ describe("a site in the background", () => {
     expect((await place.browser().get("/readyz")).status).toBe(200);
   });
 
-  test("takes its backend along when it is killed", async () => {
+  test("ends with its backend when npm alone gets SIGTERM, which then ends with 0", async () => {
     const processes = processesOf(place);
-    kill(site.child.pid ?? null);
-    await expect.poll(() => processes.map(isAlive)).toEqual([false, false]);
+    expect(processes.map(isAlive)).toEqual([true, true]);
+    site.child.kill("SIGTERM");
+    await once(site.child, "exit");
+    expect(site.child.exitCode).toBe(0);
+    expect(processes.map(isAlive)).toEqual([false, false]);
+    expect(await listens(place)).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { backendKeys } from "../support/keys.ts";
 import { aPlace, demo } from "../support/place.ts";
 import { freePort } from "../support/ports.ts";
 import { startPostgres } from "../support/postgres-server.ts";
-import { read } from "../support/routes.ts";
+import { type Browser, read } from "../support/routes.ts";
 import type { SiteProcess } from "../support/site-process.ts";
 
 /** Options of a backend in this process. */
@@ -30,6 +30,9 @@ let url: string;
 let place: Awaited<ReturnType<typeof aPlace>>;
 /** The running site, passed on from test to test. */
 let site: SiteProcess;
+/** A client there, and their shipment. */
+let browser: Browser;
+let address: string;
 beforeAll(async () => {
   server = await startPostgres();
   ({ url } = await databaseOn(server.url));
@@ -64,15 +67,27 @@ test("a database that cannot be reached is one line without the password, exit c
   expect(place.backendPid()).toBeNull();
 });
 
-test("a site on a PostgreSQL server has no demo, lets clients in, and keeps what they do there and their session", async () => {
-  const first = place.start();
-  await first.introduced();
-  expect(first.output).not.toContain("Demo client");
-  expect(first.output).not.toContain(server.password);
-  const browser = await newClient(place, "kept@client.example");
-  const address = await newShipment(browser, "Kept tea", 50_000);
-  expect((await first.end("SIGTERM")).code).toBe(0);
+test("a site on a PostgreSQL server has no demo and lets clients in", async () => {
+  site = place.start();
+  await site.introduced();
+  expect(site.output).not.toContain("Demo client");
+  expect(site.output).not.toContain(server.password);
+  browser = await newClient(place, "kept@client.example");
+  address = await newShipment(browser, "Kept tea", 50_000);
+});
 
+test("of two starts on one database the second says so and ends, from whichever folder", async () => {
+  const elsewhere = await aPlace({ DATABASE_URL: url }, "new");
+  const second = elsewhere.start();
+  expect(await second.exit()).toBe(1);
+  expect(second.output.trim()).toBe(
+    "The database of DATABASE_URL is in use by another start of this site: end that one first.",
+  );
+  rmSync(elsewhere.dataDir, { recursive: true });
+});
+
+test("a killed site releases the database, and the next one has what clients did there and their session", async () => {
+  await site.end("SIGKILL");
   site = place.start();
   await site.answers();
   const page = await read(await browser.get(address));
@@ -138,20 +153,6 @@ test("the database's owner need not be a superuser once the roles are there and 
     expect(Array.isArray(rows) ? rows.length : 0).toBe(seen);
   }
   await backend.close();
-});
-
-test("of two starts on one database the second says so and ends, from whichever folder", async () => {
-  const elsewhere = await aPlace({ DATABASE_URL: url }, "new");
-  const second = elsewhere.start();
-  expect(await second.exit()).toBe(1);
-  expect(second.output.trim()).toBe(
-    "The database of DATABASE_URL is in use by another start of this site: end that one first.",
-  );
-  await elsewhere.leave();
-  // A killed site releases the database.
-  await site.end("SIGKILL");
-  site = place.start();
-  await site.answers();
 });
 
 test("a database that goes away under a running site is a 503, and nobody is signed out when it is back", async () => {

@@ -1,6 +1,7 @@
 import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { companyOf } from "../support/company.ts";
+import { largeUpload, size } from "../support/large-upload.ts";
 import { aPlace, demo } from "../support/place.ts";
 import { origin } from "../support/routes.ts";
 import { severalProcesses } from "../support/several-processes.ts";
@@ -66,6 +67,26 @@ test("ten equal forms to create a shipment make one, whichever process gets them
   const answers = await Promise.all(Array.from({ length: 10 }, () => client.post("/portal/new", form)));
   expect(new Set(answers.map(({ headers }) => headers.get("Location"))).size).toBe(1);
   expect(await shipmentsCalled("Once only")).toHaveLength(1);
+});
+
+test("they take one file part by part, from two tabs at once, and it is one document", async () => {
+  const client = place.browser();
+  await client.post("/login", demo);
+  const tab = await largeUpload(place, client, "Several");
+  const second = await tab.inATab();
+  for (let at = 0; at < 600_000; at += 300_000) {
+    expect(await tab.send(at, at + 300_000)).toMatchObject({ status: 200, there: at + 300_000 });
+    expect((await second.ask()).there).toBe(at + 300_000);
+  }
+  const both = await Promise.all([tab.send(600_000), second.send(600_000, 1_000_001)]);
+  expect(both.map(({ status }) => status).every((status) => status === 200 || status === 409)).toBe(true);
+  const left = (await tab.ask()).there ?? 0;
+  if (left < size) await tab.send(left);
+  const ends = await Promise.all([tab.finish(), second.finish(), tab.finish()]);
+  expect(ends).toMatchObject(ends.map(() => ({ status: 200, toast: { title: "Packing List uploaded" } })));
+  await tab.expectWhole();
+  const stored = companyOf(place.dataDir).from("documents").select("id").eq("id", tab.document).eq("uploaded", true);
+  expect((await stored).data).toHaveLength(1);
 });
 
 test("one is killed under load: what was answered is kept, and the others go on", async () => {

@@ -1,12 +1,19 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { largeUpload } from "../support/large-upload.ts";
 import { aPlace, demo } from "../support/place.ts";
+import { origin } from "../support/routes.ts";
+import type { SiteProcess } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
+/** The running site, passed on from test to test. */
+let site: SiteProcess;
 beforeAll(async () => {
-  place = await aPlace();
+  place = await aPlace({ TRUSTED_PROXIES: "127.0.0.1" });
 });
 afterAll(() => place.leave());
 
@@ -54,47 +61,110 @@ test("a DATA_DIR that is a file is one line", async () => {
   expect(restored.code).toBe(1);
 });
 
+/** The demo's lead as a start has introduced them. */
+function leadOf(site: SiteProcess) {
+  const [, email = "", password = ""] = /^ {2}Demo lead {9}(\S+), password ([a-z-]+)$/m.exec(site.output) ?? [];
+  return { email, password };
+}
+
+const leadFile = () => path.join(place.dataDir, "demo-lead.json");
+/** The password of the demo's lead. */
+let known: string;
+
+test("the demo's lead is the same at every start", async () => {
+  // The data are those of a start before this one.
+  known = JSON.parse(readFileSync(leadFile(), "utf8")).password;
+  site = place.start();
+  await site.introduced();
+  const lead = leadOf(site);
+  expect(lead).toEqual({ email: "lead@mizigo.example", password: known });
+  const code = await place.staff(["demo-code"]);
+  expect(code.printed).toMatch(/^\d{6}\n$/);
+  expect((await place.browser().post("/login", lead)).status).toBe(303);
+});
+
 test("of two starts on one folder the second says who has it, and the first goes on", async () => {
-  const first = place.start();
-  await first.answers();
   const elsewhere = await aPlace({ DATA_DIR: place.dataDir });
   const second = elsewhere.start();
   expect(await second.exit()).toBe(1);
   expect(second.output.trim()).toMatch(/^The data in .+ is in use by process \d+: end that one first\.$/);
   expect((await place.browser().post("/login", demo)).status).toBe(303);
-  expect((await first.end("SIGTERM")).code).toBe(0);
-  await elsewhere.leave();
+  rmSync(elsewhere.dataDir, { recursive: true });
 });
 
-test("the demo's lead is the same at every start, and made again when a start was cut off before it was written down", async () => {
-  const file = path.join(place.dataDir, "demo-lead.json");
-  const introduced = async () => {
-    const site = place.start();
-    await site.introduced();
-    const [, email = "", password = ""] = /^ {2}Demo lead {9}(\S+), password ([a-z-]+)$/m.exec(site.output) ?? [];
-    return { site, lead: { email, password } };
-  };
-  // The data are those of a start before this one.
-  const made = JSON.parse(readFileSync(file, "utf8"));
-  const first = await introduced();
-  expect(first.lead).toEqual({ email: "lead@mizigo.example", password: made.password });
-  const code = await place.staff(["demo-code"]);
-  expect(code.printed).toMatch(/^\d{6}\n$/);
-  expect((await place.browser().post("/login", first.lead)).status).toBe(303);
-  await first.site.end("SIGTERM");
+/** How long a stop may take, in milliseconds. */
+const promised = 10_000;
 
-  rmSync(file);
+/** Sends a signal twice and waits for the end of the site. */
+function stop(signal: NodeJS.Signals) {
+  site.child.kill(signal);
+  return site.end(signal);
+}
+
+/** A large file of which half is there when the site ends. */
+let large: Awaited<ReturnType<typeof largeUpload>>;
+
+test("after SIGTERM nobody new is let in, connections that wait for nothing are closed, an upload that has stalled is cut", async () => {
+  const browser = place.browser();
+  await browser.post("/login", demo);
+  large = await largeUpload(place, browser, "Large");
+  const sending = await large.sendHalf();
+  const idle = place.socket().on("error", () => undefined);
+  idle.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(idle, "data");
+  const stalled = place.socket().on("error", () => undefined);
+  stalled.write(`POST /careers HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\nContent-Length: 5000000\r\n`);
+  stalled.write("Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n");
+  await setTimeout(200);
+  const idleClosed = once(idle, "close");
+  const stalledClosed = once(stalled.resume(), "close");
+  const ended = stop("SIGTERM");
+  await idleClosed;
+  await expect(fetch(`http://127.0.0.1:${place.port}/healthz`)).rejects.toThrow();
+  expect(site.ended).toBe(false);
+  const { code, ms } = await ended;
+  await stalledClosed;
+  sending.destroy();
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(promised);
+  expect(place.backendPid()).toBeNull();
+});
+
+test("the demo's lead is made again when a start was cut off before it was written down", async () => {
+  rmSync(leadFile());
   const none = await place.staff(["demo-code"]);
   expect(none.told.trim()).toBe(
     `There is no demo lead in ${place.dataDir}: start the site once, or set DATA_DIR to where it runs.`,
   );
   expect(none.code).toBe(1);
-  const again = await introduced();
-  expect(again.lead.password).not.toBe(first.lead.password);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect((await place.browser().post("/login", first.lead)).status).toBe(400);
-  expect((await place.browser().post("/login", again.lead)).status).toBe(303);
-  await again.site.end("SIGTERM");
+  site = place.start();
+  await site.introduced();
+  const lead = leadOf(site);
+  expect(lead.password).not.toBe(known);
+  expect(statSync(leadFile()).mode & 0o777).toBe(0o600);
+  expect((await place.browser().post("/login", { ...lead, password: known })).status).toBe(400);
+  expect((await place.browser().post("/login", lead)).status).toBe(303);
+});
+
+test("a file goes on when the site is updated in the middle, and nothing is half a document", async () => {
+  await large.expectToGoOn();
+  expect(await large.finish()).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
+  await large.expectWhole();
+});
+
+test("after SIGINT, however often, requests in flight are answered, and the process ends by itself with 0", async () => {
+  const signIns = () => site.output.split('"sign-in"').length;
+  const before = signIns();
+  const logins = Array.from({ length: 8 }, () => place.browser().post("/login", demo));
+  // More than are judged at once: when the first is done, others are in flight.
+  await expect.poll(signIns).toBeGreaterThan(before);
+  const ended = stop("SIGINT");
+  const statuses = (await Promise.all(logins)).map(({ status }) => status);
+  expect(statuses).toEqual(Array(8).fill(303));
+  const { code, ms } = await ended;
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(promised);
+  expect(place.backendPid()).toBeNull();
 });
 
 test("with the backend dead every public page is there, /healthz too, and /readyz and the login say so", async () => {

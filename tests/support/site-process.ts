@@ -1,6 +1,7 @@
 /** One `npm start` under test. No test library is imported here: files that run by themselves use it too. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
@@ -21,6 +22,10 @@ export function kill(pid: number | null): void {
     // It has ended by itself.
   }
 }
+
+/** Whether a process runs; a zombie, not yet waited for by its parent, has an empty command line. */
+export const isAlive = (pid: number | null | undefined) =>
+  existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 
 /** The folder a site is started in, and what Node is told. */
 export type Start = { cwd: string; args: string[] };
@@ -68,7 +73,7 @@ export class SiteProcess {
   private async until(isSo: () => unknown): Promise<void> {
     while (!(await isSo())) {
       if (this.ended) throw new Error(`The site ended too early:\n${this.output}`);
-      await setTimeout(20);
+      await setTimeout(100);
     }
   }
 
