@@ -4,10 +4,14 @@ import { userInfo } from "node:os";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listActs } from "../../app/models/act.server.ts";
+import { day } from "../../app/server/staff/arguments.ts";
+import { newClient, newShipment } from "../support/client.ts";
 import { companyOf } from "../support/company.ts";
 import { bareEnvironment } from "../support/environment.ts";
 import { mailsTo } from "../support/outbox.ts";
-import { aPlace } from "../support/place.ts";
+import { aPlace, demo } from "../support/place.ts";
+import { read } from "../support/routes.ts";
 import { root } from "../support/site-process.ts";
 
 let place: Awaited<ReturnType<typeof aPlace>>;
@@ -18,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => place.leave());
 
 const id = "5a000000-0000-4000-8000-000000000001";
+const idOf = (address: string) => address.split("/").at(-1) ?? "";
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 test("what a terminal would act on is not written down, not even by the company's key, and printed so that it is seen", async () => {
@@ -30,13 +35,27 @@ test("what a terminal would act on is not written down, not even by the company'
   expect(failed.told).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
-test("what the company does is in its log, by the name that was given, or the user's", async () => {
-  const note = ["--by", "Wanjiru  Kamau"];
-  expect((await place.staff(["shipment", "advance", id, "--location", "Kilindini", ...note])).code).toBe(0);
-  expect(
-    (await place.staff([...note, "shipment", "set-awb", id, "MEDUX0000001", "--reason", "Another ship"])).code,
-  ).toBe(0);
-  expect((await place.staff(["client-id", "new", "--count", "2"])).code).toBe(0);
+test("what the company does, to shipments by the beginning of an id, clients see, and the log has by the name that was given, or the user's", async () => {
+  const browser = place.browser();
+  await browser.post("/login", demo);
+  const tiles = await newShipment(browser, "Tiles", 2000);
+  const beginning = idOf(tiles).slice(0, 13);
+  const by = ["--by", "Wanjiru  Kamau"];
+  const none = await place.staff(["account", "reset-2fa", demo.email]);
+  expect([none.code, none.told]).toEqual([1, expect.stringContaining("has no second factor.")]);
+  for (const words of [
+    ["document", "verify", beginning, "Packing List"],
+    ["shipment", "set-awb", beginning, "MSCU 7788990"],
+    ["shipment", "advance", id.slice(0, 13), "--location", "Kilindini", ...by],
+    [...by, "shipment", "set-awb", id, "MEDUX0000001", "--reason", "Another ship"],
+    ["client-id", "new", "--count", "2"],
+  ]) {
+    expect((await place.staff(words)).code, words.join(" ")).toBe(0);
+  }
+  const { text: ofTiles } = await read(await browser.get(tiles));
+  for (const shown of ["Packing List Verified", "MSCU 7788990"]) expect(ofTiles).toContain(shown);
+  const { text: moved } = await read(await browser.get(`/portal/${id}`));
+  for (const shown of ["Stage 7/10", "Kilindini", "MEDUX0000001"]) expect(moved).toContain(shown);
 
   const json = JSON.parse((await place.staff(["log", "--json"])).printed);
   const acts = [
@@ -104,6 +123,58 @@ test("what the desk does, the command does", async () => {
   expect((await place.staff(["client-id", "withdraw", issued.trim(), ...why])).code).toBe(0);
   const bad = await place.staff(["client-id", "new", "--email", "a@b.example, c@d.example"]);
   expect([bad.code, bad.told]).toEqual([1, expect.stringContaining("Give one e-mail address.")]);
+  expect(() => day("2099-02-30")).toThrow("Give a day such as 2040-12-31.");
+});
+
+test("staff see what is past its time, delete it under the running site, and keep what they say", async () => {
+  const email = "past@client.example";
+  const browser = await newClient(place, email);
+  const past = await newShipment(browser, "Old tea", 2000);
+  const disputed = await newShipment(browser, "Disputed tea", 2000);
+  for (const address of [past, disputed]) {
+    const aged = await companyOf(place.dataDir)
+      .from("shipments")
+      .update({ retain_until: "2020-01-31" })
+      .eq("id", idOf(address));
+    expect(aged.error).toBeNull();
+  }
+  expect((await place.staff(["shipment", "keep", idOf(disputed), "2099-12-31"])).code).toBe(0);
+
+  const looked = await place.staff(["retention"]);
+  expect(looked.printed.split("\n")).toEqual([
+    `shipment ${idOf(past)}, kept until 2020-01-31: Old tea`,
+    expect.stringMatching(new RegExp(`^file [0-9a-f-]{36}/${idOf(past)}/packing-list-[0-9a-f]{12}-list\\.pdf$`)),
+    "--delete deletes it.",
+    "",
+  ]);
+  expect(looked.told).toBe("");
+  expect((await browser.get(past)).status).toBe(200);
+
+  const done = await place.staff(["retention", "--delete"]);
+  expect(done.code).toBe(0);
+  const acts = done.told
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  expect(acts).toEqual([
+    expect.objectContaining({ event: "staff act", act: "retention", shipment: idOf(past) }),
+    expect.objectContaining({ event: "staff act", act: "retention", after: { files: 1 } }),
+  ]);
+  const { value: logged } = await listActs(companyOf(place.dataDir), undefined).next();
+  expect(logged?.slice(0, 2).reverse()).toEqual([
+    expect.objectContaining({ act: "retention", shipment: idOf(past) }),
+    expect.objectContaining({ act: "retention", after: { files: 1 } }),
+  ]);
+  expect((await browser.get(past)).status).toBe(404);
+  expect((await read(await browser.get(disputed))).text).toContain("Packing List Uploaded, we check it next");
+  expect((await place.staff(["retention", "--delete"])).printed).toBe("Nothing is past its time.\n");
+
+  const kept = await place.staff(["account", "erase", email]);
+  expect(kept.code).toBe(1);
+  expect(kept.told).toBe(
+    `${email}: This account has shipments that have to be kept, the last until 2099-12-31: nothing was deleted.\n`,
+  );
+  expect((await browser.get("/portal")).status).toBe(200);
 });
 
 test("a command whose reader has gone ends without a word", async () => {
