@@ -149,7 +149,7 @@ describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
     const words = `${wrong} is no whole backup of this site: nothing was changed.`;
     for (const [what, bytes] of Object.entries(bad)) {
       writeFileSync(wrong, bytes);
-      const folders = what === "without its last bytes" ? [empty.dataDir, nowhere] : [empty.dataDir];
+      const folders = what === "cut in the middle" ? [empty.dataDir, nowhere] : [empty.dataDir];
       for (const dataDir of folders) {
         await expect(restore({ ...empty, dataDir }, wrong), what).rejects.toThrow(words);
       }

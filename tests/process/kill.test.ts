@@ -135,8 +135,8 @@ test("a backend that is killed alone comes back under the site, which says so me
 test("a site that is killed takes its backend along", async () => {
   const backend = place.backendPid();
   expect(isAlive(backend)).toBe(true);
-  await site.end("SIGKILL");
-  await expect.poll(() => isAlive(backend)).toBe(false);
+  kill(site.child.pid ?? null);
+  await expect.poll(() => [site.child.pid, backend].map(isAlive)).toEqual([false, false]);
 });
 
 test.each(long ? [900, 1500, 2500, 4000] : [1500 + 2000 * Math.random()])(
