@@ -52,6 +52,8 @@ export default defineConfig<SiteOptions>({
       args: [
         "--no-sandbox",
         "--in-process-gpu",
+        // Every test has its profile and so its own renderer; a second one, started ahead for the next page, is not needed.
+        "--renderer-process-limit=1",
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
