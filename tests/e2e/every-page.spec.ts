@@ -1,6 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { createShipment, enter, expect, scriptReady, test } from "../support/fixtures.ts";
+import { enter, expect, newShipment, scriptReady, test } from "../support/fixtures.ts";
 import { letters, onPaper, spilt } from "../support/layout.ts";
 import { catchViolations } from "../support/page-watch.ts";
 import { doors, publicPages } from "../support/pages.ts";
@@ -158,7 +158,7 @@ for (const [which, paths] of Object.entries(groups)) {
     let id = "";
     if (paths === portal) {
       await enter(page, client);
-      id = await createShipment(page, longName);
+      id = await newShipment(page, longName);
     }
     let account = "";
     if (paths === desk) {

@@ -103,7 +103,9 @@ test("the Resources list opens under the mouse and closes after it, unless a cli
 test.describe("the streaks", () => {
   test.use(moving);
 
-  test("are fifty, come once the page has loaded, lie behind it and are not printed", async ({ page }) => {
+  test("are fifty, come once the page has loaded, lie behind it, leave its text a contrast of 7:1 in both themes, and are not printed", async ({
+    page,
+  }) => {
     const order: string[] = [];
     page.on("load", () => order.push("the page"));
     page.on("request", (request) => {
@@ -131,12 +133,7 @@ test.describe("the streaks", () => {
     );
     expect(onTop).toHaveLength(0);
     await expect(page.locator(".streaks")).toHaveCSS("z-index", "-1");
-    await page.emulateMedia({ media: "print" });
-    await expect(page.locator(".streaks")).toBeHidden();
-  });
 
-  test("leave body text its contrast of 7:1 in both themes", async ({ page }) => {
-    await open(page, "/about");
     for (const theme of ["dark", "light"]) {
       if (theme === "light") await page.getByRole("button", { name: "Use the light theme" }).click();
       await expect(page.locator("html")).toHaveClass(theme);
@@ -170,6 +167,9 @@ test.describe("the streaks", () => {
       });
       for (const contrast of contrasts) expect(contrast, theme).toBeGreaterThanOrEqual(7);
     }
+
+    await page.emulateMedia({ media: "print" });
+    await expect(page.locator(".streaks")).toBeHidden();
   });
 
   test("are not drawn for people who save data", async ({ page }) => {

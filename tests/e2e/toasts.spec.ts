@@ -20,7 +20,9 @@ async function stoppedClock(page: Page) {
   };
 }
 
-test("a toast goes after five seconds, and waits for the pointer and for the focus", async ({ page }) => {
+test("a toast goes after five seconds, waits for the pointer and for the focus, and ends by Escape, by its button and by a swipe to the right; F8 leads to it", async ({
+  page,
+}) => {
   const show = await stoppedClock(page);
 
   await test.step("five seconds", async () => {
@@ -66,10 +68,7 @@ test("a toast goes after five seconds, and waits for the pointer and for the foc
     await page.clock.runFor(5200);
     await expect(toast(page)).toHaveCount(0);
   });
-});
 
-test("a toast ends by Escape, by its button and by a swipe to the right, and F8 leads to it", async ({ page }) => {
-  const show = await stoppedClock(page);
   const gone = async () => {
     await page.clock.runFor(300);
     await expect(toast(page)).toHaveCount(0);

@@ -9,32 +9,32 @@ test("the password can be shown and hidden", async ({ page }) => {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "password");
 });
 
-for (const path of ["/services", "/resources/faq"]) {
-  test(`on ${path} what is opened stays where it was pressed, though what was open above it closes`, async ({
-    page,
-  }) => {
-    await page.setViewportSize({ width: 390, height: 700 });
-    await page.goto(path);
-    await scriptReady(page);
-    const summaries = page.locator("main summary");
-    const top = (at: number) =>
-      summaries.nth(at).evaluate((summary) => Math.round(summary.getBoundingClientRect().top));
-    for (const at of [3, 4, 1]) {
-      await summaries.nth(at).evaluate((summary) => scrollBy(0, summary.getBoundingClientRect().top - 300));
-      const before = await top(at);
-      await summaries.nth(at).press("Enter");
-      await expect(page.locator("main details[open]")).toHaveCount(1);
-      await expect(page.locator("main details").nth(at)).toHaveAttribute("open");
-      await expect.poll(async () => Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
-      // And after its opening animation.
-      await page
-        .locator("main details")
-        .nth(at)
-        .evaluate((fold) => Promise.all(fold.getAnimations({ subtree: true }).map(({ finished }) => finished)));
-      expect(Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
-    }
-  });
-}
+test("what is opened stays where it was pressed, though what was open above it closes", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 700 });
+  for (const path of ["/services", "/resources/faq"]) {
+    await test.step(path, async () => {
+      await page.goto(path);
+      await scriptReady(page);
+      const summaries = page.locator("main summary");
+      const top = (at: number) =>
+        summaries.nth(at).evaluate((summary) => Math.round(summary.getBoundingClientRect().top));
+      for (const at of [3, 4, 1]) {
+        await summaries.nth(at).evaluate((summary) => scrollBy(0, summary.getBoundingClientRect().top - 300));
+        const before = await top(at);
+        await summaries.nth(at).press("Enter");
+        await expect(page.locator("main details[open]")).toHaveCount(1);
+        await expect(page.locator("main details").nth(at)).toHaveAttribute("open");
+        await expect.poll(async () => Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
+        // And after its opening animation.
+        await page
+          .locator("main details")
+          .nth(at)
+          .evaluate((fold) => Promise.all(fold.getAnimations({ subtree: true }).map(({ finished }) => finished)));
+        expect(Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
+      }
+    });
+  }
+});
 
 test("a browser reads the site map and the feed as XML", async ({ page }) => {
   await page.goto("/legal");

@@ -189,11 +189,17 @@ export async function logIn(page: Page, client: Pick<Client, "email" | "password
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
-/** Opens a shipment, past the toast that says so, and shows it; the journeys of the portal fill in its form. */
-export async function createShipment(page: Page, name: string): Promise<string> {
+/** Opens a shipment without a page, past the toast that says so; the journeys of the portal fill in its form. */
+export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await post(page.request, "/portal/new", { name, requestId: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
-  await page.goto(path);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
   return path.split("/")[2] ?? "";
+}
+
+/** Opens a shipment and shows it. */
+export async function createShipment(page: Page, name: string): Promise<string> {
+  const id = await newShipment(page, name);
+  await page.goto(`/portal/${id}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
+  return id;
 }
