@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import type { Locator, Page, Request } from "@playwright/test";
 import type { Backend } from "../../app/lib/supabase.server.ts";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
@@ -22,31 +23,44 @@ const goesOn = (page: Page, where: Locator, words: string | RegExp) =>
   expect
     .poll(
       async () => {
-        await page.clock.fastForward(500);
+        await page.clock.fastForward(1000);
         return where.textContent();
       },
-      { timeout: 60_000, intervals: [100] },
+      { timeout: 60_000, intervals: [200] },
     )
     .toMatch(words);
 
-/** How much the store has of files of the shipment's owner that are on their way. */
-async function keptBytes(company: Backend, shipment: string): Promise<number> {
-  const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
-  const { data, error } = await company.rpc("kept_parts", { account: owner.data?.user_id });
+/** Writes a file where the browser takes it from, as a person's is. */
+function onDisk({ name, buffer }: ReturnType<typeof pdf>): string {
+  const file = test.info().outputPath(crypto.randomUUID(), name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, buffer);
+  return file;
+}
+
+/** How much the store has of files of an account that are on their way. */
+async function keptBytes(company: Backend, account: string): Promise<number> {
+  const { data, error } = await company.rpc("kept_parts", { account });
   if (error) throw error;
   return (data as { name: string }[]).reduce((sum, { name }) => sum + Number(name.split("-").at(-1)), 0);
 }
 
-let shipment: string;
-test.beforeEach(async ({ page, signedIn }) => {
-  expect(signedIn.email).toContain("@");
-  shipment = await createShipment(page, "Coffee to Kigali");
+/** Opens a shipment of the client and shows it, with all the script that comes. Returns its id. */
+async function openShipment(page: Page): Promise<string> {
+  const id = await createShipment(page, "Coffee to Kigali");
   await scriptReady(page);
-});
+  return id;
+}
+test.beforeEach(({ signedIn }) => expect(signedIn.email).toContain("@"));
 
-test("a lost connection is said, and the same file is sent again and stored once", async ({ page, way, company }) => {
+test("a lost connection is said, and the same file is sent again and stored once; so is one whose answer was lost", async ({
+  page,
+  way,
+  company,
+}) => {
+  const shipment = await openShipment(page);
   await line(page, 15_000);
-  await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 900_000));
+  await field(page, "Bill of Lading").setInputFiles(onDisk(pdf("bill.pdf", 900_000)));
   await upload(page, "Bill of Lading").click();
   await expect(row(page, "Bill of Lading")).toContainText(/[1-9]\d* KB of/);
   way.cut();
@@ -64,6 +78,17 @@ test("a lost connection is said, and the same file is sent again and stored once
   await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
   await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
   expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf"]);
+
+  await test.step("an answer that was lost on its way back, and the row finds out", async () => {
+    way.loseAnswers();
+    await field(page, "Packing List").setInputFiles(pdf("list.pdf", 9000));
+    await upload(page, "Packing List").click();
+    await expect(again(page, "Packing List")).toBeVisible();
+    way.mend();
+    await again(page, "Packing List").click();
+    await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
+    expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf", "packing-list-list.pdf"]);
+  });
 });
 
 test("a file of 9 MB arrives over a line that breaks ten times, with hardly more bytes than it has", async ({
@@ -72,6 +97,7 @@ test("a file of 9 MB arrives over a line that breaks ten times, with hardly more
   company,
 }) => {
   test.setTimeout(90_000);
+  const shipment = await openShipment(page);
   const size = 9 * 1024 * 1024;
   const scan = pdf("scan.pdf", size);
   await line(page, 3_000_000);
@@ -79,14 +105,16 @@ test("a file of 9 MB arrives over a line that breaks ten times, with hardly more
   const before = way.received();
   // Not at the ends of parts, and once in the first one.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
-  const kept = await keptBytes(company, shipment);
+  const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
+  const account: string = owner.data?.user_id;
+  const kept = await keptBytes(company, account);
   // However busy the site is, it has what came when it is asked again; less than 16 KB and heads of requests are no part.
   way.breakAfter(lengths, async () => {
     const crumbs = 20_000 * (lengths.length - way.breaksLeft());
     const least = way.received() - before - crumbs;
-    await expect.poll(async () => (await keptBytes(company, shipment)) - kept).toBeGreaterThan(least);
+    await expect.poll(async () => (await keptBytes(company, account)) - kept).toBeGreaterThan(least);
   });
-  await field(page, "Bill of Lading").setInputFiles(scan);
+  await field(page, "Bill of Lading").setInputFiles(onDisk(scan));
   await upload(page, "Bill of Lading").click();
   await goesOn(page, row(page, "Bill of Lading"), "Uploaded, we check it next");
   expect(way.breaksLeft()).toBe(0);
@@ -109,10 +137,11 @@ test("a large file waits for the line and goes on; cancelled, and chosen again a
   way,
   company,
 }) => {
+  const shipment = await openShipment(page);
   const scan = pdf("scan.pdf", 3_000_000);
   await line(page, 1_000_000);
   await page.clock.install();
-  await field(page, "Packing List").setInputFiles(scan);
+  await field(page, "Packing List").setInputFiles(onDisk(scan));
   await upload(page, "Packing List").click();
   await expect(row(page, "Packing List")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
   way.cut();
@@ -130,7 +159,7 @@ test("a large file waits for the line and goes on; cancelled, and chosen again a
   await scriptReady(page);
   await line(page, -1);
   const before = way.received();
-  await field(page, "Packing List").setInputFiles(scan);
+  await field(page, "Packing List").setInputFiles(onDisk(scan));
   await upload(page, "Packing List").click();
   await goesOn(page, row(page, "Packing List"), "Uploaded, we check it next");
   expect(way.received() - before).toBeLessThan(2_200_000);
@@ -144,109 +173,120 @@ const partsSince = (way: BreakingLine, before: number) =>
     .filter((one) => one.endsWith("/documents/parts"))
     .map((one) => one.split(" ")[0]);
 
-/** Cancels the upload of the packing list and chooses another file for it. */
-async function replace(page: Page, other: ReturnType<typeof pdf>): Promise<void> {
-  await page.getByRole("button", { name: "Cancel the upload of the Packing List" }).click();
-  await expect(upload(page, "Packing List")).toBeFocused();
-  await field(page, "Packing List").setInputFiles(other);
+/** Cancels the upload of a document and chooses another file for it. */
+async function replace(page: Page, name: string, other: ReturnType<typeof pdf>): Promise<void> {
+  await page.getByRole("button", { name: `Cancel the upload of the ${name}` }).click();
+  await expect(upload(page, name)).toBeFocused();
+  await field(page, name).setInputFiles(onDisk(other));
 }
 
-test("cancelled while it waits for the line, a large file does not go on beside the one that replaces it", async ({
+/** Holds back the code that goes on. Returns how to let it come, or fail, which waits until it has. */
+async function holdParts(page: Page) {
+  let release = (_: boolean) => {};
+  const held = new Promise<boolean>((resolve) => {
+    release = resolve;
+  });
+  await page.route("**/assets/parts-*.js", async (route) => ((await held) ? route.continue() : route.abort()));
+  const isIt = (request: Request) => request.url().includes("/assets/parts-");
+  return async (comes: boolean) => {
+    const over = page.waitForEvent(comes ? "requestfinished" : "requestfailed", isIt);
+    release(comes);
+    await over;
+  };
+}
+
+/** Cancels a large packing list before the code that goes on is there, and sends another one: only that is sent. */
+async function cancelBeforeTheCode(page: Page, way: BreakingLine, shipment: string, release: () => Promise<void>) {
+  await field(page, "Packing List").setInputFiles(onDisk(pdf("withdrawn.pdf", 1_200_000)));
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText("0 KB of");
+  await replace(page, "Packing List", pdf("other.pdf", 20_000));
+  const before = way.asked.length;
+  await release();
+  // As long as it takes to look at the withdrawn file.
+  await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
+  await upload(page, "Packing List").click();
+  await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
+  const posts = way.asked.slice(before).filter((one) => one.startsWith("POST") && one.includes(shipment));
+  expect(posts).toEqual([`POST /portal/${shipment}/documents`]);
+  expect(partsSince(way, before)).toEqual([]);
+}
+
+test("cancelled whenever nothing of it is on its way, a large file does not go on beside the one that replaces it", async ({
   page,
   way,
   company,
 }) => {
-  await line(page, 1_000_000);
-  // The pause before it goes on lasts until the test ends it.
-  await page.clock.install();
-  await page.clock.pauseAt(Date.now() + 60_000);
-  await field(page, "Packing List").setInputFiles(pdf("withdrawn.pdf", 3_000_000));
-  await upload(page, "Packing List").click();
-  await expect(row(page, "Packing List")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
-  way.cut();
-  await expect(row(page, "Packing List")).toContainText("The line is gone at");
-  way.mend();
-  await line(page, -1);
-  const before = way.asked.length;
-  await replace(page, pdf("other.pdf", 1_200_000));
-  await page.clock.resume();
-  await upload(page, "Packing List").click();
-  await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
-  expect(partsSince(way, before)).toEqual(["GET", "POST", "POST"]);
-  expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
-});
+  const shipment = await openShipment(page);
 
-test("cancelled while its bytes are looked at, a large file is not sent", async ({ page, way, company }) => {
-  await page.addInitScript(() => {
-    const { subtle } = crypto;
-    const digest = subtle.digest.bind(subtle);
-    const held = new Promise<void>((resolve) => Object.assign(window, { letItGo: resolve }));
-    subtle.digest = async (...given) => {
-      Object.assign(window, { isHeld: true });
-      await held;
-      return digest(...given);
-    };
-  });
-  await page.reload();
-  await scriptReady(page);
-  await field(page, "Packing List").setInputFiles(pdf("withdrawn.pdf", 1_200_000));
-  await upload(page, "Packing List").click();
-  await page.waitForFunction(() => "isHeld" in window);
-  await replace(page, pdf("other.pdf", 20_000));
-  // What comes after the look at the withdrawn file has begun before the other one is sent.
-  await page.evaluate(async () => {
-    (window as unknown as { letItGo(): void }).letItGo();
-    await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
-  });
-  await upload(page, "Packing List").click();
-  await expect(toast(page, "Packing List uploaded")).toBeVisible();
-  expect(partsSince(way, 0)).toEqual([]);
-  expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
-});
-
-for (const comes of [true, false]) {
-  const words = comes ? "then comes" : "does not come at all";
-  test(`cancelled before the code that goes on is there, which ${words}, a large file is not sent`, async ({
-    page,
-    way,
-    company,
-  }) => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route("**/assets/parts-*.js", async (route) => {
-      await held;
-      await (comes ? route.continue() : route.abort());
-    });
-    await field(page, "Packing List").setInputFiles(pdf("withdrawn.pdf", 1_200_000));
-    await upload(page, "Packing List").click();
-    await expect(row(page, "Packing List")).toContainText("0 KB of");
-    await replace(page, pdf("other.pdf", 20_000));
-    const before = way.asked.length;
-    const isIt = (request: Request) => request.url().includes("/assets/parts-");
-    const over = comes ? page.waitForEvent("requestfinished", isIt) : page.waitForEvent("requestfailed", isIt);
-    release();
-    await over;
-    // As long as it takes to look at the withdrawn file.
-    await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
-    await upload(page, "Packing List").click();
-    await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
-    const posts = way.asked.slice(before).filter((one) => one.startsWith("POST") && one.includes(shipment));
-    expect(posts).toEqual([`POST /portal/${shipment}/documents`]);
-    expect(partsSince(way, before)).toEqual([]);
+  await test.step("before the code that goes on is there, which then comes", async () => {
+    const release = await holdParts(page);
+    await cancelBeforeTheCode(page, way, shipment, () => release(true));
     expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
   });
-}
+
+  await test.step("while its bytes are looked at", async () => {
+    const before = way.asked.length;
+    await page.evaluate(() => {
+      const { subtle } = crypto;
+      const digest = subtle.digest.bind(subtle);
+      const held = new Promise<void>((resolve) => Object.assign(window, { letItGo: resolve }));
+      subtle.digest = async (...given) => {
+        Object.assign(window, { isHeld: true });
+        await held;
+        return digest(...given);
+      };
+    });
+    await field(page, "Commercial Invoice").setInputFiles(onDisk(pdf("withdrawn.pdf", 1_200_000)));
+    await upload(page, "Commercial Invoice").click();
+    await page.waitForFunction(() => "isHeld" in window);
+    await replace(page, "Commercial Invoice", pdf("other.pdf", 20_000));
+    // What comes after the look at the withdrawn file has begun before the other one is sent.
+    await page.evaluate(async () => {
+      (window as unknown as { letItGo(): void }).letItGo();
+      await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
+    });
+    await upload(page, "Commercial Invoice").click();
+    await expect(toast(page, "Commercial Invoice uploaded")).toBeVisible();
+    expect(partsSince(way, before)).toEqual([]);
+  });
+
+  await test.step("while it waits for the line", async () => {
+    await line(page, 1_000_000);
+    // The pause before it goes on lasts until the test ends it.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await field(page, "Bill of Lading").setInputFiles(onDisk(pdf("withdrawn.pdf", 3_000_000)));
+    await upload(page, "Bill of Lading").click();
+    await expect(row(page, "Bill of Lading")).toContainText(/[1-9][\d.]* MB of 2\.9 MB/);
+    way.cut();
+    await expect(row(page, "Bill of Lading")).toContainText("The line is gone at");
+    way.mend();
+    await line(page, -1);
+    const before = way.asked.length;
+    await replace(page, "Bill of Lading", pdf("other.pdf", 1_200_000));
+    await page.clock.resume();
+    await upload(page, "Bill of Lading").click();
+    await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
+    expect(partsSince(way, before)).toEqual(["GET", "POST", "POST"]);
+  });
+
+  expect(await storedFiles(company, shipment)).toEqual([
+    "bill-of-lading-other.pdf",
+    "commercial-invoice-other.pdf",
+    "packing-list-other.pdf",
+  ]);
+});
 
 test("a line that stands still for 30 s counts as gone, before and in the middle of a part", async ({
   page,
   way,
   company,
 }) => {
+  const shipment = await openShipment(page);
   const bill = row(page, "Bill of Lading");
   await page.clock.install();
-  await field(page, "Bill of Lading").setInputFiles(pdf("scan.pdf", 2_000_000));
+  await field(page, "Bill of Lading").setInputFiles(onDisk(pdf("scan.pdf", 2_000_000)));
   await line(page, 50_000);
   way.fallSilent();
   await upload(page, "Bill of Lading").click();
@@ -270,53 +310,61 @@ test("a line that stands still for 30 s counts as gone, before and in the middle
   expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
 });
 
-test("where a page came without https, a large file is sent as all others", async ({ page, way, company }) => {
-  await page.addInitScript(() => Object.defineProperty(crypto, "subtle", { value: undefined }));
-  await page.reload();
-  await scriptReady(page);
-  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 1_200_000));
-  await upload(page, "Packing List").click();
-  await expect(toast(page, "Packing List uploaded")).toBeVisible();
-  expect(way.asked.filter((one) => one.includes("/documents/parts"))).toEqual([]);
-  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
-});
-
-test("where the code that goes on did not come, a large file is sent as all others", async ({ page, company }) => {
-  await page.route("**/assets/parts-*.js", (route) => route.abort());
-  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 1_200_000));
-  await upload(page, "Packing List").click();
-  await expect(toast(page, "Packing List uploaded")).toBeVisible();
-  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
-});
-
-test("an answer that was lost on its way back stores the file once, and the row finds out", async ({
+test("where a page has not what it takes to go on, a large file is sent as all others, and none that was cancelled", async ({
   page,
-  company,
   way,
+  company,
 }) => {
-  way.loseAnswers();
-  await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 9000));
-  await upload(page, "Bill of Lading").click();
-  await expect(again(page, "Bill of Lading")).toBeVisible();
-  way.mend();
-  await again(page, "Bill of Lading").click();
-  await expect(row(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
-  expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf"]);
+  const shipment = await openShipment(page);
+
+  await test.step("cancelled before the code that goes on does not come", async () => {
+    const release = await holdParts(page);
+    await cancelBeforeTheCode(page, way, shipment, () => release(false));
+    expect(await storedFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
+  });
+
+  await test.step("without the code that goes on", async () => {
+    await field(page, "Commercial Invoice").setInputFiles(onDisk(pdf("invoice.pdf", 1_200_000)));
+    await upload(page, "Commercial Invoice").click();
+    await expect(toast(page, "Commercial Invoice uploaded")).toBeVisible();
+  });
+
+  await test.step("without https", async () => {
+    await page.unrouteAll();
+    await page.addInitScript(() => Object.defineProperty(crypto, "subtle", { value: undefined }));
+    await page.reload();
+    await scriptReady(page);
+    await field(page, "Bill of Lading").setInputFiles(onDisk(pdf("bill.pdf", 1_200_000)));
+    await upload(page, "Bill of Lading").click();
+    await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
+  });
+
+  expect(partsSince(way, 0)).toEqual([]);
+  expect(await storedFiles(company, shipment)).toEqual([
+    "bill-of-lading-bill.pdf",
+    "commercial-invoice-invoice.pdf",
+    "packing-list-other.pdf",
+  ]);
 });
 
-test("where the code that shows the progress did not come, the file is sent all the same", async ({
+test("a file is sent where the code that shows the progress did not come, and checked where it was chosen before any", async ({
   page,
   company,
 }) => {
   await page.route("**/assets/sending-*.js", (route) => route.abort());
-  await page.reload();
-  await scriptReady(page);
+  const shipment = await openShipment(page);
   await line(page, 15_000);
   await field(page, "Packing List").setInputFiles(pdf("list.pdf", 20_000));
   await upload(page, "Packing List").click();
   await expect(row(page, "Packing List")).toContainText("Uploading…");
   await expect(toast(page, "Packing List uploaded")).toBeVisible();
   expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
+
+  const release = await holdScripts(page);
+  await page.goto(`/portal/${shipment}`, { waitUntil: "commit" });
+  await field(page, "Bill of Lading").setInputFiles(pdf("empty.pdf", 0));
+  await release();
+  await expect(field(page, "Bill of Lading")).toHaveAccessibleDescription(/This file is empty\./);
 });
 
 test("a session that ended keeps the file: after the login it is still in its row", async ({
@@ -325,6 +373,7 @@ test("a session that ended keeps the file: after the login it is still in its ro
   company,
   client,
 }) => {
+  const shipment = await openShipment(page);
   await field(page, "Packing List").setInputFiles(pdf("list.pdf", 30_000));
   await context.clearCookies({ name: "session" });
   await upload(page, "Packing List").click();
@@ -339,36 +388,27 @@ test("a session that ended keeps the file: after the login it is still in its ro
   await expect(toast(page, "Packing List uploaded")).toBeVisible();
   expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
-
-test("a file chosen before the script arrived is checked too", async ({ page }) => {
-  const release = await holdScripts(page);
-  await page.goto(`/portal/${shipment}`, { waitUntil: "commit" });
-  await field(page, "Packing List").setInputFiles(pdf("empty.pdf", 0));
-  await release();
-  await expect(field(page, "Packing List")).toHaveAccessibleDescription(/This file is empty\./);
-});
-
 test("a file that is gone from the device is said to be, before it is sent and in the middle", async ({
   page,
   way,
-}, info) => {
+}) => {
   const words = "Your device no longer gives this file out. Choose it again.";
+  await openShipment(page);
   const chosen = async (name: string) => {
-    const path = info.outputPath(name);
-    await writeFile(path, pdf(name, 2_000_000).buffer);
-    await field(page, "Packing List").setInputFiles(path);
-    return path;
+    const file = onDisk(pdf(name, 2_000_000));
+    await field(page, "Packing List").setInputFiles(file);
+    return file;
   };
-  await rm(await chosen("gone.pdf"));
+  rmSync(await chosen("gone.pdf"));
   await upload(page, "Packing List").click();
   await expect(field(page, "Packing List")).toHaveAccessibleDescription(words);
   await expect(toast(page, words)).toBeVisible();
 
-  const path = await chosen("going.pdf");
+  const file = await chosen("going.pdf");
   await line(page, 100_000);
   await upload(page, "Packing List").click();
   await expect(row(page, "Packing List")).toContainText(/[1-9]\d* KB of/);
-  await rm(path);
+  rmSync(file);
   way.cut();
   await expect(field(page, "Packing List")).toHaveAccessibleDescription(words);
 });
