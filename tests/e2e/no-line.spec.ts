@@ -1,7 +1,7 @@
-import type { BrowserContext, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { Authenticator } from "../support/authenticator.ts";
 import { type BreakingLine, breakingLine } from "../support/breaking-line.ts";
-import { test as base, createShipment, enter, expect, scriptReady, toast } from "../support/fixtures.ts";
+import { test as base, type Client, createShipment, enter, expect, scriptReady, toast } from "../support/fixtures.ts";
 
 // What a browser keeps for when there is no connection, and what ends that. The pages have a clock that a test puts forward;
 // the worker has the time of the machine.
@@ -65,10 +65,14 @@ const soon = <Value>(page: Page, value: () => Promise<Value>, message?: string) 
     { ...often, message },
   );
 
+/** Waits until a page is kept. */
+const untilKept = (page: Page, path: string) =>
+  soon(page, async () => Object.values(await keptIn(page)).flat(), `${path} is kept`).toContain(path);
+
 /** Opens a page and waits until it is kept. */
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(path);
-  await soon(page, async () => Object.values(await keptIn(page)).flat(), `${path} is kept`).toContain(path);
+  await untilKept(page, path);
 }
 
 /** Long after a page has stood: what it keeps is kept by now. */
@@ -84,6 +88,14 @@ async function muchLater(page: Page): Promise<void> {
 
 /** Presses a link of the bar. */
 const follow = (page: Page, name: string) => page.locator("header").getByRole("link", { name, exact: true }).click();
+
+/** Goes by the bar to a page that is not kept yet, waits until it is, and until the worker answers for this document. */
+async function followAndKeep(page: Page, name: string, path: string): Promise<void> {
+  await follow(page, name);
+  await expect(page).toHaveURL(path);
+  await untilKept(page, path);
+  await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller !== null), often).toBe(true);
+}
 
 /** Everything that the caches of this browser have, as text. */
 function allText(page: Page): Promise<string> {
@@ -105,7 +117,9 @@ test("a page that was seen stands there without a connection, says from when, an
 }) => {
   expect(signedIn.email).toContain("@");
   const id = await createShipment(page, "Tea <b>$& coffee</b> to Goma");
-  for (const path of [`/portal/${id}`, "/portal", "/services"]) await visit(page, path);
+  await untilKept(page, `/portal/${id}`);
+  await followAndKeep(page, "My Shipments", "/portal");
+  await followAndKeep(page, "Services", "/services");
 
   await test.step("a shipment, its forms closed with the reason", async () => {
     way.cut();
@@ -204,22 +218,21 @@ test("a page that is silent for 5 s is the kept one until its answer comes after
   await scriptReady(page);
 });
 
-test("keeping a page asks for nothing but the worker, and for no file twice", async ({ page, way }) => {
-  await visit(page, "/about");
-  const files = way.asked.filter((one) => /\/(assets|art)\//.test(one));
-  expect(new Set(files).size).toBe(files.length);
-  expect(way.asked.filter((one) => one === "GET /about")).toHaveLength(1);
-  expect(way.asked.filter((one) => one === "GET /worker.js").length).toBeLessThanOrEqual(2);
-  const first = way.asked.indexOf("GET /worker.js");
-  const page1 = way.asked.findLastIndex((one) => one.includes("/assets/"));
-  expect(first).toBeGreaterThan(page1);
-});
-
-test("styles and drawings are kept anew after a day, without a request; beyond sixty those of the page in view stay", async ({
+test("keeping a page asks for nothing but the worker, and for no file twice; styles and drawings are kept anew after a day, without a request; beyond sixty those of the page in view stay", async ({
   page,
   way,
 }) => {
   await visit(page, "/about");
+  await test.step("what is asked for", () => {
+    const files = way.asked.filter((one) => /\/(assets|art)\//.test(one));
+    expect(new Set(files).size).toBe(files.length);
+    expect(way.asked.filter((one) => one === "GET /about")).toHaveLength(1);
+    expect(way.asked.filter((one) => one === "GET /worker.js").length).toBeLessThanOrEqual(2);
+    const first = way.asked.indexOf("GET /worker.js");
+    const page1 = way.asked.findLastIndex((one) => one.includes("/assets/"));
+    expect(first).toBeGreaterThan(page1);
+  });
+
   const files = (await keptIn(page))["kept1-open"]?.filter((one) => one.endsWith("?kept")) ?? [];
   expect(files.filter((one) => one.includes(".css"))).not.toEqual([]);
   await page.evaluate(async (files) => {
@@ -255,8 +268,13 @@ test("styles and drawings are kept anew after a day, without a request; beyond s
 
 test("nothing that was typed is kept, no toast, and no page of forms or secrets", async ({ page, newcomer }) => {
   await enter(page, newcomer);
-  await visit(page, "/portal");
   const id = await createShipment(page, "Maize");
+  await untilKept(page, `/portal/${id}`);
+  const allowed = /^\/(portal(\?q=maize|\/[0-9a-f-]{36})?|about|contact|worker\.js\?no-page|.*\?kept)?$/;
+  const expectNoSecret = async () => {
+    expect((await ofAccount(page)).filter((path) => !allowed.test(path))).toEqual([]);
+    expect(await allText(page)).not.toMatch(/a secret of mine|data-toast="|otpauth|<script|\/s\/[\w-]{20}/);
+  };
   await page.getByRole("link", { name: "Share" }).click();
   await page.getByRole("button", { name: "Make a link" }).click();
   await expect(page.getByLabel(/^Link until/)).toHaveValue(/\/s\//);
@@ -264,10 +282,16 @@ test("nothing that was typed is kept, no toast, and no page of forms or secrets"
     await page.goto(path);
     await muchLater(page);
   }
+  // Setting up a second factor ends what was kept until then.
+  expect(await ofAccount(page)).toContain(`/portal/${id}`);
+  await expectNoSecret();
   await page.getByRole("button", { name: "Set up 2FA" }).click();
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
+  await expect.poll(() => ofAccount(page), often).not.toContain(`/portal/${id}`);
   await muchLater(page);
-  await visit(page, "/contact");
+  // Only a page that knows whose it is begins anew to keep pages, public ones too.
+  await visit(page, "/portal");
+  await followAndKeep(page, "Contact", "/contact");
   await page.getByLabel("Message").fill("a secret of mine");
   await page.getByLabel("Subject").fill("a secret of mine");
   // As where the page comes back with what was typed before; it is kept again when its address changes.
@@ -279,35 +303,18 @@ test("nothing that was typed is kept, no toast, and no page of forms or secrets"
     document.querySelector("main input[type=email]")?.setAttribute("value", "a secret of mine");
   });
   await soon(page, async () => Object.values(await keptIn(page)).flat()).toContain("/contact");
-  await visit(page, "/about");
+  await followAndKeep(page, "About", "/about");
   await page.goto("/portal?q=maize");
   await scriptReady(page);
   await page.getByLabel("Find a shipment").fill("a secret of mine");
   await soon(page, () => ofAccount(page)).toContain("/portal?q=maize");
-  expect(
-    (await ofAccount(page)).filter(
-      (path) => !/^\/(portal(\?q=maize|\/[0-9a-f-]{36})?|about|contact|worker\.js\?no-page|.*\?kept)?$/.test(path),
-    ),
-  ).toEqual([]);
-  expect(await allText(page)).not.toMatch(/a secret of mine|data-toast="|otpauth|<script|\/s\/[\w-]{20}/);
+  await expectNoSecret();
 });
 
-test("a file is asked for as if there were no worker", async ({ page, baseURL, signedIn }) => {
-  expect(signedIn.email).toContain("@");
-  await visit(page, "/portal");
-  const answers: string[] = [];
-  page.on("response", (answer) => answers.push(`${new URL(answer.url()).pathname} ${answer.fromServiceWorker()}`));
-  const download = page.waitForEvent("download");
-  await page.evaluate((address) => location.assign(address), `${baseURL}/portal/shipments.csv`);
-  expect((await download).suggestedFilename()).toContain(".csv");
-  await page.goto("/about");
-  expect(answers).toContain("/about true");
-  expect(answers).not.toContain("/portal/shipments.csv true");
-});
-
-test("at most twenty pages of the portal are kept, the last ones, also of two tabs", async ({
+test("at most twenty pages of the portal are kept, the last ones, also of two tabs; a file is asked for as if there were no worker", async ({
   page,
   context,
+  baseURL,
   signedIn,
 }) => {
   expect(signedIn.email).toContain("@");
@@ -323,134 +330,179 @@ test("at most twenty pages of the portal are kept, the last ones, also of two ta
   });
   const other = await context.newPage();
   await Promise.all([visit(page, "/portal?q=tea"), visit(other, "/portal?q=coffee")]);
+  const answers: string[] = [];
+  page.on("response", (answer) => answers.push(`${new URL(answer.url()).pathname} ${answer.fromServiceWorker()}`));
   await visit(page, "/portal");
   const kept = (await ofAccount(page)).filter((path) => path.startsWith("/portal"));
   expect(kept).toHaveLength(20);
   expect(kept).toEqual(expect.arrayContaining(["/portal", "/portal?page=21", "/portal?q=tea", "/portal?q=coffee"]));
   expect(kept).not.toContain("/portal?page=4");
+
+  await test.step("a file", async () => {
+    const download = page.waitForEvent("download");
+    await page.evaluate((address) => location.assign(address), `${baseURL}/portal/shipments.csv`);
+    expect((await download).suggestedFilename()).toContain(".csv");
+    expect(answers).toContain("/portal true");
+    expect(answers).not.toContain("/portal/shipments.csv true");
+  });
 });
 
 test.describe("what was kept for an account goes", () => {
-  test.beforeEach(async ({ page, signedIn }) => {
-    expect(signedIn.email).toContain("@");
+  /** Signs a client in, who sees the portal and a public page: both are kept. */
+  async function enterAndKeep(page: Page, client: Client): Promise<void> {
+    await enter(page, client);
     await visit(page, "/portal");
-    await visit(page, "/about");
-  });
-
-  /** Nothing of the account is on the machine, and no page of it stands there without a connection. */
-  async function expectNothing(page: Page, context: BrowserContext): Promise<void> {
-    await soon(page, () => ofAccount(page)).toEqual([]);
-    await muchLater(page);
-    expect(await ofAccount(page)).toEqual([]);
-    await context.setOffline(true);
-    await page.goto("/portal").catch(() => {});
-    await expect(page.getByText("My Shipments", { exact: true }).and(page.locator("main *"))).toHaveCount(0);
-    await expect(page.getByText("This page is from")).toHaveCount(0);
-    await context.setOffline(false);
+    await followAndKeep(page, "About", "/about");
+    expect(await ofAccount(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
   }
 
-  test("with a sign-out", async ({ page, context }) => {
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await expect(page).toHaveURL(/\/login$/);
-    await expectNothing(page, context);
-  });
-
-  test("with a sign-out that gets no answer, though the page and the session stay", async ({ page, way }) => {
-    await page.goto("/portal");
-    await muchLater(page);
-    way.cut();
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await expect(toast(page, "No answer")).toBeVisible();
+  /** Nothing of the account is on the machine, and no page of it stands there without a connection. */
+  async function expectNothing(page: Page, way: BreakingLine): Promise<void> {
+    await soon(page, () => ofAccount(page)).toEqual([]);
+    await soon(page, async () => (await keptIn(page))["kept1-open"]).toContain("/worker.js?no-page");
     await muchLater(page);
     expect(await ofAccount(page)).toEqual([]);
+    way.cut();
+    await page.goto("/portal");
+    await expect(h1(page)).toHaveText("No connection");
+    await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
+    // This page would show itself as soon as the line is there.
+    await page.goto("about:blank");
     way.mend();
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await expect(page).toHaveURL(/\/login$/);
-  });
+  }
 
-  test("with a sign-out before script has come", async ({ page, context }) => {
-    await page.route("**/assets/*.js", (route) => route.abort());
-    await page.goto("/portal");
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await expect(page).toHaveURL(/\/login$/);
-    await page.unrouteAll();
-    await page.reload();
-    await expectNothing(page, context);
-  });
-
-  test("with a sign-out in another tab, also of what this one is about to keep", async ({ page, context }) => {
-    await page.goto("/portal");
-    await scriptReady(page);
-    const other = await context.newPage();
-    await other.goto("/portal");
-    await scriptReady(other);
-    await other.getByRole("button", { name: "Sign out" }).click();
-    await expect(page).toHaveURL(/\/login$/);
-    await expectNothing(page, context);
-  });
-
-  test("with a session that was ended elsewhere", async ({ page, context, browser, client }) => {
-    const elsewhere = await browser.newContext();
-    const there = await elsewhere.newPage();
-    await enter(there, client);
-    await there.goto("/portal/account");
-    await there.getByRole("button", { name: "Sign out everywhere else" }).click();
-    await expect(toast(there, "Every other device is signed out")).toBeVisible();
-    await elsewhere.close();
-    await page.goto("/portal");
-    await expect(page).toHaveURL(/\/login/);
-    await expectNothing(page, context);
-  });
-
-  test("with a session that the browser lost", async ({ page, context }) => {
-    await context.clearCookies();
-    await page.goto("/about");
-    await expectNothing(page, context);
-  });
-
-  test("with a form that changes how it opens, whatever is answered", async ({ page, context, newcomer }) => {
-    await context.clearCookies();
-    await enter(page, newcomer);
-    for (const [path, button] of [
-      ["/portal/2fa", "Set up 2FA"],
-      ["/portal/account", "Change password"],
-      ["/portal/account", "Sign out everywhere else"],
-    ] as const) {
-      await visit(page, "/portal");
-      await page.goto(path);
+  test("with a sign-out, here and in another tab, also of what this one is about to keep", async ({
+    page,
+    context,
+    way,
+    client,
+  }) => {
+    await test.step("here", async () => {
+      await enterAndKeep(page, client);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await expect(page).toHaveURL(/\/login$/);
+      await expectNothing(page, way);
+    });
+    await test.step("in another tab", async () => {
+      await enterAndKeep(page, client);
+      await page.goto("/portal");
       await scriptReady(page);
-      expect(await ofAccount(page)).toContain("/portal");
-      await page.getByRole("button", { name: button, exact: true }).click();
-      await expect.poll(() => ofAccount(page), { ...often, message: button }).not.toContain("/portal");
-    }
+      const other = await context.newPage();
+      await other.goto("/portal");
+      await scriptReady(other);
+      await other.getByRole("button", { name: "Sign out" }).click();
+      await expect(page).toHaveURL(/\/login$/);
+      await expectNothing(page, way);
+    });
   });
 
-  test("with a second factor that is removed", async ({ page, context, newcomer }) => {
-    await context.clearCookies();
+  test("with a sign-out that gets no answer, though the page and the session stay, and with one before script has come", async ({
+    page,
+    way,
+    client,
+  }) => {
+    await test.step("without an answer", async () => {
+      await enterAndKeep(page, client);
+      await follow(page, "My Shipments");
+      await expect(h1(page)).toHaveText("My Shipments");
+      await muchLater(page);
+      way.cut();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await expect(toast(page, "No answer")).toBeVisible();
+      await muchLater(page);
+      expect(await ofAccount(page)).toEqual([]);
+      way.mend();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await expect(page).toHaveURL(/\/login$/);
+    });
+    await test.step("before script has come", async () => {
+      await enterAndKeep(page, client);
+      await page.route("**/assets/*.js", (route) => route.abort());
+      await page.goto("/portal");
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await expect(page).toHaveURL(/\/login$/);
+      await page.unrouteAll();
+      await page.reload();
+      await expectNothing(page, way);
+    });
+  });
+
+  test("with a session that was ended elsewhere, and with one that the browser lost", async ({
+    page,
+    context,
+    way,
+    playwright,
+    baseURL,
+    client,
+  }) => {
+    await test.step("ended elsewhere", async () => {
+      await enterAndKeep(page, client);
+      const there = await playwright.request.newContext({ baseURL });
+      const { email, password } = client;
+      for (const [path, form] of [
+        ["/login", { email, password }],
+        ["/portal/account", { act: "elsewhere" }],
+      ] as const)
+        expect((await there.post(path, { form, maxRedirects: 0 })).status()).toBe(303);
+      await there.dispose();
+      await page.goto("/portal");
+      await expect(page).toHaveURL(/\/login/);
+      await expectNothing(page, way);
+    });
+    await test.step("lost", async () => {
+      await enterAndKeep(page, client);
+      await context.clearCookies();
+      await page.goto("/about");
+      await expectNothing(page, way);
+    });
+  });
+
+  test("with a form that changes how it opens, whatever is answered, and with a second factor that is removed", async ({
+    page,
+    newcomer,
+  }) => {
     await enter(page, newcomer);
-    await page.goto("/portal/2fa");
-    await page.getByRole("button", { name: "Set up 2FA" }).click();
-    const link = page.getByRole("link", { name: "open it from here" });
-    const authenticator = Authenticator.fromUri(await link.getAttribute("href"));
-    await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
-    await page.getByRole("button", { name: "Enable 2FA" }).click();
-    await expect(toast(page, "2FA Enabled!")).toBeVisible();
-    await visit(page, "/portal");
-    await page.goto("/portal/2fa");
-    await scriptReady(page);
-    await page.getByRole("link", { name: /^Remove/ }).click();
-    await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
-    expect(await ofAccount(page)).toContain("/portal");
-    await page.getByRole("button", { name: "Remove" }).click();
-    await expect(toast(page, "Authenticator removed")).toBeVisible();
-    await expect.poll(() => ofAccount(page), often).not.toContain("/portal");
+    const press = async (name: string) => {
+      expect(await ofAccount(page)).toContain("/portal");
+      await page.getByRole("button", { name, exact: true }).click();
+      await expect.poll(() => ofAccount(page), { ...often, message: name }).not.toContain("/portal");
+    };
+    await test.step("forms", async () => {
+      for (const name of ["Change password", "Sign out everywhere else"]) {
+        await visit(page, "/portal");
+        await page.goto("/portal/account");
+        await scriptReady(page);
+        await press(name);
+      }
+    });
+    await test.step("a second factor", async () => {
+      await visit(page, "/portal");
+      await page.goto("/portal/2fa");
+      await scriptReady(page);
+      await press("Set up 2FA");
+      const link = page.getByRole("link", { name: "open it from here" });
+      const authenticator = Authenticator.fromUri(await link.getAttribute("href"));
+      await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
+      await page.getByRole("button", { name: "Enable 2FA" }).click();
+      await expect(toast(page, "2FA Enabled!")).toBeVisible();
+      await visit(page, "/portal");
+      await page.goto("/portal/2fa");
+      await scriptReady(page);
+      await page.getByRole("link", { name: /^Remove/ }).click();
+      await page.getByLabel("6-digit code").fill(await authenticator.freshCode());
+      await press("Remove");
+      await expect(toast(page, "Authenticator removed")).toBeVisible();
+      expect(await ofAccount(page)).not.toContain("/portal");
+    });
   });
 
-  test("when another account is signed in", async ({ page, newcomer, context }) => {
+  test("when another account is signed in", async ({ page, signedIn, newcomer, context }) => {
+    expect(signedIn.email).not.toBe(newcomer.email);
     const marks = () => page.evaluate(async () => (await caches.keys()).filter((name) => name.includes("account")));
-    const [first] = await marks();
     const id = await createShipment(page, "Only hers");
     await soon(page, () => ofAccount(page)).toContain(`/portal/${id}`);
+    const [first] = await marks();
+    expect(first).toBeDefined();
     await context.clearCookies();
     await enter(page, newcomer);
     await page.goto("/portal");
@@ -486,12 +538,21 @@ test.describe("nothing is kept and no worker is registered", () => {
     expect(await workers(page)).toBe(0);
   }
 
-  test("on a shared computer, also where a worker was before", async ({ page, client }) => {
+  test("on a shared computer, also where a worker was before; a login without an answer stays as it was typed", async ({
+    page,
+    way,
+    client,
+  }) => {
     await visit(page, "/about");
     await page.goto("/login");
+    await scriptReady(page);
     await page.getByLabel("Email").fill(client.email);
     await page.getByLabel("Password", { exact: true }).fill(client.password);
     await page.getByLabel("This is a shared computer").check();
+    way.cut();
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(toast(page, "What you typed is still here: send it again")).toBeVisible();
+    way.mend();
     await page.getByRole("button", { name: "Log in", exact: true }).click();
     await expect(page).toHaveURL(/\/portal$/);
     await expectNone(page);
@@ -522,8 +583,7 @@ test.describe("nothing is kept and no worker is registered", () => {
   test("where it is switched off in the account, until it is switched on again", async ({ page, signedIn }) => {
     expect(signedIn.email).toContain("@");
     await visit(page, "/portal");
-    await page.goto("/portal/account");
-    await scriptReady(page);
+    await main(page).getByRole("link", { name: "Account", exact: true }).click();
     const choice = page.getByRole("checkbox", { name: "Keep pages on this device" });
     await choice.uncheck();
     await page.getByRole("button", { name: "Save for this device" }).click();
@@ -557,18 +617,30 @@ test.describe("a browser without storage works as ever", () => {
     },
     "without workers": () => Reflect.deleteProperty(Navigator.prototype, "serviceWorker"),
   };
-  for (const [what, lack] of Object.entries(lacks)) {
-    test(`${what}: no worker is registered, and links and forms go their way`, async ({ page, way, signedIn }) => {
+  for (const [first, second] of [
+    ["that has none", "that throws when it is named"],
+    ["that refuses it, as in a private window", "without workers"],
+  ] as const) {
+    test(`${first}, or ${second}: no worker is registered, and links and forms go their way`, async ({
+      page,
+      way,
+      signedIn,
+    }) => {
       expect(signedIn.email).toContain("@");
-      await page.addInitScript(lack);
-      await page.goto("/portal");
-      await muchLater(page);
-      expect(way.asked.filter((one) => one.includes("/worker.js"))).toEqual([]);
-      way.cut();
-      await follow(page, "Services");
-      await expect(toast(page, "goes on by itself")).toBeVisible();
-      way.mend();
-      await soon(page, () => h1(page).textContent()).toBe("Our Logistics Expertise");
+      for (const what of [first, second]) {
+        await test.step(what, async () => {
+          const lack = await page.addInitScript(lacks[what]);
+          await page.goto("/portal");
+          await muchLater(page);
+          expect(way.asked.filter((one) => one.includes("/worker.js"))).toEqual([]);
+          way.cut();
+          await follow(page, "Services");
+          await expect(toast(page, "goes on by itself")).toBeVisible();
+          way.mend();
+          await soon(page, () => h1(page).textContent()).toBe("Our Logistics Expertise");
+          await lack.dispose();
+        });
+      }
     });
   }
 
@@ -598,25 +670,27 @@ test("with a deployment a new worker takes over at once, and leaves nothing of a
   expect(await workers(page)).toBe(1);
 });
 
-for (const status of [404, 410]) {
-  test(`where the site has no worker any more (${status}), the one that was there ends, with what was kept`, async ({
-    page,
-    way,
-  }) => {
-    await visit(page, "/about");
-    way.instead("/worker.js", () => ({ status, body: "" }));
-    await page.evaluate(aDayLater);
-    await page.goto("/careers");
-    await expect.poll(() => workers(page), often).toBe(0);
-    expect(await keptIn(page)).toEqual({});
-  });
-}
+test("where the site has no worker any more, the one that was there ends, with what was kept", async ({
+  page,
+  way,
+}) => {
+  for (const status of [404, 410]) {
+    await test.step(`${status}`, async () => {
+      way.instead("/worker.js", (body) => ({ status: 200, body }));
+      await visit(page, "/about");
+      way.instead("/worker.js", () => ({ status, body: "" }));
+      await page.evaluate(aDayLater);
+      await page.goto("/careers");
+      await expect.poll(() => workers(page), often).toBe(0);
+      expect(await keptIn(page)).toEqual({});
+    });
+  }
+});
 
 test.describe("a link without an answer", () => {
   test("leads to the kept page, which becomes the page itself", async ({ page, way }) => {
     await visit(page, "/services");
-    await visit(page, "/about");
-    await scriptReady(page);
+    await followAndKeep(page, "About", "/about");
     await test.step("when the line is cut", async () => {
       way.cut();
       await follow(page, "Services");
@@ -640,8 +714,7 @@ test.describe("a link without an answer", () => {
 
   test("whose page comes while its copy is looked for is that page", async ({ page, way }) => {
     await visit(page, "/services");
-    await visit(page, "/about");
-    await muchLater(page);
+    await followAndKeep(page, "About", "/about");
     await page.evaluate(() => {
       const { match } = CacheStorage.prototype;
       CacheStorage.prototype.match = async function (...asked) {
@@ -662,21 +735,7 @@ test.describe("a link without an answer", () => {
     await expect(main(page).getByText("No connection")).toHaveCount(0);
   });
 
-  test("leaves the page, says so, and goes on by itself once there is a connection", async ({ page, way }) => {
-    await visit(page, "/about");
-    way.cut();
-    await follow(page, "Services");
-    await expect(toast(page, "goes on by itself")).toBeVisible();
-    await expect(page).toHaveURL(/\/about$/);
-    way.asked.length = 0;
-    // In vain at first.
-    await soon(page, async () => way.asked.filter((one) => one === "GET /healthz").length).toBeGreaterThan(1);
-    await expect(page).toHaveURL(/\/about$/);
-    way.mend();
-    await soon(page, () => h1(page).textContent()).toBe("Our Logistics Expertise");
-  });
-
-  test("that is only silent, of a page that was not kept, is said after 5 s; the page comes after all, or who waits stays", async ({
+  test("of a page that was not kept is said, after 5 s when it is only silent, and goes on once there is a connection, or who waits stays", async ({
     page,
     way,
   }) => {
@@ -694,23 +753,38 @@ test.describe("a link without an answer", () => {
       await expect(notYet).toBeVisible();
       await expect(page).toHaveURL(/\/about$/);
     };
-    await waitInVain();
-    await notYet.getByRole("link", { name: "Stay on this page" }).click();
-    await expect(notYet).toHaveCount(0);
-    way.mend();
-    await muchLater(page);
-    await expect(page).toHaveURL(/\/about$/);
-    await waitInVain();
-    way.mend();
-    await expect(h1(page)).toHaveText("Our Logistics Expertise");
-    await expect(notYet).toHaveCount(0);
+    await test.step("silent: who waits stays", async () => {
+      await waitInVain();
+      await notYet.getByRole("link", { name: "Stay on this page" }).click();
+      await expect(notYet).toHaveCount(0);
+      way.mend();
+      await muchLater(page);
+      await expect(page).toHaveURL(/\/about$/);
+    });
+    await test.step("silent: the page comes after all", async () => {
+      await waitInVain();
+      way.mend();
+      await expect(h1(page)).toHaveText("Our Logistics Expertise");
+      await expect(notYet).toHaveCount(0);
+    });
+    await test.step("lost: the page that was left is not, and goes on by itself", async () => {
+      way.cut();
+      await follow(page, "Contact");
+      await expect(toast(page, "goes on by itself")).toBeVisible();
+      await expect(page).toHaveURL(/\/services$/);
+      way.asked.length = 0;
+      // In vain at first.
+      await soon(page, async () => way.asked.filter((one) => one === "GET /healthz").length).toBeGreaterThan(1);
+      await expect(page).toHaveURL(/\/services$/);
+      way.mend();
+      await soon(page, async () => new URL(page.url()).pathname).toBe("/contact");
+    });
   });
 
   test("is forgotten by who writes meanwhile; a form is not sent again by itself", async ({ page, way }) => {
     const subject = page.getByLabel("Subject");
     await visit(page, "/about");
-    await visit(page, "/contact");
-    await muchLater(page);
+    await followAndKeep(page, "Contact", "/contact");
     await test.step("a lost one", async () => {
       way.cut();
       await follow(page, "Services");
@@ -762,18 +836,5 @@ test.describe("a link without an answer", () => {
       await expect(subject).toHaveValue("Coffee");
       expect(way.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
     });
-  });
-
-  test("leaves a login as it was typed, the password too", async ({ page, way, client }) => {
-    await page.goto("/login");
-    await scriptReady(page);
-    await page.getByLabel("Email").fill(client.email);
-    await page.getByLabel("Password", { exact: true }).fill(client.password);
-    way.cut();
-    await page.getByRole("button", { name: "Log in", exact: true }).click();
-    await expect(toast(page, "What you typed is still here: send it again")).toBeVisible();
-    way.mend();
-    await page.getByRole("button", { name: "Log in", exact: true }).click();
-    await expect(page).toHaveURL(/\/portal$/);
   });
 });

@@ -106,7 +106,7 @@ test("a file of 9 MB arrives over a line that breaks ten times, with hardly more
   // Not at the ends of parts, and once in the first one.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
-  const account: string = owner.data?.user_id;
+  const account = owner.data?.user_id ?? "";
   const kept = await keptBytes(company, account);
   // However busy the site is, it has what came when it is asked again; less than 16 KB and heads of requests are no part.
   way.breakAfter(lengths, async () => {
@@ -189,7 +189,7 @@ async function holdParts(page: Page) {
   await page.route("**/assets/parts-*.js", async (route) => ((await held) ? route.continue() : route.abort()));
   const isIt = (request: Request) => request.url().includes("/assets/parts-");
   return async (comes: boolean) => {
-    const over = page.waitForEvent(comes ? "requestfinished" : "requestfailed", isIt);
+    const over = comes ? page.waitForEvent("requestfinished", isIt) : page.waitForEvent("requestfailed", isIt);
     release(comes);
     await over;
   };
