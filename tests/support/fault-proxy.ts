@@ -16,7 +16,10 @@ export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504]
 /** An answer to the calls that `of` fits. */
 type Answer = { of: RegExp; status: number; body: object };
 
-/** A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. */
+/**
+ * A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. What this process
+ * fetches and is not to fail goes to the backend at once, which spares half of the way.
+ */
 export async function faultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
@@ -26,6 +29,9 @@ export async function faultProxy(target: string) {
   const bodies: string[] = [];
   const answered: string[] = [];
 
+  const fails = (call: string) => fault !== "none" && pattern.test(call);
+  const answerTo = (call: string) => instead.find(({ of }) => of.test(call));
+
   const server = createServer(async (incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
     calls.push(call);
@@ -33,13 +39,13 @@ export async function faultProxy(target: string) {
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
     outgoing.once("finish", () => answered.push(call));
-    const answer = instead.find(({ of }) => of.test(call));
+    const answer = answerTo(call);
     if (answer) {
       incoming.resume();
       outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
       return;
     }
-    if (fault === "none" || !pattern.test(call)) return pass(target, incoming, outgoing);
+    if (fault === "none" || !fails(call)) return pass(target, incoming, outgoing);
     const act = first;
     first = null;
     // Without a wait where there is none: a body that is not read on at once would be lost.
@@ -61,13 +67,27 @@ export async function faultProxy(target: string) {
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const throughProxy = globalThis.fetch;
+  globalThis.fetch = async (input, init) => {
+    const address = String(input);
+    const call = `${init?.method ?? "GET"} ${address.slice(url.length)}`;
+    if (!address.startsWith(`${url}/`) || fails(call) || answerTo(call)) return throughProxy(input, init);
+    calls.push(call);
+    bodies.push(`${call}\n${typeof init?.body === "string" ? init.body.slice(0, 10_000) : ""}`);
+    const answer = await throughProxy(target + address.slice(url.length), init);
+    answered.push(call);
+    return answer;
+  };
+
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     /** The backend itself. */
     target,
     /** The calls that arrived, as "METHOD /path?query", oldest first. */
     calls,
-    /** The same with the first 10,000 bytes of what was sent. */
+    /** The same with the first 10,000 bytes of what was sent; of what went to the backend at once, only text. */
     bodies,
     /**
      * How many attempts have been given back to their limit. The site does not wait for that before it answers; a test

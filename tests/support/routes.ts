@@ -177,44 +177,73 @@ export class Browser {
 
 export type Page = Awaited<ReturnType<typeof read>>;
 
+/** A value that is made when it is first asked for, and kept. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 /** An answer as a person without script sees it. */
 export async function read(response: Response) {
   const html = await response.text();
-  const root = parse(html, { comment: false });
-  const all = (selector: string) => root.querySelectorAll(selector);
-  const one = (selector: string) => words(root.querySelector(selector));
+  // Most answers are looked at in one or two places, many in none: each is found when it is asked for.
+  const root = once(() => parse(html, { comment: false }));
+  const all = (selector: string) => root().querySelectorAll(selector);
+  const one = (selector: string) => once(() => words(root().querySelector(selector)));
+  const title = one("head title");
+  const h1 = one("h1");
+  const text = one("main");
+  const toasts = once(() =>
+    all("[role=alert], [role=status]").map((toast) => ({
+      title: words(toast.querySelector("p")),
+      description: words(toast.querySelectorAll("p")[1]),
+      variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
+    })),
+  );
+  const problems = once(() =>
+    all("[aria-labelledby=problems] a").map((link) => ({
+      text: words(link),
+      id: link.getAttribute("href")?.replace("#", "") ?? "",
+    })),
+  );
 
   return {
     status: response.status,
     headers: response.headers,
     html,
     all,
-    title: one("head title"),
-    h1: one("h1"),
+    get title() {
+      return title();
+    },
+    get h1() {
+      return h1();
+    },
     /** Everything between navigation and footer. */
-    text: one("main"),
-    toasts: all("[role=alert], [role=status]").map((toast) => ({
-      title: words(toast.querySelector("p")),
-      description: words(toast.querySelectorAll("p")[1]),
-      variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
-    })),
+    get text() {
+      return text();
+    },
+    get toasts() {
+      return toasts();
+    },
     /** The error summary: what is wrong, and the ids its links lead to. */
-    problems: all("[aria-labelledby=problems] a").map((link) => ({
-      text: words(link),
-      id: link.getAttribute("href")?.replace("#", "") ?? "",
-    })),
-    has: (id: string) => root.getElementById(id) !== null,
+    get problems() {
+      return problems();
+    },
+    has: (id: string) => root().getElementById(id) !== null,
     /** What is printed in a field. */
-    value: (name: string) => root.querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
+    value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
     /** What is read aloud with a field besides its label: hint and error. */
     saidOf: (name: string) => {
-      const ids = root.querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
-      return ids.split(" ").flatMap((id) => (id ? [words(root.getElementById(id))] : []));
+      const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
+      return ids.split(" ").flatMap((id) => (id ? [words(root().getElementById(id))] : []));
     },
     /** The form a button belongs to, with everything a browser would send of it. */
     form: (button: string) => {
       const form = all("form").find((one) => one.querySelectorAll("button").some((each) => words(each) === button));
-      if (!form) throw new Error(`No button "${button}" on the page "${one("h1")}" (${response.status})`);
+      if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
       const fields: Form = {};
       for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
         const isBox = field.getAttribute("type") === "checkbox";
