@@ -10,6 +10,9 @@ const startsBackends = ["supabase/local/{backend,lock}.test.ts"];
 /** Route tests that give the site settings of their own, which it reads once. */
 const ownSettings = ["tests/routes/{hanging,https,limits}.test.ts"];
 
+/** With which a worker optimizes only what runs very often: the rest of these tests ends before that is repaid. */
+const seldomOptimized = ["--interrupt-budget=1000000"];
+
 export default defineConfig({
   root,
   resolve: { alias: { "~": path.join(root, "app") } },
@@ -59,6 +62,7 @@ export default defineConfig({
           include: ["tests/routes/*.test.ts"],
           exclude: ownSettings,
           globalSetup: "tests/support/backend-for-routes.ts",
+          execArgv: seldomOptimized,
           // Uses React's production build, as visitors do.
           env: { NODE_ENV: "production" },
         },
@@ -69,6 +73,7 @@ export default defineConfig({
           name: "settings",
           include: ownSettings,
           globalSetup: "tests/support/backend-for-routes.ts",
+          execArgv: seldomOptimized,
           env: { NODE_ENV: "production" },
           isolate: true,
         },
