@@ -58,7 +58,9 @@ export function openingAt(hours: WorkingHours, now: Date): Opening {
         until: at(start + minutesOf(closes) * minute),
       };
     const next = day === 0 ? "today" : dayNames[weekday];
-    return { isOpen: false, words: `Closed now, opens ${next} ${inWords(opens)} EAT`, until: at(opening) };
+    // At midnight the day of the opening has another name.
+    const until = at(day === 0 ? opening : midnight + dayLength);
+    return { isOpen: false, words: `Closed now, opens ${next} ${inWords(opens)} EAT`, until };
   }
   return { isOpen: false, words: "Closed now", until: null };
 }

@@ -182,12 +182,14 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
       if (key !== options.publishableKey && key !== options.secretKey) {
         return Response.json({ message: "Invalid API key" }, { status: 401 });
       }
-      const inward = asText(await tokens.inward(await withLength(request)));
+      // Begun before its turn, so that the database does not wait for signatures.
+      const inward = withLength(request).then(tokens.inward).then(asText);
+      inward.catch(() => undefined);
       return inTurn(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         database.tokensAlone = !pathname.startsWith("/auth/");
         return whileThere(database, async () => {
-          const response = await answer(inward);
+          const response = await answer(await inward);
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);

@@ -190,6 +190,16 @@ test("a line that breaks, or a proxy that answers for a site that is away, leave
     await expect(page.getByRole("region", { name: "Your mail is ready to send" })).toBeVisible();
   });
 
+  await test.step("a broken line under another message after one that is ready", async () => {
+    await expectTyped(page, { Message: "" });
+    await fill(page, contact);
+    await context.setOffline(true);
+    await prepare(page).click();
+    await hearOfIt();
+    await expectTyped(page, contact);
+    await context.setOffline(false);
+  });
+
   await test.step("and under the quote over a page", async () => {
     await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
     const dialog = page.getByRole("dialog", { name: "Get a Quote" });

@@ -181,11 +181,13 @@ describe("the contact form", () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       const open = ["Open now, until 5:00 PM EAT", "Fri, 06 Nov 2026 14:00:00 GMT"];
-      const closed = ["Closed now, opens Saturday 9:00 AM EAT", "Sat, 07 Nov 2026 06:00:00 GMT"];
+      const closed = ["Closed now, opens Saturday 9:00 AM EAT", "Fri, 06 Nov 2026 21:00:00 GMT"];
+      const today = ["Closed now, opens today 9:00 AM EAT", "Sat, 07 Nov 2026 06:00:00 GMT"];
       expect(await told("06T16:30:00")).toEqual(open);
       expect(await told("06T16:59:59")).toEqual(open);
       expect(await told("06T17:00:00")).toEqual(closed);
-      expect(await told("07T08:59:59")).toEqual(closed);
+      expect(await told("07T00:00:00")).toEqual(today);
+      expect(await told("07T08:59:59")).toEqual(today);
       expect((await told("07T09:00:00"))[0]).toBe("Open now, until 1:00 PM EAT");
       expect((await told("07T13:00:00"))[0]).toBe("Closed now, opens Monday 8:00 AM EAT");
     } finally {

@@ -1,4 +1,5 @@
 import { parseWithZod } from "@conform-to/zod/v4";
+import { useState } from "react";
 import { data, Form } from "react-router";
 import { z } from "zod";
 import { Field, TextField } from "~/components/field";
@@ -83,9 +84,11 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   });
 
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
-  const isReady = actionData !== undefined && "draft" in actionData;
-  // The key changes after a success, emptying the form; a refusal keeps what was typed.
-  return <Content key={isReady ? "anew" : "first"} answer={actionData} {...loaderData} />;
+  const draft = actionData && "draft" in actionData ? actionData.draft : null;
+  // The key changes after each success, emptying the form; a refusal and a lost line keep what was typed.
+  const [last, setLast] = useState({ draft, successes: 0 });
+  if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
+  return <Content key={last.successes} answer={actionData} {...loaderData} />;
 }
 
 type ContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "begun"> & {
