@@ -153,6 +153,15 @@ test("a line that breaks, or a proxy that answers for a site that is away, leave
     await expect(page).toHaveURL(/\/contact$/);
   };
 
+  const writeWithoutLine = async () => {
+    await fill(page, contact);
+    await context.setOffline(true);
+    await prepare(page).click();
+    await hearOfIt();
+    await expectTyped(page, contact);
+    await context.setOffline(false);
+  };
+
   await test.step("a broken line under a link", async () => {
     const before = await heading.textContent();
     await page.route("**/*.data*", (route) => route.abort());
@@ -167,14 +176,7 @@ test("a line that breaks, or a proxy that answers for a site that is away, leave
     await expect(heading).toHaveText(before ?? "");
   });
 
-  await test.step("a broken line under a form of a page", async () => {
-    await fill(page, contact);
-    await context.setOffline(true);
-    await prepare(page).click();
-    await hearOfIt();
-    await expectTyped(page, contact);
-    await context.setOffline(false);
-  });
+  await test.step("a broken line under a form of a page", writeWithoutLine);
 
   await test.step("a proxy, under a form and a link", async () => {
     await page.route("**/*.data*", (route) =>
@@ -192,12 +194,7 @@ test("a line that breaks, or a proxy that answers for a site that is away, leave
 
   await test.step("a broken line under another message after one that is ready", async () => {
     await expectTyped(page, { Message: "" });
-    await fill(page, contact);
-    await context.setOffline(true);
-    await prepare(page).click();
-    await hearOfIt();
-    await expectTyped(page, contact);
-    await context.setOffline(false);
+    await writeWithoutLine();
   });
 
   await test.step("and under the quote over a page", async () => {
