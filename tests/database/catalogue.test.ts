@@ -130,6 +130,7 @@ const ofTheCaller = [
   "private.caller()",
   "private.is_client()",
   "private.is_colleague()",
+  "private.own_work()",
 ];
 
 test("who is signed in may execute the pages, the acts of the desk, and what these and the policies call", async () => {
@@ -142,7 +143,6 @@ test("who is signed in may execute the pages, the acts of the desk, and what the
       "private.anywhere(text)",
       "private.ids_beginning(text)",
       "private.own_shipments(text,integer,text,integer,integer,timestamp with time zone,uuid)",
-      "private.own_work()",
       "private.refuse_file(boolean,smallint)",
       "private.stage_name(smallint)",
       "require_awaited_file(uuid)",
