@@ -38,3 +38,12 @@ test("on paper every answer and every service is open", async ({ page }) => {
     for (const parts of heights) expect(parts, path).toBeGreaterThan(1);
   }
 });
+
+test("what somebody takes away on paper ends with whom to call, once", async ({ page }) => {
+  await page.emulateMedia({ media: "print" });
+  for (const path of ["/resources/cost", "/contact"]) {
+    await page.goto(path);
+    const phones = page.getByRole("link", { name: "+254 700 000 001", exact: true }).filter({ visible: true });
+    await expect(phones, path).toHaveCount(1);
+  }
+});

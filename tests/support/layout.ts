@@ -42,7 +42,7 @@ export const needless = (page: Page) =>
   page.evaluate(() =>
     [
       ...document.querySelectorAll(
-        "header nav, header details, header.\\@container a:not([href='/']), button, summary .sr-only, footer, input[type=file], .fixed",
+        "header nav, header details, header.\\@container a:not([href='/']), button, summary .sr-only, footer :is(nav, form, [target], [data-weight]), input[type=file], .fixed",
       ),
     ]
       .filter((each) => each.checkVisibility() && !each.closest("li button"))
