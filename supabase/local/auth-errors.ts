@@ -1,6 +1,52 @@
-/** Errors of auth in the format that a client asks for by the version it sends, as GoTrue answers them. */
+/** What GoTrue says of a body that it cannot read, and errors of auth in the format of the version that a client sends. */
+import { failure } from "./failure.ts";
 
 type Handler = (request: Request) => Promise<Response>;
+
+/** The calls whose bodies GoTrue reads into one of its structures, where a value of another type is an error. */
+const reads = /^(POST \/auth\/v1\/(signup|token|verify|resend)|PUT \/auth\/v1\/user)$/;
+const texts = [
+  "email",
+  "phone",
+  "password",
+  "current_password",
+  "nonce",
+  "refresh_token",
+  "type",
+  "token",
+  "token_hash",
+];
+const objects = ["data"];
+
+/** Wraps the handler: it meets only bodies that are objects with values of the right types, or none; null counts as empty. */
+export function withReadBody(next: Handler): Handler {
+  return async (request) => {
+    if (!reads.test(`${request.method} ${new URL(request.url).pathname}`)) return next(request);
+    const text = await request.clone().text();
+    const wrong = wrongIn(text);
+    if (wrong) return failure(400, "bad_json", `Could not parse request body as JSON: ${wrong}`);
+    return next(text.trim() === "null" ? new Request(request, { body: "{}" }) : request);
+  };
+}
+
+/** What is wrong in the JSON of a body, or null. */
+function wrongIn(text: string): string | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return "invalid syntax";
+  }
+  if (body === null) return null;
+  if (typeof body !== "object" || Array.isArray(body)) return "not an object";
+  const values = Object.entries(body).filter(([, value]) => value !== null);
+  const wrong = values.find(
+    ([name, value]) =>
+      (texts.includes(name) && typeof value !== "string") ||
+      (objects.includes(name) && (typeof value !== "object" || Array.isArray(value))),
+  );
+  return wrong ? `${wrong[0]} has a value of another type` : null;
+}
 
 const versionHeader = "X-Supabase-Api-Version";
 /** From this version on an error is {code, message}; before, {code: status, error_code, msg}. */

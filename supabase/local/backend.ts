@@ -8,7 +8,7 @@ import type { Deliver } from "../../app/lib/mail.server.ts";
 import { withAdmin } from "./admin.ts";
 import { textArguments } from "./arguments.ts";
 import { withGoTrueRules } from "./auth.ts";
-import { withApiVersion } from "./auth-errors.ts";
+import { withApiVersion, withReadBody } from "./auth-errors.ts";
 import { projectRoot } from "./data-dir.ts";
 import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
@@ -170,7 +170,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
 
-  const answer = withApiVersion(withAdmin({ next: factors, db, secretKey: options.secretKey }));
+  const answer = withApiVersion(withAdmin({ next: withReadBody(factors), db, secretKey: options.secretKey }));
 
   return {
     db,

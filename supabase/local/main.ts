@@ -107,7 +107,8 @@ function quietConsole(): void {
     (...parts: unknown[]) => {
       const text = parts.map((part) => (part instanceof Error ? `${part.name}: ${part.message.split("\n")[0]}` : ""));
       const first = typeof parts[0] === "string" ? parts[0].split("\n")[0] : "";
-      const entry = { level, from: "backend", message: [first, ...text].filter(Boolean).join(" ").slice(0, 300) };
+      const message = [first, ...text].filter(Boolean).join(" ").slice(0, 300);
+      const entry = { time: new Date().toISOString(), level, from: "backend", message };
       process.stderr.write(`${visible(JSON.stringify(entry))}\n`);
     };
   console.error = print("error");

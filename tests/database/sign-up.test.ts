@@ -365,6 +365,27 @@ test("a link in a newer mail works and the one in the older does not any more", 
   expect(await userOf(email)).toMatchObject({ confirmed: true });
 });
 
+// Each as GoTrue 2.196.0 answers it.
+test.each([
+  ["/auth/v1/token?grant_type=password", '{"email":5,"password":"x"}', "bad_json"],
+  ["/auth/v1/token?grant_type=password", '{"email":"a@client.example","password":["x"]}', "bad_json"],
+  ["/auth/v1/token?grant_type=password", "[]", "bad_json"],
+  ["/auth/v1/token?grant_type=password", "", "bad_json"],
+  ["/auth/v1/token?grant_type=password", "null", "validation_failed"],
+  ["/auth/v1/token?grant_type=password", '{"email":null,"password":"x"}', "validation_failed"],
+  ["/auth/v1/token?grant_type=refresh_token", '{"refresh_token":{}}', "bad_json"],
+  ["/auth/v1/token?grant_type=refresh_token", "null", "validation_failed"],
+  ["/auth/v1/signup", '{"email":"a@client.example","password":"long enough","data":[1]}', "bad_json"],
+  ["/auth/v1/signup", "{", "bad_json"],
+  ["/auth/v1/resend", '{"type":"signup","email":5}', "bad_json"],
+  ["/auth/v1/resend", "null", "validation_failed"],
+  ["/auth/v1/verify", '{"type":"signup","token_hash":5}', "bad_json"],
+  ["/auth/v1/verify", "null", "validation_failed"],
+])("%s says of the body %s that it is %s, with 400", async (at, body, code) => {
+  const answer = await postText(at, body);
+  expect({ status: answer.status, code: (await answer.json()).error_code }).toEqual({ status: 400, code });
+});
+
 test("before the confirmation only the right password says what is missing, a wrong one says what it says to anybody", async () => {
   const unconfirmed = newAddress();
   await signUp(unconfirmed, await newClientId());
@@ -743,11 +764,15 @@ async function confirmedAddress(): Promise<string> {
 }
 
 function post(at: string, body: object): Promise<Response> {
+  return postText(at, JSON.stringify(body));
+}
+
+function postText(at: string, body: string): Promise<Response> {
   return world.backend.fetch(
     new Request(`http://backend.local${at}`, {
       method: "POST",
       headers: { apikey: world.publishableKey, "content-type": "application/json" },
-      body: JSON.stringify(body),
+      body,
     }),
   );
 }
