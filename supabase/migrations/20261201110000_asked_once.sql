@@ -1,5 +1,6 @@
 -- What a portal page costs the database is mostly who asks, asked again by the policies of each table that a statement reads.
--- Both questions as before, planned once in a session and cheapest where they are asked most: of a client without a code.
+-- Whether the session is good for the account, and whether the caller is a colleague, as before: planned once in a session of
+-- the database, and cheapest for clients.
 
 create or replace function private.assurance_suffices() returns boolean
 language plpgsql stable security definer
@@ -36,13 +37,14 @@ begin
 end
 $$;
 
--- As before, but it asks once whether the session lives and has its code, and names the caller's rows itself instead of
--- leaving that to the policies of nine mentions of tables. Who may not read has nothing waiting.
+-- As before, but it asks once whether the session is good for the account, and names the caller's rows itself instead of
+-- leaving that to the policies of nine mentions of tables. Who may not read has nothing waiting. What is sent back or due is
+-- looked for among shipments that wait alone, so that nothing of closed ones stands before it; due days, which stand beside
+-- no account, among the thousand that have waited longest.
 create or replace function private.own_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
-#variable_conflict use_column
 declare
   client constant uuid := case when private.assurance_suffices() then auth.uid() end;
 begin
@@ -52,14 +54,23 @@ begin
       select document.shipment_id, document.sent_back_at
       from public.documents as document
       where document.user_id = client and document.sent_back_at is not null and not document.uploaded
+        and (select shipment.turn from public.shipments as shipment where shipment.id = document.shipment_id) = 'client'
       order by document.sent_back_at
       limit 100
     ),
     due as materialized (
       select charge.shipment_id, charge.due_on
-      from public.charges as charge
-      where charge.paid_at is null and charge.due_on is not null
-        and (select user_id from public.shipments where id = charge.shipment_id) = client
+      from (
+        select shipment.id from public.shipments as shipment
+        where shipment.user_id = client and shipment.turn = 'client'
+        order by shipment.turn_since, shipment.id
+        limit 1000
+      ) as waiting
+      cross join lateral (
+        select * from public.charges
+        where charges.shipment_id = waiting.id and charges.paid_at is null and charges.due_on is not null
+        offset 0
+      ) as charge
       order by charge.due_on
       limit 100
     ),
@@ -127,3 +138,6 @@ begin
   );
 end
 $$;
+
+-- What it was for is looked for by shipment now.
+drop index public.charges_due;

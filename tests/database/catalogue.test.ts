@@ -123,14 +123,18 @@ const clientActs = [
   "take_back_file(uuid,integer)",
 ];
 /** What shows clients what is theirs beyond the reach of their own rights. */
-const clientPages = ["own_data(timestamp with time zone,uuid)", "portal_account()", "private.shares_of(uuid)"];
+const clientPages = [
+  "own_data(timestamp with time zone,uuid)",
+  "portal_account()",
+  "private.own_work()",
+  "private.shares_of(uuid)",
+];
 /** What the policies and the pages ask about the caller, and tell nobody else. */
 const ofTheCaller = [
   "private.assurance_suffices()",
   "private.caller()",
   "private.is_client()",
   "private.is_colleague()",
-  "private.own_work()",
 ];
 
 test("who is signed in may execute the pages, the acts of the desk, and what these and the policies call", async () => {
@@ -179,6 +183,15 @@ test("every act of clients asks first whether the session is good for the accoun
   const first =
     /^(\s*declare[^$]*?)?\s*begin\s+if not private\.assurance_suffices\(\)[^;]*? then\s+raise sqlstate 'PT403'/;
   for (const { name, body } of bodies) expect(body, name).toMatch(first);
+});
+
+test("every page of clients beyond their own rights asks whether the session is good for the account", async () => {
+  const bodies = await query<{ name: string; body: string }>(
+    `select oid::regprocedure::text as name, prosrc as body from pg_proc where oid::regprocedure::text = any ($1)`,
+    [clientPages],
+  );
+  expect(bodies).toHaveLength(clientPages.length);
+  for (const { name, body } of bodies) expect(body, name).toContain("private.assurance_suffices()");
 });
 
 test("clients have exactly the privileges on tables and columns that the product needs", async () => {

@@ -324,12 +324,39 @@ describe("what waits for a client", () => {
     await add("Theirs", urgent, other);
     expect(await work()).toMatchObject({ names: ["Mine"], counts: { yours: 1, ours: 0, closed: 0 } });
     expect(await work(other.handle)).toMatchObject({ names: ["Theirs"], counts: { yours: 1, ours: 0, closed: 0 } });
-    expect(await work(clerk.handle)).toEqual({ names: [], waiting: [], counts: { yours: 0, ours: 0, closed: 0 } });
+    const nothing = { names: [], waiting: [], counts: { yours: 0, ours: 0, closed: 0 } };
+    expect(await work(clerk.handle)).toEqual(nothing);
     const [{ id } = { id: "" }] = await query<{ id: string }>("select id from public.shipments where user_id = $1", [
       waiter.id,
     ]);
     expect((await raw(waiter.handle).rpc("portal_page", { opened: id })).data.work).toBeNull();
-    await withFactor(world, waiter.id, async () => expect((await work()).names).toEqual([]));
+    await withFactor(world, waiter.id, async () => expect(await work()).toEqual(nothing));
+  });
+
+  test("is as urgent as it was, however much of what is closed was sent back or never marked as paid", async () => {
+    await add("Waits", { since: "2026-01-01" });
+    await add("Due", { due: "2026-07-01" });
+    await add("Sent back", { sentBack: "2026-06-01" });
+    await query(
+      `insert into public.shipments (user_id, name, stage, turn_since)
+       select $1, 'Closed', 10, '2025-01-01' from generate_series(1, 40)`,
+      [waiter.id],
+    );
+    await query(
+      `update public.documents set sent_back_at = '2025-01-01', sent_back_reason = 'Torn'
+       from public.shipments where shipments.id = shipment_id and shipments.user_id = $1 and shipments.name = 'Closed'`,
+      [waiter.id],
+    );
+    await query(
+      `insert into public.charges (shipment_id, item, amount, currency, due_on)
+       select id, item, 5, 'KES', '2025-01-01' from public.shipments, unnest('{idf-fee,duties,agent-fee}'::text[]) as item
+       where user_id = $1 and name = 'Closed'`,
+      [waiter.id],
+    );
+    await query("update public.shipments set stage = 10 where user_id = $1 and name = 'Closed'", [waiter.id]);
+    const { names, counts } = await work();
+    expect(names).toEqual(["Sent back", "Due", "Waits"]);
+    expect(counts).toEqual({ yours: 3, ours: 0, closed: 40 });
   });
 });
 

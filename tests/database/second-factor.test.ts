@@ -336,7 +336,11 @@ describe("with a page of the portal the database says who asks:", () => {
   test("nobody, once the session has ended", async () => {
     const client = await world.newClient("leaves@client.example");
     const left = world.withToken(client.accessToken);
-    expect((await asked(left)).caller).not.toBeNull();
+    const waiting = [expect.objectContaining({ name: "Tea" })];
+    await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id });
+    expect(await asked(left)).toMatchObject({
+      ...{ caller: { email: client.email }, shipments: waiting, work: { waiting, yours: 1 } },
+    });
     await client.handle.auth.signOut();
     const nothing = { waiting: [], yours: 0, ours: 0, closed: 0 };
     expect(await asked(left)).toEqual({
