@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createClient } from "@supabase/supabase-js";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import ws from "ws";
 import { codeOf, type DemoLead, readDemoLead } from "../../app/server/start/demo-lead.ts";
@@ -168,15 +169,27 @@ test("a closed and reopened database has its rows, files and sessions, and does 
   expect(file.data?.type).toBe("application/pdf");
   const renewed = await client(second).auth.refreshSession({ refresh_token: session.refresh_token });
   expect(renewed.error).toBeNull();
+  await close(second);
+
+  // Whoever takes the keys away ends every session, also one whose token would only be renewed.
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  const third = await open({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
+  const late = await client(third).auth.refreshSession({ refresh_token: again.session.refresh_token });
+  expect(late.error?.code).toBe("refresh_token_not_found");
+  const { handle: back } = await signedIn(third);
+  expect((await back.from("shipments").select("id")).data).toHaveLength(4);
 });
 
-async function open({ seed, dataDir }: { seed: boolean; dataDir: string | null }): Promise<Backend> {
+type Opening = { seed: boolean; dataDir: string | null; signingKey?: JWK };
+
+async function open({ seed, dataDir, signingKey = backendKeys.signingKey }: Opening): Promise<Backend> {
   const backend = await createBackend({
     dataDir,
     databaseUrl: null,
     objectsDir: path.join(folder, "objects"),
     siteUrl: "http://127.0.0.1:3000",
     ...backendKeys,
+    signingKey,
     deliver: async () => undefined,
     seed,
   });

@@ -18,7 +18,7 @@ import { templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
 import { fileStorage } from "./storage.ts";
-import { tokensOf } from "./tokens.ts";
+import { endSessionsOfOtherKeys, tokensOf } from "./tokens.ts";
 import { turns } from "./turns.ts";
 
 export type BackendOptions = {
@@ -137,6 +137,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
   await app.ensureSystemSchema();
   await db.exec(readFileSync(path.join(projectRoot, "supabase/local/bootstrap.sql"), "utf8"));
   await applyMigrations(database, path.join(projectRoot, "supabase/migrations"));
+  await endSessionsOfOtherKeys(db, tokens);
   if (options.seed && config.db.seed.enabled) {
     for (const file of config.db.seed.sql_paths) {
       await seedOnce(database, path.join(projectRoot, "supabase"), file);

@@ -38,4 +38,6 @@ create table if not exists auth.mfa_amr_claims (
   authentication_method text not null,
   unique (session_id, authentication_method)
 );
+-- Not GoTrue's: the name of the key that signed the tokens of the sessions there are.
+create table if not exists auth.signing_key (kid text not null);
 revoke all on all tables in schema auth from anon, authenticated, service_role;

@@ -3,6 +3,9 @@
  * a token that comes in is verified here and goes on to it signed with that secret.
  */
 import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { LRUCache } from "lru-cache";
+import type { Database } from "./database.ts";
+import { transaction } from "./migrate.ts";
 
 const algorithm = "ES256";
 /** How many tokens are known again without a look at their signature: the library reads of each whether its time is over. */
@@ -23,14 +26,12 @@ export async function tokensOf(signingKey: JWK, jwtSecret: string): Promise<Toke
   const kid = await calculateJwkThumbprint(open);
   const [signing, verifying] = await Promise.all([importJWK(signingKey, algorithm), importJWK(open, algorithm)]);
   const secret = new TextEncoder().encode(jwtSecret);
-  const known = new Map<string, string>();
+  const known = new LRUCache<string, string>({ max: mostKnown });
   /** The token of the same claims as the library reads it; null for one that is not ours. */
   const exchange = async (token: string): Promise<string | null> => {
     const verified = await jwtVerify(token, verifying, { algorithms: [algorithm] }).catch(() => null);
     if (!verified) return null;
     const inner = await new SignJWT(verified.payload).setProtectedHeader({ alg: "HS256", typ: "JWT" }).sign(secret);
-    const [oldest] = known.keys();
-    if (known.size >= mostKnown && oldest) known.delete(oldest);
     known.set(token, inner);
     return inner;
   };
@@ -46,4 +47,17 @@ export async function tokensOf(signingKey: JWK, jwtSecret: string): Promise<Toke
       return new Request(request, { headers });
     },
   };
+}
+
+/**
+ * Ends every session whose tokens another key signed: who takes the keys away wants everybody to log in again, and a renewal
+ * asks for no key. A database of before the key was noted keeps its sessions.
+ */
+export async function endSessionsOfOtherKeys(db: Database, { published }: Tokens): Promise<void> {
+  const [{ kid } = {}] = published.keys;
+  await transaction(db, async () => {
+    const { rows } = await db.query("delete from auth.signing_key where kid <> $1 returning kid", [kid]);
+    if (rows.length > 0) await db.exec("delete from auth.refresh_tokens; delete from auth.sessions");
+    await db.query("insert into auth.signing_key select $1 where not exists (select from auth.signing_key)", [kid]);
+  });
 }

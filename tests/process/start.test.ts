@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer } from "node:http";
+import { createServer as createSocketServer } from "node:net";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -36,7 +37,7 @@ test("a wrong configuration is one line that names the variable, exit code 1, an
 
 test("a port that is taken, for the site or its backend, is one line that names the variable, and nothing was begun", async () => {
   const fresh = await aPlace({}, "new");
-  const holder = createServer();
+  const holder = createSocketServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   const taken = String((holder.address() as { port: number }).port);
   for (const name of ["PORT", "BACKEND_PORT"]) {
@@ -187,5 +188,21 @@ test("with the backend dead every public page is there, /healthz too, and /ready
   expect(await ready.text()).toBe("the backend does not answer\n");
   const browser = place.browser();
   expect((await browser.post("/login", demo)).status).toBe(503);
+
+  // Ready is who answers with both keys, auth and the data API.
+  const said = { auth: 200, rest: 200 };
+  const backend = createServer(({ url }, answer) => {
+    answer.writeHead(url?.startsWith("/rest/") ? said.rest : said.auth).end();
+  }).listen(place.backendPort, "127.0.0.1");
+  const readiness = (status: number) => expect.poll(async () => (await get("/readyz")).status).toBe(status);
+  await readiness(200);
+  said.auth = 401;
+  await readiness(503);
+  said.auth = 200;
+  await readiness(200);
+  said.rest = 503;
+  await readiness(503);
+  backend.close();
+  backend.closeAllConnections();
   expect((await site.end("SIGTERM")).code).toBe(0);
 });

@@ -32,16 +32,17 @@ function backendAnswers(): Promise<boolean> {
   return look;
 }
 
+/** Whether auth takes the publishable key and the data API the secret one: then both are there, and the database too. */
 async function askBackend(): Promise<boolean> {
-  const { url, publishableKey } = env().backend;
-  try {
-    const answer = await fetch(new URL("/auth/v1/settings", url), {
-      headers: { apikey: publishableKey },
+  const { url, publishableKey, secretKey } = env().backend;
+  const ask = async (address: string, key: string) => {
+    const answer = await fetch(new URL(address, url), {
+      headers: { apikey: key, Authorization: `Bearer ${key}` },
       signal: AbortSignal.timeout(lookDeadline),
     });
     await answer.body?.cancel();
-    return answer.status < 500;
-  } catch {
-    return false;
-  }
+    return answer.ok;
+  };
+  const asked = [ask("/auth/v1/settings", publishableKey), ask("/rest/v1/shipments?select=id&limit=0", secretKey)];
+  return (await Promise.allSettled(asked)).every((one) => one.status === "fulfilled" && one.value);
 }
