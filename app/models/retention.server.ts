@@ -70,16 +70,16 @@ export async function eraseAccount(
 ): Promise<Refusal | null> {
   const begun = await act(backend, "begin_erasure", { account, reason, by_name });
   if ("reason" in begun) return begun;
-  const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account).retry(false);
-  if (error) return refusalOf({ ...error, status });
   try {
-    for (const { id } of data) await deleteShipment(company, id);
+    await deleteShipmentsOf(company, account);
     await deleteLeftFiles(company, () => undefined, `${account}/`);
     await removeParts(company, await pastParts(company, account));
     await deleteAccount(company, { id: account, email: begun.answer }, () => undefined);
     await forgetGoneAccounts(company);
   } catch (error) {
-    return { reason: `${(error as Error).message} The account is closed: erase it again.`, status: 503 };
+    // What the backend could not do, without the words that hold of a single step.
+    const why = (error as Error).message.replace("Nothing was changed. ", "");
+    return { reason: `Not everything is erased yet. ${why} The account is closed: erase it again.`, status: 503 };
   }
   // One that does not leave is listed nowhere: nothing of the person is kept.
   if (head) await sendMail({ to: begun.answer, ...accountErased(head) }, senderOf(head)).catch(() => undefined);
@@ -122,6 +122,18 @@ async function deleteShipment(company: Backend, id: string): Promise<boolean> {
     .select("id");
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   return data.length > 0;
+}
+
+/** Deletes all shipments of an account; an answer lists a part of many. Throws when one is kept, or the backend refuses. */
+async function deleteShipmentsOf(company: Backend, account: string): Promise<void> {
+  for (;;) {
+    const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account);
+    if (error) throw new Error(refusalOf({ ...error, status }).reason);
+    if (data.length === 0) return;
+    for (const { id } of data) {
+      if (!(await deleteShipment(company, id))) throw new Error("A shipment has to be kept longer now.");
+    }
+  }
 }
 
 /** Deletes the files that no document refers to, of all accounts or in the folder of one. */
