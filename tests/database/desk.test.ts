@@ -540,6 +540,11 @@ describe("the list of shipments", () => {
     ["the first 8 characters of the id", "abcd0007", ["Crate 7"]],
     ["more of the id, in capitals", "ABCD0007-0000-4", ["Crate 7"]],
     ["the whole id", "abcd0007-0000-4000-8000-000000000000", ["Crate 7"]],
+    ["words of the name in any order, with any blanks", "spares \t mill  maize", ["Maize mill spares"]],
+    ["a word and a part of the AWB/BL", "spares x44", ["Maize mill spares"]],
+    ["the AWB/BL as it is spoken", "me du-X4 4", ["Maize mill spares"]],
+    ["a word of which one is missing", "maize zebra", []],
+    ["the beginning of the id with its #", "#abcd0007", ["Crate 7"]],
     ["nothing that there is", "zebra", []],
     ["an id of no shipment", "ffffffff", []],
     ["the middle of an id", "0007-0000", []],
@@ -550,8 +555,11 @@ describe("the list of shipments", () => {
   test.each([
     ["name", "client WANJIKU"],
     ["e-mail", "kamau@client.example"],
+    ["name, its words in any order", "WANJIKU  client"],
   ])("is searched by the client's %s", async (_what, q) => {
     expect(await find(q, { stage: 10 })).toEqual(["Plain cotton"]);
+    expect(await find(`${q} cotton`, { stage: 10 })).toEqual(["Plain cotton"]);
+    expect(await find(`nobody ${q}`)).toEqual([]);
     expect(await find(q, { stage: 2 })).toEqual(["Glass_ware"]);
     expect(await find(q)).toHaveLength(21);
   });
@@ -715,7 +723,12 @@ describe("the list of clients", () => {
   test("is searched by name, by e-mail and by a whole client ID, in which nothing is special", async () => {
     expect(await find("Client ATIENO_O")).toEqual([client.email]);
     expect(await find("atieno_o@")).toEqual([client.email]);
-    expect(await find(` ${clientId.toLowerCase()} `)).toEqual([client.email]);
+    expect(await find("atieno_o  client")).toEqual([client.email]);
+    expect(await find("atieno_o nobody")).toEqual([]);
+    const spoken = clientId.toLowerCase().replaceAll("-", " ").replaceAll("0", "o").replaceAll("1", "l");
+    for (const id of [` ${clientId.toLowerCase()} `, clientId.replaceAll("-", ""), spoken]) {
+      expect(await find(id), id).toEqual([client.email]);
+    }
     expect(await find(clientId.slice(0, 12))).toEqual([]);
     expect(await find("%")).toEqual([]);
     expect(await find("atieno")).toEqual(["atienoxo@client.example", client.email]);
