@@ -18,7 +18,7 @@ export type Claims = { sub: string; aal: string };
 /** Asymmetric algorithms of Supabase's signing keys. */
 const algorithms = ["ES256", "RS256", "EdDSA"];
 
-/** How often the published keys are asked for again, in milliseconds: one that was revoked is believed no longer. */
+/** How often the published keys are asked for again, in milliseconds: one that was revoked is believed no longer then. */
 const renewEvery = 10 * 60 * 1000;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -38,8 +38,12 @@ function publishedKeys(): PublishedKeys["set"] {
     });
     published = { url, set, asked: Date.now() };
   } else if (Date.now() - published.asked > renewEvery) {
-    published.asked = Date.now();
-    published.set.reload().catch(() => undefined);
+    const renewed = published;
+    renewed.asked = Date.now();
+    // Where auth does not answer, again in a minute: none of the requests waits for it.
+    renewed.set.reload().catch(() => {
+      renewed.asked -= renewEvery - 60_000;
+    });
   }
   return published.set;
 }

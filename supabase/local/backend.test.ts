@@ -131,6 +131,22 @@ test("a request that fails does not keep the ones behind it from being answered"
   expect(whole.error).toBeNull();
 });
 
+test.each([
+  ["rows", "POST", "/rest/v1/shipments", (many: object[]) => many],
+  ["names of files", "DELETE", "/storage/v1/object/documents", (many: object[]) => ({ prefixes: many })],
+])("a request with more than a thousand %s is refused before its turn is taken", async (_what, method, at, body) => {
+  const asked = (count: number) =>
+    shared.fetch(
+      new Request(`http://backend.local${at}`, {
+        method,
+        headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
+        body: JSON.stringify(body(Array.from({ length: count }, () => ({ name: "x" })))),
+      }),
+    );
+  expect((await asked(1000)).status).not.toBe(413);
+  expect((await asked(1001)).status).toBe(413);
+});
+
 // Last, as it writes, and closes what the others read.
 test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
   const { handle, session } = await signedIn(shared);

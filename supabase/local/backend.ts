@@ -12,7 +12,7 @@ import { withApiVersion, withReadBody } from "./auth-errors.ts";
 import { projectRoot } from "./data-dir.ts";
 import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
-import { isOpen } from "./door.ts";
+import { isOpen, tooMany } from "./door.ts";
 import { withFactors } from "./factors.ts";
 import { templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
@@ -190,7 +190,8 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         database.tokensAlone = !pathname.startsWith("/auth/");
         return whileThere(database, async () => {
-          const response = await answer(await inward);
+          const asked = await inward;
+          const response = (await tooMany(asked)) ?? (await answer(asked));
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);

@@ -50,6 +50,9 @@ export function grantNothing(connection: App["connection"]): void {
 /** Runs one statement. */
 type Run = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
 
+/** PGlite reads how many values a statement has as a signed number of 16 bits; after a larger one no answer is right. */
+const mostValues = 32_767;
+
 /** What the library sends at the beginning of each transaction, one by one: settings, each with its value or empty. */
 const setting = /^\s*select (set_config\('[\w.]+', )(\$1|'')(, true\))\s*$/i;
 const readOnly = /^\s*set local transaction_read_only = on\s*$/i;
@@ -130,6 +133,9 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
     if (values.length === 0) {
       const { rows = [], affectedRows = 0 } = (await driver.exec(text)).at(-1) ?? {};
       return { command: "UPDATE", rowCount: affectedRows, rows };
+    }
+    if (values.length > mostValues) {
+      throw Object.assign(new Error(`A statement has at most ${mostValues} values.`), { code: "54023" });
     }
     const { rows, affectedRows = 0 } = await driver.query(text, [...values]);
     // It does not name the command; the library reads the number of rows after changes alone.

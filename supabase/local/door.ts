@@ -1,4 +1,4 @@
-/** Which addresses the embedded backend answers: those that the product uses, each written in one way. */
+/** Which requests the embedded backend answers: those that the product uses, each address written in one way. */
 
 /**
  * No escapes, empty segments, or slash at the end: the rules here and the library behind them must read the same path.
@@ -22,4 +22,21 @@ const auth = [
 export function isOpen(method: string, path: string): boolean {
   if (!plain.test(path)) return false;
   return !path.startsWith("/auth/") || auth.some((route) => route.test(`${method} ${path}`));
+}
+
+/** How many rows or names one request may bring: all of them are one turn at the database, for which everybody else waits. */
+const mostItems = 1000;
+
+/** The refusal of a request that brings more, or null. PostgREST and the real store, whose work is their own, take them. */
+export async function tooMany(request: Request): Promise<Response | null> {
+  const isLong = Number(request.headers.get("content-length")) > 2 * mostItems;
+  const isJson = /^application\/json\b/i.test(request.headers.get("content-type") ?? "");
+  if (!isLong || !isJson || new URL(request.url).pathname.startsWith("/auth/")) return null;
+  const body: unknown = await request
+    .clone()
+    .json()
+    .catch(() => null);
+  const lists = [body, ...Object.values(body ?? {})].filter((one) => Array.isArray(one));
+  if (lists.every(({ length }) => length <= mostItems)) return null;
+  return Response.json({ message: `More than ${mostItems} at once: send them in several requests.` }, { status: 413 });
 }
