@@ -7,11 +7,18 @@ import { withSettings } from "../../tests/support/settings.ts";
 
 test("where auth signs with a secret, it is asked who that is, and may take as long as PAGE_SECONDS says", async () => {
   const asked: string[] = [];
+  let gave_code = true;
   const backend = createServer(async ({ url = "" }, response) => {
     asked.push(url);
     const isAuth = url.startsWith("/auth");
-    if (isAuth) await setTimeout(5200);
-    const caller = { email: "client@client.example", full_name: "Wanjiru", factors: [], colleague: null };
+    if (isAuth && gave_code) await setTimeout(5200);
+    const caller = {
+      email: "client@client.example",
+      full_name: "Wanjiru",
+      gave_code,
+      factors: [],
+      colleague: null,
+    };
     response
       .writeHead(200, { "content-type": "application/json" })
       .end(JSON.stringify(isAuth ? { id: "0b51e3a8", user_metadata: {} } : { caller }));
@@ -32,9 +39,13 @@ test("where auth signs with a secret, it is asked who that is, and may take as l
   const args = { request, context, params: {}, pattern: "", url: new URL(request.url) };
   await backendMiddleware(args as Parameters<typeof backendMiddleware>[0], async () => {
     expect(await getClient(request, context)).toMatchObject({ id: "0b51e3a8", hasGivenCode: true });
+    // The factor that lifted the session was removed: its token still says aal2.
+    gave_code = false;
+    expect(await getClient(request, context)).toMatchObject({ id: "0b51e3a8", hasGivenCode: false });
     return new Response();
   });
-  expect(asked).toEqual(["/auth/v1/user", "/rest/v1/rpc/who_asks"]);
+  const each = ["/auth/v1/user", "/rest/v1/rpc/who_asks"];
+  expect(asked).toEqual([...each, ...each]);
   backend.close();
   vi.unstubAllEnvs();
 });

@@ -37,6 +37,7 @@ export const Caller = z
   .object({
     email: z.string().nullable(),
     full_name: z.string().nullable(),
+    gave_code: z.boolean(),
     factors: z.array(z.object({ id: z.string(), name: z.string(), created: z.string() })),
     colleague: z.object({ name: z.string(), role: z.enum(["clerk", "lead"]) }).nullable(),
   })
@@ -179,7 +180,8 @@ async function recognise(backend: Backend, ask: Ask): Promise<Client | Refusal |
       fullName: caller.full_name ?? "",
       backend,
       factors: caller.factors,
-      hasGivenCode: claims.aal === "aal2",
+      // A token says so for its hour; auth no longer when the factor was removed meanwhile.
+      hasGivenCode: claims.aal === "aal2" && caller.gave_code,
       colleague: caller.colleague,
     }
   );

@@ -1,6 +1,7 @@
 -- What a portal page costs the database is mostly who asks, asked again by the policies of each table that a statement reads.
--- Whether the session is good for the account, and whether the caller is a colleague, as before: planned once in a session of
--- the database, and cheapest for clients.
+-- Whether the session is good for the account, and whether the caller is a colleague: planned once in a session of the
+-- database, and cheapest for clients. A code counts as long as auth holds the session for lifted by it: no longer for the
+-- token's hour after the factor that lifted it was removed while another remains.
 
 create or replace function private.assurance_suffices() returns boolean
 language plpgsql stable security definer
@@ -10,11 +11,16 @@ declare
   claims constant jsonb := auth.jwt();
   caller constant uuid := auth.uid();
 begin
-  return exists (select from auth.sessions where id = (claims ->> 'session_id')::uuid and user_id = caller)
-    and (
-      claims ->> 'aal' = 'aal2'
-      or not exists (select from auth.mfa_factors where user_id = caller and status = 'verified')
-    );
+  return exists (
+    select from auth.sessions as session
+    where session.id = (claims ->> 'session_id')::uuid and session.user_id = caller
+      and (
+        (claims ->> 'aal' = 'aal2' and session.aal::text = 'aal2')
+        or not exists (
+          select from auth.mfa_factors as factor where factor.user_id = caller and factor.status = 'verified'
+        )
+      )
+  );
 end
 $$;
 
@@ -34,6 +40,37 @@ begin
       select from auth.sessions
       where id = (claims ->> 'session_id')::uuid and user_id = caller and aal::text = 'aal2'
     );
+end
+$$;
+
+-- As before, and whether auth holds the session for lifted by a code.
+create or replace function private.caller() returns jsonb
+language plpgsql stable security definer
+set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'email', account.email,
+      'full_name', account.raw_user_meta_data ->> 'full_name',
+      'gave_code', coalesce(session.aal::text = 'aal2', false),
+      'factors', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', factor.id, 'name', coalesce(factor.friendly_name, ''), 'created', factor.created_at
+        ) order by factor.created_at, factor.id), '[]'::jsonb)
+        from auth.mfa_factors as factor
+        where factor.user_id = account.id and factor.status = 'verified'
+      ),
+      'colleague', (
+        select jsonb_build_object('name', colleague.name, 'role', colleague.role)
+        from public.colleagues as colleague
+        where colleague.account = account.id and colleague.removed_at is null
+      )
+    )
+    from auth.users as account
+    join auth.sessions as session on session.user_id = account.id
+    where account.id = (select auth.uid()) and session.id = ((select auth.jwt()) ->> 'session_id')::uuid
+  );
 end
 $$;
 

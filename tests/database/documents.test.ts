@@ -356,7 +356,13 @@ describe("a client who opens a document", () => {
     const { file_size: _, ...told } = record;
     const { storage_version } = (await document("Packing List")) ?? {};
     expect(await fileOf(owner.handle, id)).toEqual({
-      caller: { email: owner.email, full_name: `Client ${owner.email}`, factors: [], colleague: null },
+      caller: {
+        email: owner.email,
+        full_name: `Client ${owner.email}`,
+        gave_code: false,
+        factors: [],
+        colleague: null,
+      },
       file: { name: "Packing List", storage_path: path, storage_version, ...told },
     });
   });

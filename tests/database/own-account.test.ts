@@ -347,7 +347,13 @@ describe("what a client is shown of the account", () => {
     }
     const { caller, account } = await portalAccount(mine.client.handle);
     expect(caller).toEqual({
-      ...{ email: mine.client.email, full_name: `Client ${mine.client.email}`, factors: [], colleague: null },
+      ...{
+        email: mine.client.email,
+        full_name: `Client ${mine.client.email}`,
+        gave_code: false,
+        factors: [],
+        colleague: null,
+      },
     });
     const [kept] = await query<{ day: string }>(
       "select max(retain_until)::text as day from public.shipments where user_id = $1",

@@ -315,7 +315,13 @@ describe("with a page of the portal the database says who asks:", () => {
       shipment: { name: "Tea" },
     });
     expect(await asked(other.handle, client.shipmentId)).toEqual({
-      caller: { email: other.email, full_name: `Client ${other.email}`, factors: [], colleague: null },
+      caller: {
+        email: other.email,
+        full_name: `Client ${other.email}`,
+        gave_code: false,
+        factors: [],
+        colleague: null,
+      },
       announcement: null,
       shipments: [],
       work: null,
@@ -346,6 +352,33 @@ describe("with a page of the portal the database says who asks:", () => {
     expect(await asked(left)).toEqual({
       ...{ caller: null, announcement: null, shipments: [], work: nothing, shipment: null },
     });
+  });
+
+  test("no longer that a code was given, once the factor that it was of is removed and another remains", async () => {
+    const client = await protectedClient();
+    const other = await enrol(client.handle, "Tablet");
+    const own = await client.handle.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
+    expect(own.error).toBeNull();
+    const lifted = await signIn(client.email);
+    const given = await lifted.auth.mfa.challengeAndVerify({
+      factorId: client.factorId,
+      code: await client.app.freshCode(),
+    });
+    expect(given.error).toBeNull();
+    const token = given.data?.access_token ?? "";
+    const before = world.withToken(token);
+    expect(await asked(before, client.shipmentId)).toMatchObject({
+      caller: { gave_code: true },
+      shipment: { name: "Tea" },
+    });
+    expect((await client.handle.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
+
+    expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ aal: "aal2" });
+    expect(await asked(before, client.shipmentId)).toMatchObject({
+      ...{ caller: { gave_code: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
+    });
+    expect((await before.from("documents").select("id")).data).toEqual([]);
+    expect(await asked(client.handle)).toMatchObject({ caller: { gave_code: true }, shipments: [{ name: "Tea" }] });
   });
 
   test("nothing to a visitor", async () => {
