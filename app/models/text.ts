@@ -6,6 +6,11 @@ const notInOneLine = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of them but tab and line breaks
 const notInLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
+/** What somebody sees: neither a blank nor a sign without a picture, of which the Hangul fillers and a Braille one count as letters. */
+const seen = /[^\p{Z}\p{Cc}\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]/u;
+/** A text of which nobody would see anything counts as none. */
+const orNothing = (text: string) => (seen.test(text) ? text : "");
+
 /**
  * A field of one line, trimmed: no control characters, line separators or direction overrides, which can forge what a
  * screen, a mail or a list shows. `missing` is the message when the field is absent.
@@ -17,7 +22,8 @@ export const oneLine = (missing: string) =>
     .refine(
       (text) => !notInOneLine.test(text),
       "This holds a character that cannot be seen, such as a line break. Type it again.",
-    );
+    )
+    .overwrite(orNothing);
 
 /** A field of several lines, trimmed: like oneLine, but line breaks and tabs are allowed. */
 export const severalLines = (missing: string) =>
@@ -27,4 +33,5 @@ export const severalLines = (missing: string) =>
     .refine(
       (text) => !notInLines.test(text),
       "This holds a character that cannot be seen. Type it again, or paste it as plain text.",
-    );
+    )
+    .overwrite(orNothing);

@@ -175,7 +175,7 @@ describe("a list of 1,100 shipments, several opened in the same moment,", () => 
     many = await world.newClient("many@client.example");
     await query(
       `insert into public.shipments (user_id, name, created_at)
-       select $1, 'Crate ' || number, now() - (number / 7) * interval '1 minute' - interval '1.000001 seconds'
+       select $1, 'Crate ' || number, now() - (number / 7) * interval '1 hour' - interval '1.000001 seconds'
        from generate_series(1, 1100) as number`,
       [many.id],
     );

@@ -93,12 +93,16 @@ const unseen = [
   "\u2069",
 ];
 const forged = unseen.map((sign) => `Gold${sign}Gold`);
-test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forged])("a shipment cannot be named %j", async (name) => {
-  const before = await everyShipment();
-  const { error, status } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
-  expect([status, error?.code]).toEqual([400, "23514"]);
-  expect(await everyShipment()).toEqual(before);
-});
+const nothing = ["\u200b", "\u3164", "\u2800", "\u061c", "\ufeff\u200e", "\u{e0041}"];
+test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forged, ...nothing])(
+  "a shipment cannot be named %j",
+  async (name) => {
+    const before = await everyShipment();
+    const { error, status } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
+    expect([status, error?.code]).toEqual([400, "23514"]);
+    expect(await everyShipment()).toEqual(before);
+  },
+);
 
 test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
   "a client opens a shipment with the AWB/BL %j",
@@ -122,6 +126,26 @@ test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forged])(
     expect(await everyShipment()).toEqual(before);
   },
 );
+
+test("an account opens three hundred shipments in a day and no more, however they are sent", async () => {
+  const busy = await world.newClient("busy@client.example");
+  const { db } = world.backend;
+  const made = (count: number, at: string) =>
+    db.query(
+      "insert into public.shipments (user_id, name, created_at) select $1, 'Tea', $3 from generate_series(1, $2::int)",
+      [busy.id, count, at],
+    );
+  await made(3, new Date(Date.now() - 25 * 60 * 60 * 1000).toISOString());
+  await made(298, new Date().toISOString());
+  const open = (count: number) =>
+    busy.handle.from("shipments").insert(Array.from({ length: count }, () => ({ name: "Tea", user_id: busy.id })));
+  const refused = await open(3);
+  expect([refused.status, refused.error?.code]).toEqual([429, "PT429"]);
+  expect((await open(2)).error).toBeNull();
+  expect((await open(1)).status).toBe(429);
+  const { rows } = await db.query("select from public.shipments where user_id = $1", [busy.id]);
+  expect(rows).toHaveLength(303);
+});
 
 test("a name in any script is kept as it is", async () => {
   for (const name of ["شركة الشحن", "Wanjirũ 🚢", "Tea \u200e(\u200f1)"]) {
