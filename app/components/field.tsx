@@ -7,7 +7,7 @@ type FieldProps = {
   field: FormField;
   label: string;
   hint?: string;
-  type?: "text" | "email" | "password" | "tel" | "date" | "month" | "search";
+  type?: "text" | "email" | "password" | "tel" | "date" | "search";
   /** Whether it may stay empty. */
   optional?: boolean;
   /** Whether a refusal empties it, as for passwords and codes; every other field keeps what was typed. */

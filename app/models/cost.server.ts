@@ -132,6 +132,20 @@ function costForm(isCar: boolean, isKes: boolean, classes: number[], today: stri
   });
 }
 
+const monthNames = Array.from({ length: 12 }, (_, at) => monthName(`2000-${String(at + 1).padStart(2, "0")}`));
+
+/** A month as people write it, such as "2021-4", "04/2021", "202104" or "Apr 2021", as YYYY-MM; another text as it is. */
+function monthOf(typed: string): string {
+  const month = String.raw`(\d{1,2}|[a-z]{3,9})`;
+  const year = String.raw`((?:19|20)\d\d)`;
+  const [, first, second, third, fourth] =
+    new RegExp(String.raw`^(?:${year}[\s,./-]*${month}|${month}[\s,./-]*${year})$`, "i").exec(typed.trim()) ?? [];
+  const said = (second ?? third ?? "").toLowerCase();
+  const named = monthNames.findIndex((name) => name.toLowerCase().startsWith(said)) + 1;
+  const number = /\d/.test(said) ? Number(said) : named;
+  return said && number >= 1 && number <= 12 ? `${first ?? fourth}-${String(number).padStart(2, "0")}` : typed;
+}
+
 /**
  * What an address asks for: the import, or null while something is wrong, and the result for the form. Null when it asks
  * for nothing. A duty that is not in the address is the one that the form begins with. `today` is the day in East Africa.
@@ -141,6 +155,7 @@ export function readCost(search: URLSearchParams, rates: CostRates, today: strin
   // Other parameters, some of which have a meaning for Conform, are not passed on, and of each field one.
   const asked = new URLSearchParams({ duty: String(rates.import_duty.percent) });
   for (const name of COST_FIELDS) if (search.has(name)) asked.set(name, search.get(name) ?? "");
+  if (asked.has("registered")) asked.set("registered", monthOf(asked.get("registered") ?? ""));
   const schema = costForm(
     asked.get("what") === "car",
     asked.get("currency") === "KES",

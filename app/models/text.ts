@@ -6,8 +6,8 @@ const notInOneLine = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of them but tab and line breaks
 const notInLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/** What somebody sees: neither a blank nor a sign without a picture, of which the Hangul fillers and a Braille one count as letters. */
-const seen = /[^\p{Z}\p{Cc}\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]/u;
+/** What somebody sees: no blank, no sign that joins or directs others, and none of the fillers that count as letters. */
+const seen = /(?![\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0])[^\p{Z}\p{Cc}\p{Cf}\p{Mn}]/u;
 /** A text of which nobody would see anything counts as none. */
 const orNothing = (text: string) => (seen.test(text) ? text : "");
 

@@ -162,6 +162,21 @@ test("wrong and missing answers are told beside their fields, and what was typed
   expect(page.has("sum")).toBe(false);
 });
 
+test("the month of a car is read as people write it, and said as a month", async () => {
+  const year = new Date().getFullYear() - 3;
+  const written = [`${year}-5`, `05/${year}`, `5.${year}`, `${year}05`, `05${year}`, ` May ${year} `, `${year}, may`];
+  for (const registered of written) {
+    const page = await ask({ ...car, registered });
+    expect(page.text, registered).toContain(`first registered May ${year}`);
+    expect(page.value("registered"), registered).toBe(`${year}-05`);
+  }
+  for (const registered of [`13/${year}`, `${year}-00`, `Mayor ${year}`, `${year}`, "5", "05/21", `ma ${year}`]) {
+    const page = await ask({ ...car, registered });
+    expect(page.saidOf("registered").join(" "), registered).toContain("such as 2021-04");
+    expect(page.value("registered"), registered).toBe(registered);
+  }
+});
+
 test.each(["?what=", "?value=<script>alert(1)</script>", "?what=car&what=air", "?rate=%00", "?what=constructor"])(
   "the odd query %s is answered as a form that is not complete",
   async (query) => {

@@ -34,7 +34,7 @@ export function CostForm(props: {
           field={fields.registered}
           label="First registered"
           hint="Cars only: year and month, such as 2021-04"
-          type="month"
+          inputMode="numeric"
           autoComplete="off"
         />
         <SelectField
