@@ -64,6 +64,7 @@ function Example() {
                 <Icon of={FileCheck} className="size-5 shrink-0 text-with-us" />
               )}
               {name}
+              <span className="sr-only">: {index < 3 ? "verified" : "uploaded"}</span>
             </li>
           ))}
         </ul>

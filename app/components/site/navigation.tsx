@@ -36,10 +36,10 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
             to="/"
             viewTransition
             aria-label={signedIn ? name : undefined}
-            className="inline-flex min-h-11 min-w-11 items-center gap-3 font-semibold no-underline"
+            className="inline-flex min-h-11 min-w-11 items-center gap-1 font-semibold whitespace-nowrap no-underline"
           >
             <RouteMark className="h-7 w-9 shrink-0" />
-            <span className={`leading-tight ${signedIn ? "@max-[58rem]:hidden" : ""}`}>{name}</span>
+            <span className={signedIn ? "@max-[58rem]:hidden" : ""}>{name}</span>
           </Link>
         </div>
         <Disclosure
