@@ -5,7 +5,7 @@ import { calendarDate } from "../lib/dates.ts";
 import { refusalOf } from "../lib/refusal.server.ts";
 import type { Backend } from "../lib/supabase.server.ts";
 import { PLACES, type Place } from "./desk.ts";
-import { PAYMENTS, shortId } from "./shipment.ts";
+import { inMoney, PAYMENTS, shortId } from "./shipment.ts";
 
 /** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */
 export type Act = {
@@ -158,7 +158,7 @@ function wordsOf(name: string, state: State): string {
   const value = state?.[name];
   if (value === null || value === undefined) return "";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  if (name === "amount") return `${state?.currency ?? ""} ${Number(value).toLocaleString("en-KE")}`;
+  if (name === "amount") return inMoney(String(state?.currency ?? ""), Number(value));
   if (name === "due_on") return `due ${calendarDate(text)}`;
   if (name === "day") return calendarDate(text);
   if (name === "size") return `${text} ft`;

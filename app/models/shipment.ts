@@ -79,6 +79,11 @@ export const PAYMENTS = [
 /** Currencies of what clients are charged. The database has the same list. */
 export const CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
 
+/** A sum of money as everybody reads it: "KES 18,000.00". */
+export function inMoney(currency: string, amount: number): string {
+  return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
+}
+
 /** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Pay at the bank.", or that it is paid. */
 export function chargeWords(charge: {
   amount: number;
@@ -88,7 +93,7 @@ export function chargeWords(charge: {
   paid_at: string | null;
 }): string {
   const { amount, currency, due_on, note, paid_at } = charge;
-  const sum = `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
+  const sum = inMoney(currency, amount);
   const state = paid_at ? "Paid" : due_on ? `due ${calendarDate(due_on)}` : "due";
   return [`${sum}, ${state}.`, note].filter(Boolean).join(" ");
 }

@@ -49,7 +49,7 @@ export default function Log({ loaderData }: Route.ComponentProps) {
         <Button className="mb-5">Find</Button>
       </Form>
       <div className="rounded-label border border-line bg-raised">
-        <LogLines acts={acts} links />
+        <LogLines acts={acts} links isFound={page > 1 || String(search) !== ""} />
       </div>
       <Pager page={page} hasMore={hasMore} to={to} />
       <p className="mt-4">

@@ -737,6 +737,24 @@ describe("the log", () => {
     }
   });
 
+  test("of a shipment and of a client on whom nothing was done says that, and not that nothing was found", async () => {
+    const person = await newClient(app, "Untouched Person");
+    const untouched = await newShipment(app, person, "Untouched");
+    for (const path of [untouched.desk, `/desk/clients/${person.id}`]) {
+      const { text } = await clerk.browser.open(path);
+      expect([path, text.match(/Log (Nothing.*?\.)/)?.[1]]).toEqual([path, "Nothing has been done yet."]);
+    }
+  });
+
+  test("shows sums of money with their cents", async () => {
+    const charged = await newShipment(app, client, "Charged with cents");
+    const charge = (amount: number) =>
+      setCharge(app.company, charged.id, { item: "idf-fee", amount, currency: "KES" }, { by_name: "Log Writer" });
+    orThrow(await charge(98450.5));
+    orThrow(await charge(1200000));
+    expect((await clerk.browser.open(charged.desk)).text).toContain("IDF Fee, KES 98,450.50 → KES 1,200,000.00");
+  });
+
   test("is a table too, with the same filter and no formulas", async () => {
     const answer = await clerk.browser.get(`/desk/log.csv?shipment=${logged.id}`);
     expect(answer.headers.get("Content-Disposition")).toBe('attachment; filename="log.csv"');

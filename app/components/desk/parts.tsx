@@ -36,9 +36,14 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
-/** Lines of the log, newest first; `links` says whether each names what it was done to. */
-export function LogLines({ acts, links = false }: { acts: ShownAct[]; links?: boolean }) {
-  if (acts.length === 0) return <p className="px-4 py-3 text-sm text-quiet">Nothing like that has been done.</p>;
+/**
+ * Lines of the log, newest first; `links` says whether each names what it was done to, and `isFound` whether they are those
+ * that somebody looked for.
+ */
+export function LogLines(props: { acts: ShownAct[]; links?: boolean; isFound?: boolean }) {
+  const { acts, links = false, isFound = false } = props;
+  const nothing = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
+  if (acts.length === 0) return <p className="px-4 py-3 text-sm text-quiet">{nothing}</p>;
   return (
     <ul className="ruled text-sm">
       {acts.map(({ at, by, what, change, reason, on }, index) => (
