@@ -69,7 +69,7 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
   const { shipments, filter, request } = props;
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment matches.</p>;
   return (
-    <Form method="post" action="/desk/shipments/move-many" id="many">
+    <Form method="post" action="/desk/shipments/move-many" id="many" className="group">
       <input type="hidden" name="request" value={request} />
       <input type="hidden" name="list" value={searchOf(filter)} />
       <ul className="ruled rounded-label border border-line bg-raised">
@@ -107,10 +107,11 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
           </li>
         ))}
       </ul>
-      <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-x-3 gap-y-2 border-t border-line bg-surface py-2 print:hidden">
-        <label className="grow text-sm font-semibold sm:max-w-xs">
+      <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-2 border-t border-line bg-surface py-2 print:hidden">
+        {/* On phones the bar lies over the list: it grows once there is something to move. */}
+        <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
-          <input name="location" maxLength={120} autoComplete="off" className={`mt-1 font-normal ${inputLook}`} />
+          <input name="location" maxLength={120} autoComplete="off" className={`font-normal md:mt-1 ${inputLook}`} />
         </label>
         <Button look="action">
           Move to the next stage

@@ -108,3 +108,28 @@ test("many shipments move at once, and the answer says which did not and why", a
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("2 moved, 1 did not");
   await expect(verify(company, first?.id ?? "", "Packing List")).rejects.toThrow("has not been uploaded yet");
 });
+
+test("on a phone the bar under the list is one row of buttons until a shipment is ticked, and asks where then", async ({
+  page,
+  client,
+  atDesk,
+  company,
+}) => {
+  expect(atDesk.session).not.toBe("");
+  const account = (await company.rpc("find_account", { email: client.email })).data ?? "";
+  const name = `Sisal ${Date.now()}`;
+  await company.from("shipments").insert({ user_id: account, name, status: "", stage: 1 });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`/desk/shipments?q=${encodeURIComponent(name)}`);
+  const [location, box] = [page.getByLabel("Location"), page.getByRole("checkbox", { name })];
+  const move = page.getByRole("button", { name: /^Move to the next stage/ });
+  await expect(move).toBeInViewport();
+  await expect(location).toBeHidden();
+  await box.check();
+  await expect(location).toBeInViewport();
+  await location.fill("Mombasa");
+  await box.uncheck();
+  await expect(location).toBeHidden();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(location).toBeVisible();
+});
