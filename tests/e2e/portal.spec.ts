@@ -197,3 +197,30 @@ test("a shipment's pay buttons show their demo toasts, and a refused file its re
     await expect(toast(page, "Packing List uploaded")).toBeVisible();
   });
 });
+
+test("the buttons of a shipment's documents and payments end at one edge, however much stands beside them", async ({
+  page,
+  company,
+  signedIn,
+}) => {
+  expect(signedIn.email).toContain("@");
+  const id = await createShipment(page, "Cement clinker");
+  await uploadBill(page, "a long name of a scan from the port of Mombasa.pdf");
+  const note = "Pay by M-Pesa, Paybill 123456, account MAEU591180442, and send us the code";
+  const charge = { shipment_id: id, item: "duties", amount: 1250000.5, currency: "KES", due_on: "2030-12-03", note };
+  expect((await company.rpc("set_charge", { ...charge, by_name: "Wanjiru" })).error).toBeNull();
+  await page.goto(`/portal/${id}`);
+  const pays = page.getByRole("button", { name: /^Pay / });
+  const ofDocuments = page
+    .getByRole("button", { name: /^(Upload|Take it back)/ })
+    .or(page.getByRole("link", { name: "Open the Bill of Lading" }));
+  await expect(pays).toHaveCount(3);
+  await expect(ofDocuments).toHaveCount(5);
+  const ends = (buttons: Element[]) => buttons.map((button) => Math.round(button.getBoundingClientRect().right));
+  for (const width of [768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const buttons of [pays, ofDocuments]) {
+      expect(new Set(await buttons.evaluateAll(ends)).size, `${buttons} at ${width}`).toBe(1);
+    }
+  }
+});

@@ -92,7 +92,12 @@ function DocumentRow(props: { document: Document; isClosed: boolean; refused: Up
           {file && <p className="text-sm wrap-anywhere text-quiet">{file}</p>}
         </div>
         {file && (
-          <Form method="post" action={address} preventScrollReset className="flex flex-wrap gap-2 print:hidden">
+          <Form
+            method="post"
+            action={address}
+            preventScrollReset
+            className="flex flex-wrap gap-2 md:flex-col md:items-end print:hidden"
+          >
             <a href={address} className={buttonLook()}>
               Open<span className="sr-only"> the {name}</span>
             </a>

@@ -12,17 +12,16 @@ export function Payments(props: { action: string; charges: Record<string, { word
     <Card title="Payments" id="payments">
       <ul className="ruled">
         {PAYMENTS.map((payment) => (
-          <li key={payment.id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
-            <span>
+          <li key={payment.id} className="flex flex-wrap items-center gap-3 px-4 py-3">
+            <div className="flex-1 basis-40">
               {payment.name}
-              <span className="block text-sm wrap-anywhere text-quiet"> {charges[payment.id]?.words}</span>
-            </span>
+              <p className="text-sm wrap-anywhere text-quiet">{charges[payment.id]?.words}</p>
+            </div>
             {!charges[payment.id]?.paid && (
               <Form
                 method="post"
                 action={action}
                 preventScrollReset
-                className="shrink-0"
                 onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
               >
                 <input type="hidden" name="payment" value={payment.id} />

@@ -100,7 +100,11 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       </p>
       <RouteLine shipment={shipment.id} stage={stage} status={shipment.status} step={step} press={press} />
       {storage && (
-        <p className={`mt-4 text-sm ${storage.isUrgent ? "font-semibold text-needs-you" : ""}`}>{storage.text}</p>
+        <p
+          className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-needs-you" : ""}`}
+        >
+          {storage.text}
+        </p>
       )}
       <div className="mt-8 grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
