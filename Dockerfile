@@ -22,6 +22,8 @@ COPY --from=build /site/dist dist
 COPY package.json ./
 COPY app/server/run.js app/server/run.js
 COPY supabase supabase
+# The mails name the company.
+COPY content content
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

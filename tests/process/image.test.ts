@@ -107,6 +107,19 @@ describe("the image's files, without the development dependencies,", () => {
     expect(running.output).not.toContain("Building");
   });
 
+  test("write the company's mails", async () => {
+    const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
+    const running = place.start(settings, { cwd: site, args: start.slice(1) });
+    await running.answers();
+    const email = "invited@client.example";
+    const issued = await place.staff(["client-id", "new", "--email", email], settings, site);
+    expect(issued).toMatchObject({ code: 0, told: expect.stringContaining("client-id send") });
+    const outbox = path.join(place.dataDir, "outbox");
+    const mails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
+    expect(mails.filter((mail) => mail.includes(`To: ${email}`))).toHaveLength(1);
+    await running.end("SIGTERM");
+  });
+
   test("say what is missing when they came without a build", async () => {
     rmSync(path.join(site, "build"), { recursive: true });
     const failed = place.start({}, { cwd: site, args: start.slice(1) });

@@ -44,8 +44,8 @@ export async function aPlace(
         from,
       ),
     /** `npm run staff --` with these words, as its own process: what it printed, and its exit code. */
-    staff: (words: string[], more: Record<string, string> = {}) =>
-      staff(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }),
+    staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
+      staff(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
     /** A browser of the site, at an address of its own. */
     browser: () => browserOf(port),
     /** Sends bytes over one connection. Returns what the server sends until it closes it. */
@@ -69,9 +69,9 @@ export async function aPlace(
   };
 }
 
-async function staff(words: string[], environment: Record<string, string>) {
+async function staff(words: string[], environment: Record<string, string>, cwd: string) {
   const child = spawn(process.execPath, ["app/server/run.js", "staff", ...words], {
-    cwd: root,
+    cwd,
     env: bareEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],
   });
