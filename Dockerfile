@@ -22,7 +22,7 @@ COPY --from=build /site/dist dist
 COPY package.json ./
 COPY app/server/run.js app/server/run.js
 COPY supabase supabase
-# The mails name the company.
+# The mails name the company, and the start counts what is still a sample.
 COPY content content
 RUN mkdir /data && chown node:node /data
 USER node

@@ -183,7 +183,7 @@ describe("npm run content, on content of which a part is real,", () => {
   beforeAll(() => {
     for (const name of ["app/server", "content/data", "content/blog", "supabase"])
       mkdirSync(path.join(folder, name), { recursive: true });
-    for (const name of ["package.json", "app/server/content.ts"])
+    for (const name of ["package.json", "app/server/content.ts", "app/server/samples.ts"])
       copyFileSync(path.join(root, name), path.join(folder, name));
     symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
     const company = {

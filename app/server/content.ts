@@ -1,46 +1,8 @@
 /** npm run content: every sample value that the real company still has to replace, one per line. */
-import { readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
-import { isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { findSamples } from "./samples.ts";
 
-/** Every sample value matches this pattern, or has a comment that does (`# sample`). */
-const marks = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
-
-const root = path.resolve(import.meta.dirname, "../..");
-const lines = [...dataSamples(), ...mailSamples(), ...placeholderArticles()];
+const lines = findSamples();
 console.log(lines.join("\n"));
 console.log(
   `\n${lines.length} values to replace. The texts of services, FAQ, About and the legal pages are samples too: read them once.`,
 );
-
-function dataSamples(): string[] {
-  return readdirSync(path.join(root, "content/data")).flatMap((name) => {
-    const file = `content/data/${name}`;
-    const { contents } = parseDocument(readFileSync(path.join(root, file), "utf8"));
-    return samplesIn(contents, []).map((found) => `${file}: ${found}`);
-  });
-}
-
-/** The sample values below a node with their places, such as `offices.0.phone`. */
-function samplesIn(node: unknown, place: unknown[]): string[] {
-  if (isMap(node)) return node.items.flatMap(({ key, value }) => samplesIn(value, [...place, key]));
-  if (isSeq(node)) return node.items.flatMap((item, index) => samplesIn(item, [...place, index]));
-  const isSample = isScalar(node) && (marks.test(String(node.value)) || marks.test(node.comment ?? ""));
-  return isSample ? [`${place.join(".")}: ${node.value}`] : [];
-}
-
-/** Sample values of supabase/config.toml, where the Supabase CLI reads the sender of the mails. */
-function mailSamples(): string[] {
-  const file = "supabase/config.toml";
-  return readFileSync(path.join(root, file), "utf8")
-    .split("\n")
-    .filter((line) => marks.test(line))
-    .map((line) => `${file}: ${line.replace(" = ", ": ").replaceAll('"', "")}`);
-}
-
-function placeholderArticles(): string[] {
-  const folder = path.join(root, "content/blog");
-  return readdirSync(folder)
-    .filter((name) => /^placeholder: true$/m.test(readFileSync(path.join(folder, name), "utf8")))
-    .map((name) => `content/blog/${name}: the body is still to be written`);
-}

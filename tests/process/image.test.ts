@@ -107,7 +107,7 @@ describe("the image's files, without the development dependencies,", () => {
     expect(running.output).not.toContain("Building");
   });
 
-  test("write the company's mails", async () => {
+  test("write the company's mails, and on https say how many samples are in their content", async () => {
     const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
     await running.answers();
@@ -118,6 +118,7 @@ describe("the image's files, without the development dependencies,", () => {
     const mails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
     expect(mails.filter((mail) => mail.includes(`To: ${email}`))).toHaveLength(1);
     await running.end("SIGTERM");
+    expect(running.output).toMatch(/"event":"samples","values":[1-9]\d*,/);
   });
 
   test("say what is missing when they came without a build", async () => {

@@ -1,9 +1,12 @@
+import { execFileSync } from "node:child_process";
+import path from "node:path";
 import process from "node:process";
 import { RouterContextProvider } from "react-router";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { takePlace } from "../../app/lib/uploads.server.ts";
 import { demo } from "../support/place.ts";
 import { Browser, password, theApp, theSite } from "../support/routes.ts";
+import { root } from "../support/site-process.ts";
 
 const portal = "https://portal.example";
 
@@ -19,12 +22,15 @@ beforeAll(async () => {
   site = await theSite();
   // Log lines are written at the end of a turn of the event loop.
   await new Promise(setImmediate);
-  said = printed.mock.calls.map(String);
+  said = printed.mock.calls.join("\n").split("\n").filter(Boolean);
   printed.mockRestore();
 });
 afterAll(async () => {
   await site.close();
 });
+
+/** The lines of an event that the start wrote. */
+const linesOf = (event: string) => said.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
 /** A browser of https://portal.example, behind a proxy that ends TLS. */
 function browser(): Browser {
@@ -100,14 +106,25 @@ test("on https every answer tells the browser to stay there", async () => {
   expect([refused.status, refused.headers.has("Strict-Transport-Security")]).toEqual([403, true]);
 });
 
+test("the start of a site whose content has samples yet says in one line how many, and what lists them", () => {
+  const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
+  const listed = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
+  const values = Number(/^(\d+) values to replace/m.exec(listed)?.[1]);
+  expect(values).toBeGreaterThan(0);
+  expect(linesOf("samples")).toEqual([
+    expect.objectContaining({
+      level: "warn",
+      values,
+      message: expect.stringContaining("`npm run content` lists them"),
+    }),
+  ]);
+});
+
 describe("behind a proxy that hides its visitors, as TRUSTED_PROXIES does not name it,", () => {
   test("the start says so in one line", () => {
-    expect(said).toHaveLength(1);
-    expect(JSON.parse(said[0] ?? "")).toMatchObject({
-      level: "warn",
-      event: "addresses unknown",
-      message: expect.stringContaining("Set TRUSTED_PROXIES"),
-    });
+    expect(linesOf("addresses unknown")).toEqual([
+      expect.objectContaining({ level: "warn", message: expect.stringContaining("Set TRUSTED_PROXIES") }),
+    ]);
   });
 
   test("what one visitor gets wrong locks nobody else out", async () => {

@@ -10,6 +10,7 @@ import { addressHeader, clientAddress, trusting } from "../../lib/client-address
 import { env } from "../../lib/env.server.ts";
 import { securityHeaders } from "../../lib/headers.server.ts";
 import { log, requestIdHeader } from "../../lib/log.server.ts";
+import { findSamples } from "../samples.ts";
 import { clientBuild, serverBuild } from "../start/build.ts";
 import { guardBody } from "./body.ts";
 import { finishPage } from "./critical-css.ts";
@@ -24,6 +25,11 @@ const addressesUnknown =
   "APP_ORIGIN is https and TRUSTED_PROXIES is not set, so every visitor seems to have the proxy's address: limits of " +
   "one address are off. Set TRUSTED_PROXIES to where the proxy is.";
 
+/** Logged at the start of a site on https, whose content has sample values yet. */
+const samplesShown =
+  "The content has sample values yet, such as a telephone that nobody answers, and visitors read them. " +
+  "`npm run content` lists them.";
+
 type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /** A server for the built site, not listening yet. */
@@ -32,6 +38,8 @@ export async function createSite(): Promise<Server> {
   const { origin: siteOrigin, deadlines, trustedProxies, addressesTold } = env();
   if (!addressesTold) log("warn", "addresses unknown", { message: addressesUnknown });
   const origin = new URL(siteOrigin);
+  const samples = origin.protocol === "https:" ? findSamples().length : 0;
+  if (samples > 0) log("warn", "samples", { values: samples, message: samplesShown });
   const headers = Object.entries(securityHeaders());
   const everyAnswer = headers.flat();
   const isTrusted = trusting(trustedProxies);
