@@ -1,5 +1,5 @@
 /** What the real company still has to replace: found in the content's own files, which lie beside the build. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
@@ -8,8 +8,12 @@ const marks = /\bsample\b|mizigo|\.example\b|254 ?700 ?000 ?00/i;
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** Every sample value with its file and place, such as "content/data/company.yaml: offices.0.phone: +254 700 000 001". */
+/**
+ * Every sample value with its file and place, such as "content/data/company.yaml: offices.0.phone: +254 700 000 001"; none
+ * where the build came without its content.
+ */
 export function findSamples(): string[] {
+  if (!existsSync(path.join(root, "content"))) return [];
   return [...dataSamples(), ...mailSamples(), ...placeholderArticles()];
 }
 
