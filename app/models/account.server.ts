@@ -117,9 +117,13 @@ export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed"
 /** Whether the account that has just signed in has a second factor, whose code is asked for next. */
 export type SignedIn = { asksForCode: boolean };
 
+/** Auth sends no mail again within a minute; the link of the last one opens the account all the same. */
+const linkNotSent =
+  "The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
+
 /**
- * Signs in on this browser. Somebody with the right password and an unconfirmed address gets the
- * confirmation mail again. Wrong passwords count against the limits; failures of the backend do not.
+ * Signs in on this browser. Somebody with the right password and an unconfirmed address gets the confirmation mail again,
+ * or hears that none was sent. Wrong passwords count against the limits; failures of the backend do not.
  */
 export async function signIn(
   backend: Backend,
@@ -143,14 +147,11 @@ export async function signIn(
   });
   if ("code" in error && error.code === "email_not_confirmed") {
     await attempt.release();
-    await anonymousBackend()
+    const again = await anonymousBackend()
       .auth.resend({ type: "signup", email })
-      .catch(() => undefined);
-    return {
-      title: "Login Failed",
-      reason: "Your e-mail address is not confirmed yet. We have sent you the link again: open it, then log in.",
-      status: 400,
-    };
+      .catch((error: Error) => ({ error }));
+    const link = again.error ? linkNotSent : "We have sent you the link again: open it, then log in.";
+    return { title: "Login Failed", reason: `Your e-mail address is not confirmed yet. ${link}`, status: 400 };
   }
   const refusal = refusalOf(error);
   if (refusal.status >= 500) void attempt.release();

@@ -1,19 +1,24 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { closeAccount } from "../../app/models/client-account.server.ts";
 import { orThrow } from "../../app/models/desk-act.server.ts";
 import { issueClientIds } from "../support/company.ts";
 import { newClient } from "../support/desk.ts";
+import { mailsTo } from "../support/outbox.ts";
 import { type Form, keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
 
 let app: Awaited<ReturnType<typeof theApp>>;
 let email: string;
 let shipment: string;
+let sql: postgres.Sql;
 beforeAll(async () => {
   app = await theApp();
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
   const browser = app.browser();
   email = await browser.signUpAndIn("Baraka");
   shipment = await browser.createShipment("Coffee");
 });
+afterAll(() => sql.end());
 
 /** Sends the login form of a new visitor and reads the page it answers. */
 async function refused(typed: { email?: string; password?: string }) {
@@ -148,11 +153,7 @@ describe("who may not log in", () => {
     const right = await refused({ email: waiting, password });
     expect(right.page.status).toBe(400);
     expect(right.page.toasts).toEqual([
-      {
-        title: "Login Failed",
-        description: "Your e-mail address is not confirmed yet. We have sent you the link again: open it, then log in.",
-        variant: "destructive",
-      },
+      { title: "Login Failed", description: expect.stringContaining("is not confirmed yet."), variant: "destructive" },
     ]);
     expect(right.browser.cookies.has("session")).toBe(false);
     // The right password is no guess, however often it is given.
@@ -161,6 +162,33 @@ describe("who may not log in", () => {
       expect((await right.browser.press(form, "Log in", { email: waiting, password })).status).toBe(400);
     }
   });
+});
+
+test("an unconfirmed address hears whether its link was mailed again, and is not told so of a mail that never left", async () => {
+  const [clientId = ""] = await issueClientIds(app.company, 1);
+  const waiting = "waiting-for-the-mail@client.example";
+  await app.browser().post("/signup", { clientId, fullName: "Waiting", email: waiting, password });
+  const mails = async () => (await mailsTo(process.env.DATA_DIR ?? "", waiting)).length;
+  const mailed = await mails();
+  const toldAtLogin = async () => (await refused({ email: waiting, password })).page.toasts[0]?.description;
+  const notSent =
+    "Your e-mail address is not confirmed yet. The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
+  expect([await toldAtLogin(), await mails()]).toEqual([notSent, mailed]);
+
+  const minuteAgo = () =>
+    sql`update auth.users set confirmation_sent_at = now() - interval '61 seconds' where email = ${waiting}`;
+  await minuteAgo();
+  for (const fault of [500, "close"] as const) {
+    app.proxy.fail(fault, /\/resend/);
+    expect([fault, await toldAtLogin()]).toEqual([fault, notSent]);
+  }
+  app.proxy.fail("none");
+  expect(await mails()).toBe(mailed);
+
+  expect([await toldAtLogin(), await mails()]).toEqual([
+    "Your e-mail address is not confirmed yet. We have sent you the link again: open it, then log in.",
+    mailed + 1,
+  ]);
 });
 
 describe("a login that is right", () => {
