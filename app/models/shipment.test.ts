@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastStage, PAYMENTS, STAGES, type Step, shortId, whoseMove } from "./shipment.ts";
+import { chargeWords, lastStage, PAYMENTS, STAGES, type Step, shortId, whoseMove } from "./shipment.ts";
 import { stages } from "./stage.server.ts";
 
 test("a shipment has ten stages, each of another name", () => {
@@ -27,6 +27,17 @@ test("the short id is the first eight characters of the id", () => {
 
 test("a shipment has the three payments of the specification", () => {
   expect(PAYMENTS.map(({ name }) => name)).toEqual(["IDF Fee", "Duties & Taxes", "Agent Fee"]);
+});
+
+test.each([
+  [{}, "KES 1,284,300.00."],
+  [{ due_on: "2026-05-04" }, "KES 1,284,300.00, due 4 May 2026."],
+  [{ note: "Invoice 1042" }, "KES 1,284,300.00. Invoice 1042"],
+  [{ due_on: "2026-05-04", note: "Invoice 1042" }, "KES 1,284,300.00, due 4 May 2026. Invoice 1042"],
+  [{ due_on: "2026-05-04", paid_at: "2026-05-03T09:00:00Z" }, "KES 1,284,300.00, Paid."],
+])("a charge with %j is told as %j", (known, words) => {
+  const charge = { amount: 1284300, currency: "KES", due_on: null, note: null, paid_at: null };
+  expect(chargeWords({ ...charge, ...known })).toBe(words);
 });
 
 const paper = (name: string, state: "here" | "missing" | "sent back") => ({

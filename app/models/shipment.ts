@@ -1,5 +1,6 @@
 /** Shipments: the ten stages and what a client sees of them. Goes to the browser: no schema, no library. */
 import { calendarDate } from "../lib/dates.ts";
+import { paymentToast } from "./not-yet.ts";
 
 /** The stages in order; stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
 export const STAGES = [
@@ -84,16 +85,34 @@ export function inMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }
 
-/** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Pay at the bank.", or that it is paid. */
-export function chargeWords(charge: {
+/** What the company charges for one item of a shipment. */
+export type Charge = {
+  item: string;
   amount: number;
   currency: string;
   due_on: string | null;
   note: string | null;
   paid_at: string | null;
-}): string {
-  const { amount, currency, due_on, note, paid_at } = charge;
-  const sum = inMoney(currency, amount);
-  const state = paid_at ? "Paid" : due_on ? `due ${calendarDate(due_on)}` : "due";
-  return [`${sum}, ${state}.`, note].filter(Boolean).join(" ");
+};
+
+/** What a client is charged for one item: "KES 18,000.00, due 4 May 2026. Invoice 1042.", or that it is paid. */
+export function chargeWords({ amount, currency, due_on, note, paid_at }: Omit<Charge, "item">): string {
+  const state = paid_at ? ", Paid" : due_on ? `, due ${calendarDate(due_on)}` : "";
+  return [`${inMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
+}
+
+/**
+ * The payments of a shipment: `words` of what is charged, the toast of a button where it is not paid. `how` is said to a
+ * client with something to pay, before the number of the company.
+ */
+export function paymentsOf({ stage, charges }: { stage: number; charges: Charge[] }) {
+  const toPay = stage < lastStage && charges.some(({ paid_at }) => paid_at === null);
+  return {
+    items: PAYMENTS.map((payment) => {
+      const charge = charges.find(({ item }) => item === payment.id);
+      const toast = charge?.paid_at ? null : paymentToast(payment);
+      return { id: payment.id, name: payment.name, words: charge && chargeWords(charge), toast };
+    }),
+    how: toPay ? "Pay as our signed invoice says. In doubt, call" : null,
+  };
 }

@@ -121,9 +121,9 @@ const acts: Act[] = [
   {
     what: "a charge",
     button: "Save the IDF Fee",
-    typed: { amount: "12 500,000.5", currency: "USD", due: "2026-06-30", note: "Paybill 123456" },
+    typed: { amount: "12 500,000.5", currency: "USD", due: "2026-06-30", note: "Invoice 123456" },
     toast: "Charge saved",
-    shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Paybill 123456",
+    shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Invoice 123456",
     logged: "charge set",
     line: "Charge set",
     at: "payments",
@@ -280,6 +280,13 @@ describe("on the page of a shipment, $what", () => {
       expect((await clerk.follow(await clerk.press(refused, act.button))).toasts).toEqual(done(act.toast));
     },
   );
+});
+
+test("the note of a charge asks for the number of the invoice, which alone says where to pay", async () => {
+  const shipment = await newShipment(app, client, "To be charged");
+  const page = await clerk.open(shipment.desk);
+  const hints = page.all("#payments [id*=-note-]").map(words);
+  expect(hints).toEqual(Array(3).fill("For the client, such as the number of our invoice"));
 });
 
 test("a charge that somebody else changed meanwhile is neither changed nor paid; the page shows the present one", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { storageTariff } from "../../app/lib/content.server.ts";
+import { storageTariff, theCompany } from "../../app/lib/content.server.ts";
 import { anonymousBackend } from "../../app/lib/supabase.server.ts";
 import { correctStage, markCharge, orThrow, saveArrival, setCharge } from "../../app/models/desk-act.server.ts";
 import { freeUntil } from "../../app/models/storage.ts";
@@ -297,6 +297,30 @@ describe("whose move it is", () => {
 
     await markCharge(app.company, idOf(tea), { item: "duties", paid: true }, {});
     expect((await browser.open(tea)).text).toContain("KES 12,500.50, Paid. At the bank");
+  });
+
+  test("says below the payments how to pay and whom to call, while something is unpaid on an open shipment", async () => {
+    const browser = app.browser();
+    await browser.signUpAndIn("Payer");
+    const coffee = await browser.createShipment("Coffee to pay for");
+    const payments = async () => (await browser.open(coffee)).all("#payments").map(words).join();
+    const how = /Pay as our signed invoice says\. In doubt, call (.+?)\.$/;
+    expect(await payments()).not.toMatch(/invoice/i);
+
+    await setCharge(app.company, idOf(coffee), { item: "duties", amount: 5, currency: "KES" }, {});
+    await setCharge(app.company, idOf(coffee), { item: "agent-fee", amount: 7, currency: "KES" }, {});
+    expect(how.exec(await payments())?.[1]).toBe(theCompany.offices[0]?.phone);
+    await markCharge(app.company, idOf(coffee), { item: "duties", paid: true }, {});
+    expect(await payments()).toMatch(how);
+    await markCharge(app.company, idOf(coffee), { item: "agent-fee", paid: true }, {});
+    expect(await payments()).not.toMatch(/invoice/i);
+
+    await markCharge(app.company, idOf(coffee), { item: "duties", paid: false, reason: "It came back" }, {});
+    expect(await payments()).toMatch(how);
+    await correctStage(app.company, idOf(coffee), { stage: 10, reason: "Delivered" }, {});
+    const closed = await payments();
+    expect(closed).toContain("KES 5.00.");
+    expect(closed).not.toMatch(/invoice/i);
   });
 
   test("and where free storage stands, until the cargo has left", async () => {

@@ -110,7 +110,7 @@ function SetCharge({ item, name, charge, answer, request }: RowProps) {
         <Field
           field={showing(fields.note, refused, charge?.note ?? "")}
           label="Note"
-          hint="For the client, such as where to pay"
+          hint="For the client, such as the number of our invoice"
           optional
           autoComplete="off"
         />

@@ -1,38 +1,42 @@
 import { Form } from "react-router";
 import { answerAtOnce } from "~/components/flash";
+import { OfficePhone } from "~/components/site/office-phone";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { paymentToast } from "~/models/not-yet";
-import { PAYMENTS } from "~/models/shipment";
+import type { paymentsOf } from "~/models/shipment";
 
 /** The three payments. Their buttons only show a toast; what the company marked as paid has none. */
-export function Payments(props: { action: string; charges: Record<string, { words: string; paid: boolean }> }) {
-  const { action, charges } = props;
+export function Payments({ action, items, how }: { action: string } & ReturnType<typeof paymentsOf>) {
   return (
     <Card title="Payments" id="payments">
       <ul className="ruled">
-        {PAYMENTS.map((payment) => (
-          <li key={payment.id} className="flex flex-wrap items-center gap-3 px-4 py-3">
+        {items.map(({ id, name, words, toast }) => (
+          <li key={id} className="flex flex-wrap items-center gap-3 px-4 py-3">
             <div className="flex-1 basis-40">
-              {payment.name}
-              <p className="text-sm wrap-anywhere text-quiet">{charges[payment.id]?.words}</p>
+              {name}
+              <p className="text-sm wrap-anywhere text-quiet">{words}</p>
             </div>
-            {!charges[payment.id]?.paid && (
+            {toast && (
               <Form
                 method="post"
                 action={action}
                 preventScrollReset
-                onSubmit={(event) => answerAtOnce(event, paymentToast(payment))}
+                onSubmit={(event) => answerAtOnce(event, { ...toast })}
               >
-                <input type="hidden" name="payment" value={payment.id} />
+                <input type="hidden" name="payment" value={id} />
                 <Button>
-                  Pay<span className="sr-only"> {payment.name}</span>
+                  Pay<span className="sr-only"> {name}</span>
                 </Button>
               </Form>
             )}
           </li>
         ))}
       </ul>
+      {how && (
+        <p className="border-t border-line px-4 py-3 text-sm text-quiet">
+          {how} <OfficePhone />.
+        </p>
+      )}
     </Card>
   );
 }

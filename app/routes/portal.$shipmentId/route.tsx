@@ -9,7 +9,7 @@ import { thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { fileFieldId } from "~/models/document";
 import { documentWords } from "~/models/document-words.server";
-import { chargeWords, lastStage, shortId } from "~/models/shipment";
+import { lastStage, paymentsOf, shortId } from "~/models/shipment";
 import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
 import { moveOf, pressOf, storageOf } from "~/models/stage.server";
 import type { Route } from "./+types/route";
@@ -21,7 +21,7 @@ import type { UploadRefused } from "./upload";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await theShipment(context, params.shipmentId, url);
-  const { id, name, stage, status, awb, documents, charges, tracking_events } = shipment;
+  const { id, name, stage, status, awb, documents, tracking_events } = shipment;
   const search = listSearch(url);
   return {
     search,
@@ -37,9 +37,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     step: moveOf(shipment),
     press: pressOf(shipment),
     mail: theCompany.offices[0]?.email,
-    charges: Object.fromEntries(
-      charges.map((charge) => [charge.item, { words: chargeWords(charge), paid: charge.paid_at !== null }]),
-    ),
+    payments: paymentsOf(shipment),
     storage: storageOf(shipment),
   };
 }
@@ -62,7 +60,7 @@ async function theShipment(context: Route.LoaderArgs["context"], id: string, url
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { search, shipment, step, press, mail, charges, storage } = loaderData;
+  const { search, shipment, step, press, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = problemsOf(actionData, isClosed ? [] : documents);
@@ -110,7 +108,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         <Documents documents={documents} isClosed={isClosed} mail={mail} refused={actionData} />
         <div className="grid content-start gap-6">
           <div className="print:hidden">
-            <Payments action={`/portal/${shipment.id}/payments${search}`} charges={charges} />
+            <Payments action={`/portal/${shipment.id}/payments${search}`} {...payments} />
           </div>
           <Tracking events={shipment.tracking_events} />
         </div>
