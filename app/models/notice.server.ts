@@ -65,6 +65,7 @@ async function sendOne(
   { ids, account, email, ...told }: Claimed,
 ): Promise<boolean> {
   const stop = stopLink(account);
+  if (await hasNoteOfMove(company, told)) told.happened.push({ kind: "note", what: "note", reason: null });
   const headers = { "List-Unsubscribe": `<${stop}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
   const sent = await sendMail({ to: email, ...shipmentNotice(head, told, stop), headers }, senderOf(head)).then(
     () => true,
@@ -74,6 +75,27 @@ async function sendOne(
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   if (!sent) log("warn", "notice not sent", { shipment: told.shipment });
   return sent;
+}
+
+/**
+ * Whether one of the moves that a mail tells came with a note, where the mail tells of no other note. A move's notice has
+ * its stage alone; the note stands in the move's event, of which there is one for each such notice.
+ */
+async function hasNoteOfMove(company: Backend, told: Pick<Claimed, "shipment" | "happened">): Promise<boolean> {
+  const stages = told.happened.filter(({ kind }) => kind === "stage").map(({ what }) => what);
+  if (stages.length === 0 || told.happened.some(({ kind }) => kind === "note")) return false;
+  const { data, error, status } = await company
+    .from("tracking_events")
+    .select("note")
+    .eq("shipment_id", told.shipment)
+    .in(
+      "status",
+      stages.flatMap((stage) => [stage, `Corrected: ${stage}`]),
+    )
+    .order("created_at", { ascending: false })
+    .limit(stages.length);
+  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  return data.some(({ note }) => note !== null);
 }
 
 /** The page where an account stops its notices without a login. Good until SESSION_SECRET changes. */

@@ -214,13 +214,19 @@ describe("a notice, as a mail program reads it,", () => {
   async function noticeOf(name: string, acts: (id: string) => [string, object][], documents: string[] = []) {
     const { id } = await newShipment(app, client, name, documents);
     for (const [act, args] of acts(id)) await does(act, args);
+    const mail = await mailOfDue(id);
+    return { id, mail, text: mail.text ?? "" };
+  }
+  /** Sends what waits of a shipment: one mail, which this returns. */
+  async function mailOfDue(id: string): Promise<Email> {
     await makeDue(id);
     const before = await mailsSentTo(client.email);
     expect(await sendDueNotices(app.company, letterhead)).toBe(1);
     const mails = await mailsTo(process.env.DATA_DIR ?? "", client.email);
     expect(mails).toHaveLength(before + 1);
-    return { id, mail: mails.at(-1) as Email, text: mails.at(-1)?.text ?? "" };
+    return mails.at(-1) as Email;
   }
+  const textOfDue = async (id: string) => (await mailOfDue(id)).text ?? "";
   const headerOf = (mail: Email, key: string) =>
     mail.headers.filter((one) => one.key === key).map(({ value }) => value);
   const correct = (shipment_id: string): [string, object] => [
@@ -291,6 +297,31 @@ describe("a notice, as a mail program reads it,", () => {
     for (const said of ["987", "654.32", "USD", "2031", "29 July", "77001122", "Secret words"]) {
       expect(all, said).not.toContain(said);
     }
+  });
+
+  test("of a move that came with a note says so, once, and of a later move without one does not", async () => {
+    const documents = ["Packing List", "Commercial Invoice", "Insurance Certificate", "Bill of Lading"];
+    const moves = (note?: string) => (shipment_id: string) =>
+      [["move_shipment", { shipment_id, note }]] as [string, object][];
+    const told = /It moved to (.+)\.\n\nWe wrote you a note\. It stands in the history of the page\.\n\nIt is at stage/;
+    const { id, mail, text } = await noticeOf("Moved with words", moves("Secret words"), documents);
+    expect(mail.subject).toBe("Moved with words: Document Verification (2 of 10)");
+    expect(told.exec(text)?.[1]).toBe("Document Verification");
+    expect(text).not.toContain("Secret words");
+
+    await does("move_shipment", { shipment_id: id });
+    expect(await textOfDue(id)).not.toContain("note");
+    // Back to a stage that was once reached with a note.
+    await does("correct_stage", { shipment_id: id, stage: 2, reason: "Not yet" });
+    expect(await textOfDue(id)).not.toContain("note");
+
+    // On the way through several stages, and beside a note of its own.
+    await does("move_shipment", { shipment_id: id, note: "Secret words" });
+    await does("move_shipment", { shipment_id: id });
+    expect(told.exec(await textOfDue(id))?.[1]).toBe("Customs Declaration");
+    await does("move_shipment", { shipment_id: id, note: "Secret words" });
+    await does("send_note", { shipment_id: id, note: "More words" });
+    expect((await textOfDue(id)).match(/We wrote you a note\./g)).toHaveLength(1);
   });
 
   test("of free storage names its last day", async () => {
