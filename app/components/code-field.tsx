@@ -1,5 +1,6 @@
 import { Field, SelectField } from "./field";
 import type { FormField } from "./form";
+import { OfficePhone } from "./site/office-phone";
 
 /** The field for a six-digit code of an authenticator. */
 export function CodeField({ field }: { field: FormField }) {
@@ -24,5 +25,14 @@ export function CodeFields(props: { factors: readonly string[]; fields: Record<"
       {factors.length > 1 && <SelectField field={fields.factor} label="Authenticator" options={factors} />}
       {factors.length > 0 && <CodeField field={fields.code} />}
     </>
+  );
+}
+
+/** What to do where no code can be given any more: below each form that opens an account with one. */
+export function LostAuthenticator() {
+  return (
+    <p className="mt-6 text-quiet">
+      You lost the authenticator? Call <OfficePhone />: staff can take it off your account once they know it is you.
+    </p>
   );
 }

@@ -1,7 +1,7 @@
 /** The page behind a link that came by mail: a password, and a code where the account has a second factor. */
 import type { ReactNode } from "react";
 import { Form, Link } from "react-router";
-import { CodeFields } from "./code-field";
+import { CodeFields, LostAuthenticator } from "./code-field";
 import { FormProblems, type Refused, SubmitButton, useActionForm } from "./form";
 import { PasswordField } from "./password-field";
 import { Title } from "./title";
@@ -38,6 +38,7 @@ export function MailLinkPage(props: {
       ) : (
         <p>{gone}</p>
       )}
+      {link && link.factors.length > 0 && <LostAuthenticator />}
       <p className="mt-6">
         <Link to="/login" className="inline-flex min-h-11 items-center underline">
           Log in

@@ -1,9 +1,8 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect } from "react-router";
 import { z } from "zod";
-import { CodeFields } from "~/components/code-field";
+import { CodeFields, LostAuthenticator } from "~/components/code-field";
 import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/title";
 import { Button } from "~/components/ui/button";
 import { codeErrors, failure, firstError, refuse } from "~/lib/answer.server";
@@ -76,9 +75,7 @@ export default function VerifyPage({ actionData, loaderData }: Route.ComponentPr
           Verify
         </SubmitButton>
       </Form>
-      <p className="mt-6 text-quiet">
-        You lost the authenticator? Call <OfficePhone />: staff can take it off your account once they know it is you.
-      </p>
+      <LostAuthenticator />
       <Form method="post" action="/portal/sign-out">
         <Button look="quiet" name="sign-out">
           Sign out

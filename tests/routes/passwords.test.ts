@@ -231,6 +231,18 @@ describe("an account with a second factor", () => {
     ]);
   });
 
+  test("hears on the page of the link whom to call about a lost authenticator; one without a factor does not", async () => {
+    const client = await newClient(app, "New Phone");
+    const lost = /You lost the authenticator\? Call \+254 700 000 001: staff can take it off/;
+    expect((await app.browser().open(await linkFor(client))).text).not.toMatch(lost);
+    await setUpFactor(client.browser, "/portal/2fa");
+    const link = await linkFor(client);
+    const page = await app.browser().open(link);
+    expect(page.text).toMatch(lost);
+    expect(page.all("main a").map((one) => one.getAttribute("href"))).toContain("tel:+254700000001");
+    expect((await read(await set(link, { password: "a new password", code: "" }))).text).toMatch(lost);
+  });
+
   test("takes no code that was entered before, and says so; the link stays good for the next one", async () => {
     const client = await newClient(app, "Overheard Client");
     const authenticator = await setUpFactor(client.browser, "/portal/2fa");

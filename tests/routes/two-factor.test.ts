@@ -246,6 +246,21 @@ test("the code page is for those who need it: others are sent where they belong"
   expect((await browser.get("/login/verify")).headers.get("Location")).toBe("/portal");
 });
 
+test("whoever has one authenticator is told to add the one of a new phone before the old one is removed", async () => {
+  const browser = app.browser();
+  await browser.signUpAndIn("New phone");
+  const advice = "A new phone? Add it here first, then remove the old one with a code of it.";
+  for (const [factors, isTold] of [false, true, false].entries()) {
+    const page = await browser.open("/portal/2fa");
+    expect([factors, page.all("main li").length, page.text.includes(advice)]).toEqual([factors, factors, isTold]);
+    const button = factors === 0 ? "Set up 2FA" : "Add another authenticator";
+    const begun = await read(await browser.press(page, button));
+    const uri = begun.all("a").find((one) => one.getAttribute("href")?.startsWith("otpauth:"));
+    const authenticator = Authenticator.fromUri(uri?.getAttribute("href") ?? "");
+    await browser.press(begun, "Enable 2FA", { code: await authenticator.freshCode() });
+  }
+});
+
 test("removing a factor asks for a fresh code of it; another account's factor is a 404", async () => {
   const mine = await protectedClient("Remover");
   const theirs = await protectedClient("Stranger");

@@ -55,6 +55,9 @@ function Factors({ area, factors, failed }: { area: Area; factors: Factor[]; fai
           ))}
         </ul>
       )}
+      {factors.length === 1 && (
+        <p className="mb-4 text-quiet">A new phone? Add it here first, then remove the old one with a code of it.</p>
+      )}
       <Form method="post">
         <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
           {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
