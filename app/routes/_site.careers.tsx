@@ -7,7 +7,7 @@ import { Art } from "~/components/site/art";
 import { Title } from "~/components/title";
 import { refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
-import { careers } from "~/lib/content.server";
+import { careers, theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readUpload } from "~/lib/form.server";
 import { seo } from "~/lib/seo";
@@ -35,8 +35,11 @@ const Application = z.object({
 
 export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
 
+/** Where an application goes while the form is a preview. */
+const mail = theCompany.offices[0]?.email;
+
 export function loader() {
-  return careers;
+  return { ...careers, mail };
 }
 
 /** Validates the application and discards it: nothing is sent or stored. */
@@ -51,7 +54,7 @@ export function action({ request, context }: Route.ActionArgs) {
     if (submission.status !== "success") return refuse(submission.reply());
     return redirectWithFlash(context, "/careers", {
       title: "Thank you for your interest",
-      description: "This form is a preview: your application was not sent and nothing of it was kept.",
+      description: `This form is a preview: your application was not sent and nothing of it was kept. Mail it to ${mail}.`,
       variant: "default",
     });
   });
@@ -73,13 +76,19 @@ export default function CareersPage({ actionData, loaderData }: Route.ComponentP
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
-      <CareersForm key={actionData ? "refused" : key} refused={actionData} intro={loaderData.intro} />
+      <CareersForm
+        key={actionData ? "refused" : key}
+        refused={actionData}
+        intro={loaderData.intro}
+        mail={loaderData.mail}
+      />
       <WorkingHere facts={loaderData.working_here} note={loaderData.note} />
     </div>
   );
 }
 
-function CareersForm({ refused, intro }: { refused: Refused | undefined; intro: string }) {
+function CareersForm(props: { refused: Refused | undefined; intro: string; mail: string | undefined }) {
+  const { refused, intro, mail } = props;
   const [form, fields] = useActionForm("careers", refused, ["name", "email", "letter", "cv"]);
   return (
     <div>
@@ -88,7 +97,11 @@ function CareersForm({ refused, intro }: { refused: Refused | undefined; intro: 
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-needs-you pl-4">
-        This form is a preview. It checks what you enter, and then sends and stores nothing.
+        This form is a preview. It checks what you enter, and then sends and stores nothing. Mail your application to{" "}
+        <a className="py-3.5 underline" href={`mailto:${mail}`}>
+          {mail}
+        </a>
+        .
       </p>
       <Form method="post" encType="multipart/form-data" id={form.id} noValidate>
         <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
