@@ -10,6 +10,8 @@ import { Title } from "./title";
 export function MailLinkPage(props: {
   id: string;
   title: string;
+  /** The title as its h1 shows it, where that is not the plain text. */
+  heading?: ReactNode;
   link: { token: string; factors: string[] } | null;
   answer: Refused | undefined;
   password: { label: string; hint?: string; autoComplete: string };
@@ -18,13 +20,13 @@ export function MailLinkPage(props: {
   gone: ReactNode;
   children?: ReactNode;
 }) {
-  const { id, title, link, answer, password, button, pending, gone, children } = props;
+  const { id, title, heading = title, link, answer, password, button, pending, gone, children } = props;
   const [form, fields] = useActionForm(id, answer, ["password", "code", "factor"]);
   return (
     <>
       <Title refused={answer !== undefined}>{title}</Title>
       <FormProblems refused={answer} form={form} />
-      <h1 className="mb-6 text-xl">{title}</h1>
+      <h1 className="mb-6 text-xl">{heading}</h1>
       {link ? (
         <Form method="post" replace id={form.id} noValidate>
           {children}

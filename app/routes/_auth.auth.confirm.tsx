@@ -43,7 +43,9 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
     <>
       <Title refused={actionData !== undefined}>Confirm your e-mail address</Title>
       <FormProblems refused={actionData} form={form} />
-      <h1 className="mb-2 text-xl">Confirm your e-mail address</h1>
+      <h1 className="mb-2 text-xl">
+        Confirm your <span className="whitespace-nowrap">e-mail</span> address
+      </h1>
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
           <p className="mb-6 text-quiet">

@@ -36,6 +36,11 @@ export default function NewAddressPage({ loaderData: change, actionData }: Route
     <MailLinkPage
       id="new-address"
       title="Confirm your new e-mail address"
+      heading={
+        <>
+          Confirm your new <span className="whitespace-nowrap">e-mail</span> address
+        </>
+      }
       link={change}
       answer={actionData}
       password={{ label: "Password of your account", autoComplete: "current-password" }}

@@ -25,7 +25,7 @@ const groups = {
   "the next public pages": visited.slice(6, 12),
   "the other public pages": visited.slice(12),
   "the portal": portal,
-  "the doors of the portal": [...doors, "/resources/forgot-password"],
+  "the doors of the portal": [...doors, "/auth/confirm", "/auth/email", "/resources/forgot-password"],
   "the company's desk": desk,
 };
 
@@ -100,6 +100,15 @@ const tooMuch = (page: Page, width: number, links: string) =>
         if (box.width > 1 && box.right > 0 && (box.height < 44 || box.width < 44 || isOutside)) {
           found.push(`${each.outerHTML.slice(0, 200)}: ${box.width} x ${box.height}`);
         }
+      }
+      // A title breaks between its words.
+      const titles = document.createTreeWalker(document.querySelector("h1") ?? new Text(), NodeFilter.SHOW_TEXT);
+      for (let text = titles.nextNode(); text; text = titles.nextNode()) {
+        const at = text.textContent?.indexOf("e-mail") ?? -1;
+        const word = document.createRange();
+        word.setStart(text, Math.max(at, 0));
+        word.setEnd(text, at < 0 ? 0 : at + "e-mail".length);
+        if (word.getClientRects().length > 1) found.push(`the title breaks within a word: ${text.textContent}`);
       }
       const bar = document.querySelector("header")?.getBoundingClientRect().height ?? Number.NaN;
       if (!(bar < 80)) found.push(`the bar is ${bar} px high`);
