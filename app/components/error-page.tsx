@@ -31,7 +31,7 @@ export function ErrorPage({ error }: { error: unknown }) {
       <p className="text-sm font-semibold text-quiet">Error {status}</p>
       <h1 className="text-xl">{title}</h1>
       <p className="mt-2 mb-6 max-w-prose">{text}</p>
-      <ButtonLink to="/">Go to the home page</ButtonLink>
+      <ButtonLink to={answer?.data?.to ?? "/"}>{answer?.data?.name ?? "Go to the home page"}</ButtonLink>
     </>
   );
 }

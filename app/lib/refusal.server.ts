@@ -10,6 +10,16 @@ export function thrown({ reason, status }: Refusal) {
   return data({ reason }, { status });
 }
 
+/**
+ * What is thrown where the pages of a person who is signed in have none at this address: the error page leads back to the
+ * first of theirs. For everybody else a 404 leads to the home page.
+ */
+export function noPageOf(area: "portal" | "desk") {
+  return data(firstPages[area], { status: 404 });
+}
+
+const firstPages = { portal: { to: "/portal", name: "My Shipments" }, desk: { to: "/desk", name: "Today" } };
+
 const unavailable: Refusal = {
   reason: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
   status: 503,

@@ -10,6 +10,7 @@ import { keepTyped } from "~/lib/connection";
 import { theLetterhead } from "~/lib/content.server";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { deskPage } from "~/lib/desk.server";
+import { noPageOf } from "~/lib/refusal.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { closeAccount, openAccount } from "~/models/client-account.server";
 import { Reason } from "~/models/colleague";
@@ -28,7 +29,7 @@ const WithReason = z.object({ reason: Reason });
 
 export async function loader({ context }: Route.LoaderArgs) {
   const { opened } = await deskPage(context, ClientsPage);
-  if (!opened) throw data("Not found", { status: 404 });
+  if (!opened) throw noPageOf("desk");
   return { client: opened };
 }
 

@@ -9,6 +9,7 @@ import { ButtonLink } from "~/components/ui/button";
 import { answerForm, formOf } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
 import { deskPage } from "~/lib/desk.server";
+import { noPageOf } from "~/lib/refusal.server";
 import { filterOf, searchOf } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
 import { moveShipment } from "~/models/desk-act.server";
@@ -27,7 +28,7 @@ const Move = z.object({
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await deskPage(context, ShipmentsPage);
-  if (!opened) throw data("Not found", { status: 404 });
+  if (!opened) throw noPageOf("desk");
   const { id, name, stage, status, version, documents } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
   const page = `/desk/shipments/${id}${searchOf(filterOf(url))}`;

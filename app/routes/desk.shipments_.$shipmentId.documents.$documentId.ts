@@ -1,8 +1,8 @@
-import { data, redirect } from "react-router";
+import { redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
 import { requireColleague } from "~/lib/desk.server";
 import { fileRoute, isPressedHere, noForm } from "~/lib/file-route.server";
-import { thrown } from "~/lib/refusal.server";
+import { noPageOf, thrown } from "~/lib/refusal.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { openForCompany, sendFile } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
@@ -11,12 +11,12 @@ import { isUuid } from "~/models/shipment.server";
 const file = fileRoute(async ({ request, context, params }) => {
   const { backend, id } = requireColleague(context);
   const { shipmentId = "", documentId = "" } = params;
-  if (!isUuid(shipmentId) || !isUuid(documentId)) throw data("Not found", { status: 404 });
+  if (!isUuid(shipmentId) || !isUuid(documentId)) throw noPageOf("desk");
   // Opening is an act.
   if (!isPressedHere(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
   const answer = await sendFile({ request, context }, id, () => openForCompany(backend, companyBackend(), document));
-  if ("reason" in answer) throw answer.status === 404 ? data("Not found", { status: 404 }) : thrown(answer);
+  if ("reason" in answer) throw answer.status === 404 ? noPageOf("desk") : thrown(answer);
   return answer;
 });
 

@@ -11,7 +11,7 @@ import { failure, firstError, refuse } from "~/lib/answer.server";
 import { keepTyped } from "~/lib/connection";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
-import { refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { noPageOf, refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { ChangeShipment, changeShipment } from "~/models/new-shipment.server";
 import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
@@ -21,7 +21,7 @@ export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await getShipment(requireClient(context), params.shipmentId, url);
-  if (!shipment) throw data("Not found", { status: 404 });
+  if (!shipment) throw noPageOf("portal");
   if ("reason" in shipment) throw thrown(shipment);
   const { id, name, awb, stage, version } = shipment;
   return { page: shipmentPath(id, url), name, awb: awb ?? "", isOpen: stage === 1, version };

@@ -10,7 +10,7 @@ import { Title } from "~/components/title";
 import { Button, buttonLook } from "~/components/ui/button";
 import { answerFormOf, formOf } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
-import { thrown } from "~/lib/refusal.server";
+import { noPageOf, thrown } from "~/lib/refusal.server";
 import { type Client, requireClient } from "~/lib/session.server";
 import { endShare, makeShare, shownShares } from "~/models/share.server";
 import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
@@ -20,7 +20,7 @@ export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await getShipment(requireClient(context), params.shipmentId, url);
-  if (!shipment) throw data("Not found", { status: 404 });
+  if (!shipment) throw noPageOf("portal");
   if ("reason" in shipment) throw thrown(shipment);
   const page = shipmentPath(shipment.id, url);
   return { page, name: shipment.name, links: shownShares(shipment), request: randomUUID() };

@@ -7,7 +7,7 @@ import { fileRoute } from "~/lib/file-route.server";
 import { redirectWithFlash } from "~/lib/flash.server";
 import { readForm } from "~/lib/form.server";
 import { portalCall } from "~/lib/portal-call.server";
-import { refusalOfThrown, thrown } from "~/lib/refusal.server";
+import { noPageOf, refusalOfThrown, thrown } from "~/lib/refusal.server";
 import { Caller, requireClient } from "~/lib/session.server";
 import { companyBackend } from "~/lib/supabase.server";
 import { takeBackFile } from "~/models/document.server";
@@ -31,7 +31,7 @@ const portal = portalCall(
 /** The file of a document of the client's, checked again. Strangers' and unknown ones are the same 404. */
 const file = fileRoute(async (args) => {
   const { file: counted } = await portal.page(args);
-  if (!counted) throw data("Not found", { status: 404 });
+  if (!counted) throw noPageOf("portal");
   const answer = await sendFile(args, requireClient(args.context).id, async () => {
     const opened = await openFile(companyBackend(), counted);
     return "reason" in opened ? opened : { ...counted, content: opened.content };

@@ -1,9 +1,8 @@
-import { data } from "react-router";
 import { Title } from "~/components/title";
 import { theCompany } from "~/lib/content.server";
 import { eastAfricaTime } from "~/lib/dates";
 import { noForm } from "~/lib/file-route.server";
-import { thrown } from "~/lib/refusal.server";
+import { noPageOf, thrown } from "~/lib/refusal.server";
 import { portalMiddleware, requireClient } from "~/lib/session.server";
 import { documentWords } from "~/models/document-words.server";
 import { chargeWords, lastStage, PAYMENTS, shortId } from "~/models/shipment";
@@ -25,7 +24,7 @@ export const middleware: Route.MiddlewareFunction[] = [
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const client = requireClient(context);
   const shipment = await getShipment(client, params.shipmentId, url);
-  if (!shipment) throw data("Not found", { status: 404 });
+  if (!shipment) throw noPageOf("portal");
   if ("reason" in shipment) throw thrown(shipment);
   const { id, name, awb, stage, status, created_at, changed_at, documents, charges, tracking_events } = shipment;
   const office = theCompany.offices[0];

@@ -221,6 +221,35 @@ describe("the door of the desk", () => {
     expect(acts).toEqual([]);
   });
 
+  test("and the portal lead whoever is signed in from an address without a page to their own first page, all others home", async () => {
+    const nobodys = "0b51e3a8-0000-4000-8000-000000000000";
+    const way = async (browser: typeof client.browser, path: string) => {
+      const page = await browser.open(path);
+      const [link] = page.all("main a");
+      return [path, page.status, words(link), link?.getAttribute("href")];
+    };
+    const inPortal = ["", "/share", "/change", "/print", `/documents/${nobodys}`].map(
+      (part) => `/portal/${nobodys}${part}`,
+    );
+    for (const path of [...inPortal, "/portal/no/such/page"])
+      expect(await way(client.browser, path)).toEqual([path, 404, "My Shipments", "/portal"]);
+    const atDesk = ["", "/move", `/documents/${nobodys}`].map((part) => `/desk/shipments/${nobodys}${part}`);
+    for (const path of [
+      ...atDesk,
+      "/desk/shipments/x",
+      `/desk/clients/${nobodys}`,
+      "/desk/no-such",
+      "/portal/no/such/page",
+    ])
+      expect(await way(clerk.browser, path)).toEqual([path, 404, "Today", "/desk"]);
+    const home = ["Go to the home page", "/"];
+    for (const path of ["/desk/no-such", "/no-such-page"])
+      expect(await way(client.browser, path)).toEqual([path, 404, ...home]);
+    for (const path of ["/desk/no-such", "/portal/no/such/page", "/no-such-page"])
+      expect(await way(app.browser(), path)).toEqual([path, 404, ...home]);
+    expect(await way(clerk.browser, "/no-such-page")).toEqual(["/no-such-page", 404, ...home]);
+  });
+
   test("leads colleagues away from the portal, which is the clients'", async () => {
     for (const path of ["/portal", "/portal/new", "/portal/2fa", shipment.portal]) {
       expect((await clerk.browser.get(path)).headers.get("Location"), path).toBe("/desk");

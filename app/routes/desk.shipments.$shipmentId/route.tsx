@@ -8,6 +8,7 @@ import { answerForm } from "~/lib/act-form.server";
 import { keepTyped } from "~/lib/connection";
 import { eastAfricaTime } from "~/lib/dates";
 import { deskPage } from "~/lib/desk.server";
+import { noPageOf } from "~/lib/refusal.server";
 import { filterOf, searchOf } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
 import { inOrder } from "~/models/document";
@@ -25,7 +26,7 @@ export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await deskPage(context, ShipmentsPage);
-  if (!opened) throw data("Not found", { status: 404 });
+  if (!opened) throw noPageOf("desk");
   // As many as fit the page with all else that can be on it.
   const [events, log] = [opened.events.slice(0, 5), opened.log.slice(0, 5).map((act) => ({ ...act, on: null }))];
   const hasOlder = opened.events.length > events.length;

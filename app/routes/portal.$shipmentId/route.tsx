@@ -5,7 +5,7 @@ import { RouteLine } from "~/components/portal/route-line";
 import { Title } from "~/components/title";
 import { theCompany } from "~/lib/content.server";
 import { redirectWithFlash } from "~/lib/flash.server";
-import { thrown } from "~/lib/refusal.server";
+import { noPageOf, thrown } from "~/lib/refusal.server";
 import { requireClient } from "~/lib/session.server";
 import { fileFieldId } from "~/models/document";
 import { documentWords } from "~/models/document-words.server";
@@ -54,7 +54,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 /** The shipment of this page; throws the same 404 for a stranger's and an unknown one. */
 async function theShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
   const shipment = await getShipment(requireClient(context), id, url);
-  if (!shipment) throw data("Not found", { status: 404 });
+  if (!shipment) throw noPageOf("portal");
   if ("reason" in shipment) throw thrown(shipment);
   return shipment;
 }
