@@ -40,7 +40,7 @@ test.each([
   ["excise", "", "Choose the excise duty of the car: 20, 25 or 35 percent."],
   ["excise", "0", "Choose the excise duty of the car: 20, 25 or 35 percent."],
   ["registered", "", "Enter the month of first registration, such as 2021-04."],
-  ["registered", "March 2020", "Enter the month of first registration, such as 2021-04."],
+  ["registered", "Marching 2020", "Enter the month of first registration, such as 2021-04."],
   ["registered", "2020-13", "Enter the month of first registration, such as 2021-04."],
   ["registered", "2026-12", "This month is still to come. Enter when it was registered first."],
 ])("%s = %j is answered in words", (name, typed, words) => {
