@@ -202,6 +202,8 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
       await page.waitForNetworkIdle();
       await press("a", "Request Consultation");
       await expect.poll(heading).toContain("Contact");
+      // The page that was left may have been reading its next one yet: Firefox tells that it was cut off.
+      errors = errors.filter((error) => !/^Error: TypeError: Error in input stream$/.test(error));
     });
   }
 
