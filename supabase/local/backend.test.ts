@@ -147,6 +147,15 @@ test.each([
   expect((await asked(1001)).status).toBe(413);
 });
 
+test("tables are embedded five deep, and no deeper", async () => {
+  const { handle } = await signedIn(shared);
+  const nested = (depth: number): string =>
+    depth === 0 ? "id" : `id,${depth % 2 ? "documents" : "shipments"}(${nested(depth - 1)})`;
+  const of = (depth: number) => (depth % 2 ? handle.from("shipments") : handle.from("documents")).select(nested(depth));
+  expect((await of(5)).error).toBeNull();
+  expect((await of(6)).status).toBe(413);
+});
+
 // Last, as it writes, and closes what the others read.
 test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
   const { handle, session } = await signedIn(shared);

@@ -12,8 +12,9 @@ import { withApiVersion, withReadBody } from "./auth-errors.ts";
 import { projectRoot } from "./data-dir.ts";
 import { withPostgrestErrors } from "./data-errors.ts";
 import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase, openPglite } from "./database.ts";
-import { isOpen, tooMany } from "./door.ts";
+import { isOpen, tooMuch } from "./door.ts";
 import { withFactors } from "./factors.ts";
+import { withLength } from "./http.ts";
 import { templateMailer } from "./mail.ts";
 import { applyMigrations, seedOnce } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
@@ -191,7 +192,7 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
         database.tokensAlone = !pathname.startsWith("/auth/");
         return whileThere(database, async () => {
           const asked = await inward;
-          const response = (await tooMany(asked)) ?? (await answer(asked));
+          const response = (await tooMuch(asked)) ?? (await answer(asked));
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
@@ -233,15 +234,6 @@ function beginFirstStart(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(unfinished, "");
   return () => rmSync(unfinished);
-}
-
-/** The request with the length of its body in its headers, where the library looks for it. */
-async function withLength(request: Request): Promise<Request> {
-  if (!request.body) return request;
-  const body = await request.arrayBuffer();
-  const headers = new Headers(request.headers);
-  headers.set("content-length", String(body.byteLength));
-  return new Request(request, { headers, body });
 }
 
 /** A Go duration of minutes and seconds ("1m0s"), in seconds. Throws for any other text. */

@@ -26,12 +26,22 @@ export function isOpen(method: string, path: string): boolean {
 
 /** How many rows or names one request may bring: all of them are one turn at the database, for which everybody else waits. */
 const mostItems = 1000;
+/** How deep tables may be embedded in another: each level is the work of the one above, once more. */
+const mostDepth = 5;
 
-/** The refusal of a request that brings more, or null. PostgREST and the real store, whose work is their own, take them. */
-export async function tooMany(request: Request): Promise<Response | null> {
+/** The refusal of a request that asks for more, or null. PostgREST and the real store, whose work is their own, take it. */
+export async function tooMuch(request: Request): Promise<Response | null> {
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname.startsWith("/auth/")) return null;
+  if (searchParams.getAll("select").some((select) => depthOf(select) > mostDepth)) {
+    return Response.json(
+      { message: `Tables embedded more than ${mostDepth} deep: ask in several requests.` },
+      { status: 413 },
+    );
+  }
   const isLong = Number(request.headers.get("content-length")) > 2 * mostItems;
   const isJson = /^application\/json\b/i.test(request.headers.get("content-type") ?? "");
-  if (!isLong || !isJson || new URL(request.url).pathname.startsWith("/auth/")) return null;
+  if (!isLong || !isJson) return null;
   const body: unknown = await request
     .clone()
     .json()
@@ -39,4 +49,14 @@ export async function tooMany(request: Request): Promise<Response | null> {
   const lists = [body, ...Object.values(body ?? {})].filter((one) => Array.isArray(one));
   if (lists.every(({ length }) => length <= mostItems)) return null;
   return Response.json({ message: `More than ${mostItems} at once: send them in several requests.` }, { status: 413 });
+}
+
+/** The most brackets that are open at once. */
+function depthOf(select: string): number {
+  let [open, most] = [0, 0];
+  for (const sign of select) {
+    if (sign === "(") most = Math.max(most, ++open);
+    else if (sign === ")") open -= 1;
+  }
+  return most;
 }

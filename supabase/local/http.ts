@@ -59,3 +59,12 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   if (response.status === 204 || response.status === 304) delete headers["content-length"];
   outgoing.writeHead(response.status, headers).end(body);
 }
+
+/** The request with the length of its body in its headers, where the library looks for it. */
+export async function withLength(request: Request): Promise<Request> {
+  if (!request.body) return request;
+  const body = await request.arrayBuffer();
+  const headers = new Headers(request.headers);
+  headers.set("content-length", String(body.byteLength));
+  return new Request(request, { headers, body });
+}
