@@ -134,7 +134,7 @@ test("a request that fails does not keep the ones behind it from being answered"
 test.each([
   ["rows", "POST", "/rest/v1/shipments", (many: object[]) => many],
   ["names of files", "DELETE", "/storage/v1/object/documents", (many: object[]) => ({ prefixes: many })],
-])("a request with more than a thousand %s is refused before its turn is taken", async (_what, method, at, body) => {
+])("a request with more than a thousand %s is refused before the database is asked", async (_what, method, at, body) => {
   const asked = (count: number) =>
     shared.fetch(
       new Request(`http://backend.local${at}`, {
