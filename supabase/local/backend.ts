@@ -184,15 +184,15 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
       if (key !== options.publishableKey && key !== options.secretKey) {
         return Response.json({ message: "Invalid API key" }, { status: 401 });
       }
-      // Begun before its turn, so that the database does not wait for signatures.
+      // Begun before its turn, so that the database does not wait for signatures and long bodies.
       const inward = withLength(request).then(tokens.inward).then(asText);
-      inward.catch(() => undefined);
+      const refused = inward.then(tooMuch);
+      refused.catch(() => undefined);
       return inTurn(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         database.tokensAlone = !pathname.startsWith("/auth/");
         return whileThere(database, async () => {
-          const asked = await inward;
-          const response = (await tooMuch(asked)) ?? (await answer(asked));
+          const response = (await refused) ?? (await answer(await inward));
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
