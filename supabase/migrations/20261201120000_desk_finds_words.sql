@@ -9,7 +9,8 @@ as $$
     select private.anywhere(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
   ))[:8] end
 $$;
-revoke all on function private.words(text) from public, anon, authenticated;
+revoke all on function private.words(text) from public, anon;
+grant execute on function private.words(text) to authenticated;
 
 -- The pattern of a search as an AWB/BL without the spaces and hyphens that people write in it or leave out.
 create function private.bare_number(q text) returns text
@@ -18,11 +19,71 @@ set search_path = ''
 as $$
   select private.anywhere(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
 $$;
-revoke all on function private.bare_number(text) from public, anon, authenticated;
+revoke all on function private.bare_number(text) from public, anon;
+grant execute on function private.bare_number(text) to authenticated;
 
 create index shipments_numbered on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
--- The shipments of a list as before. Each word of a search has to be in the name, in the AWB/BL, or in the client's name or
+-- A client's own list as before, by the same patterns, and by an id with its #.
+create or replace function private.own_shipments(
+  q text, stage integer, turn text, skip integer, most integer, before timestamptz default null, before_id uuid default null
+) returns jsonb
+language plpgsql stable
+security invoker
+set search_path = ''
+as $$
+declare
+  words text[];
+  number text;
+  ids uuid[];
+  conditions text := 'shipment.user_id = $1';
+  word integer;
+  found jsonb;
+begin
+  -- A list that nobody searches is most of them.
+  if btrim(q) <> '' then
+    words := private.words(q);
+    number := private.bare_number(q);
+    ids := private.ids_beginning(ltrim(btrim(left(q, 64)), '#'));
+    if words is null then
+      conditions := 'false';
+    elsif cardinality(words) > 0 then
+      conditions := conditions
+        || ' and (shipment.id between $4 and $11 or translate(shipment.awb, '' -/.'', '''') ilike $3 or (true';
+      for word in 1 .. cardinality(words) loop
+        conditions := conditions
+          || format(' and (shipment.name ilike ($2)[%1$s] or shipment.awb ilike ($2)[%1$s])', word);
+      end loop;
+      conditions := conditions || '))';
+    end if;
+  end if;
+  if stage is not null then
+    conditions := conditions || ' and shipment.stage = $5';
+  end if;
+  if turn is not null then
+    conditions := conditions || ' and shipment.turn = $6';
+  end if;
+  if before is not null then
+    conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
+  end if;
+  execute format($query$
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', found.id, 'name', found.name, 'status', found.status, 'stage', found.stage, 'awb', found.awb,
+      'turn', found.turn, 'changed_at', found.changed_at, 'created_at', found.created_at
+    ) order by found.created_at desc, found.id desc), '[]'::jsonb)
+    from (
+      select shipment.* from public.shipments as shipment where %s
+      order by shipment.created_at desc, shipment.id desc
+      offset $7 limit $8
+    ) as found
+  $query$, conditions)
+  into found
+  using auth.uid(), words, number, ids[1], stage, turn, skip, most, before, before_id, ids[2];
+  return found;
+end
+$$;
+
+-- The shipments of the desk's list as before. Each word of a search has to be in the name, in the AWB/BL, or in the client's name or
 -- address, or the whole search is the AWB/BL or the beginning of an id, which people also write with the # of the page.
 create or replace function private.find_shipments(
   q text, stage integer, turn text, to_check boolean, skip integer, most integer,

@@ -85,6 +85,7 @@ describe("finding a shipment", () => {
     ["words of a name in another order", "juba  pumps", ["Pumps for Juba"]],
     ["a word of its name and a part of its AWB/BL", "pumps 5109", ["Pumps for Juba"]],
     ["two words of which it has one", "pumps kampala", []],
+    ["the beginning of an id with its #", "#aaaa", ["100% cotton", "Pumps for Juba"]],
     ["the beginning of an id", "aaaa", ["100% cotton", "Pumps for Juba"]],
     ["more of it, in capitals and with spaces around", " AAAA1111-2222-4 ", ["100% cotton", "Pumps for Juba"]],
     ["a whole id", juba, ["Pumps for Juba"]],
