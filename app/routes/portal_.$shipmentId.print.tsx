@@ -5,7 +5,7 @@ import { noForm } from "~/lib/file-route.server";
 import { noPageOf, thrown } from "~/lib/refusal.server";
 import { portalMiddleware, requireClient } from "~/lib/session.server";
 import { documentWords } from "~/models/document-words.server";
-import { chargeWords, lastStage, PAYMENTS, shortId } from "~/models/shipment";
+import { lastStage, paymentsOf, shortId } from "~/models/shipment";
 import { getShipment, openPage } from "~/models/shipment.server";
 import { moveOf, storageOf } from "~/models/stage.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
@@ -26,9 +26,10 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await getShipment(client, params.shipmentId, url);
   if (!shipment) throw noPageOf("portal");
   if ("reason" in shipment) throw thrown(shipment);
-  const { id, name, awb, stage, status, created_at, changed_at, documents, charges, tracking_events } = shipment;
+  const { id, name, awb, stage, status, created_at, changed_at, documents, tracking_events } = shipment;
   const office = theCompany.offices[0];
   const storage = storageOf(shipment);
+  const { items, how } = paymentsOf(shipment);
   return {
     company: [theCompany.name, office?.address, office?.phone, office?.email],
     facts: [
@@ -44,10 +45,8 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     name,
     short: shortId(id),
     documents: documents.map((one) => documentWords(one, id, "", eastAfricaTime)),
-    charges: PAYMENTS.flatMap((payment) => {
-      const charge = charges.find(({ item }) => item === payment.id);
-      return charge ? [{ name: payment.name, words: chargeWords(charge) }] : [];
-    }),
+    charges: items.flatMap(({ name, words }) => (words ? [{ name, words }] : [])),
+    howToPay: how && office ? `${how} ${office.phone}.` : null,
     events: tracking_events.slice(0, mostEvents).map(({ id, status, location, note, created_at }) => ({
       id,
       words: [status, location, note && shortened(note)].filter(Boolean).join(", "),
@@ -65,7 +64,7 @@ const shortened = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}â
 export const action = noForm;
 
 export default function PrintForm({ loaderData }: Route.ComponentProps) {
-  const { company, facts, name, short, documents, charges, events, hasMore, printed } = loaderData;
+  const { company, facts, name, short, documents, charges, howToPay, events, hasMore, printed } = loaderData;
   return (
     <div className="text-sm">
       <Title>{`${name} (${short})`}</Title>
@@ -84,6 +83,7 @@ export default function PrintForm({ loaderData }: Route.ComponentProps) {
         rows={documents.map((one) => [one.name, [one.words, one.file].filter(Boolean).join(". ")])}
       />
       {charges.length > 0 && <Section title="Payments" rows={charges.map((one) => [one.name, one.words])} />}
+      {howToPay && <p className="mt-1">{howToPay}</p>}
       {events.length > 0 && <Section title="Tracking History" rows={events.map((one) => [one.at, one.words])} />}
       <p className="mt-4 border-t border-line pt-2 text-quiet">
         As it stood on {printed}.{hasMore && " Earlier events are in the portal."}

@@ -118,7 +118,7 @@ test("what the desk does, the command does", async () => {
   const steps: [string[], string][] = [
     [["shipment", "correct", shipment, "--stage", "4", ...why], "is at stage 4/10: Customs Declaration"],
     [["shipment", "arrived", shipment, "--place", "mombasa", "--day", "2026-05-10", "--size", "40"], "2026-05-10"],
-    [["charge", "set", shipment, "agent-fee", "12500.50"], ""],
+    [["charge", "set", shipment, "agent-fee", "12500.50"], "agent-fee is KES 12,500.50"],
     [["charge", "paid", shipment, "agent-fee"], ""],
     [["note", shipment, "The ship is in"], ""],
     [["document", "send-back", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "is sent back"],

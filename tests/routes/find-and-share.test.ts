@@ -538,6 +538,7 @@ describe("the print form of a shipment", () => {
       "Bill of Lading Not uploaded",
       "IDF Fee KES 700.00, due 4 May 2030.",
       "Duties & Taxes KES 12,500.50, Paid. At the bank",
+      "Pay as our signed invoice says. In doubt, call +254 700 000 001.",
       "Document Verification, Mombasa port, Ask for Otieno",
       "Bring your passport",
       "As it stood on",

@@ -19,7 +19,7 @@ import {
 import { findDocumentId, verifyDocument } from "../../models/document.server.ts";
 import { openForCompany } from "../../models/document-file.server.ts";
 import { keepShipment } from "../../models/retention.server.ts";
-import { CURRENCIES, lastStage, PAYMENTS } from "../../models/shipment.ts";
+import { CURRENCIES, inMoney, lastStage, PAYMENTS } from "../../models/shipment.ts";
 import { freeUntil } from "../../models/storage.ts";
 import { amount, day, stageNumber, upTo } from "./arguments.ts";
 import { storageTariff } from "./content.ts";
@@ -201,7 +201,7 @@ function addChargeCommands(staff: Command, on: On, by: By): void {
       on(id, "charge set", async (found) => {
         const { currency, due: due_on, note } = more;
         orThrow(await setCharge(company(), found, { item, amount: sum, currency, due_on, note }, { by_name: by() }));
-        return `${found}: ${item} is ${currency} ${sum}`;
+        return `${found}: ${item} is ${inMoney(currency, sum)}`;
       }),
     );
   charge
