@@ -1,4 +1,4 @@
-import { redirect } from "react-router";
+import { data, redirect } from "react-router";
 import { NoPage } from "~/components/no-page";
 import { readForm } from "~/lib/form.server";
 import { sitePath } from "~/lib/redirect.server";
@@ -7,8 +7,10 @@ import type { Route } from "./+types/resources.theme";
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
-  const cookie = await themeCookie(request, form.get("theme"));
-  return redirect(sitePath(form.get("to")), { status: 303, headers: { "Set-Cookie": cookie } });
+  const headers = { "Set-Cookie": await themeCookie(request, form.get("theme")) };
+  // The router asks again for the page that the person is on, or on the way to: a redirect it drops once they went on.
+  if (new URL(request.url).pathname.endsWith(".data")) return data(null, { headers });
+  return redirect(sitePath(form.get("to")), { status: 303, headers });
 }
 
 export function loader() {

@@ -53,3 +53,28 @@ test("a browser reads the site map and the feed as XML", async ({ page }) => {
     expect(found, address).toBe(count);
   }
 });
+
+test("a theme stays for who goes on before the site has kept it", async ({ page }) => {
+  await page.goto("/");
+  await scriptReady(page);
+  let keep = () => {};
+  const kept = new Promise<void>((resolve) => {
+    keep = resolve;
+  });
+  await page.route("**/resources/theme.data", async (route) => {
+    await kept;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Use the light theme" }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Services", exact: true }).click();
+  await expect(page).toHaveTitle(/^Our Services/);
+  const answered = page.waitForResponse("**/resources/theme.data");
+  const pageAfterIt = page.waitForResponse("**/services.data*");
+  keep();
+  await answered;
+  await pageAfterIt;
+  await expect(page.locator("html")).toHaveClass("light");
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "About", exact: true }).click();
+  await expect(page).toHaveTitle(/^Pioneering/);
+  await expect(page.locator("html")).toHaveClass("light");
+});
