@@ -106,6 +106,17 @@ export async function makeRoles(db: Database): Promise<void> {
   }
 }
 
+/** Arrays of other types than these arrive as PostgreSQL writes them: of rows, ranges and shapes, which nobody asks for. */
+const otherArrays = `select typarray from pg_type where typarray <> 0
+  and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
+
+/** PGlite copies all its parsers at each step of each statement; six of seven are for arrays of rows of system tables. */
+async function forgetParsers(driver: PGlite): Promise<void> {
+  const { rows } = await driver.query<{ typarray: number }>(otherArrays);
+  const others = new Set(rows.map(({ typarray }) => String(typarray)));
+  driver.parsers = Object.fromEntries(Object.entries(driver.parsers).filter(([type]) => !others.has(type)));
+}
+
 /** PGlite on the folder `database` of a data directory, or in memory. Throws when the folder holds none it can open. */
 export async function openPglite(dataDir: string | null): Promise<OpenDatabase> {
   if (dataDir) mkdirSync(dataDir, { recursive: true });
@@ -120,6 +131,7 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
   grantNothing(connection);
   const { driver } = connection;
   await driver.waitReady;
+  await forgetParsers(driver);
   const database: OpenDatabase = {
     connection,
     db: driver,
