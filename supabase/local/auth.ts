@@ -30,8 +30,8 @@ type Account = {
 };
 type Credentials = { email?: unknown; password?: unknown; refresh_token?: unknown; data?: Record<string, unknown> };
 
-// bcryptjs is another name here for @node-rs/bcrypt, the library's own import included (package.json, overrides): native,
-// and off this thread.
+// bcryptjs is another name here for bcrypt, the library's own import included (package.json, overrides): native, and off
+// this thread.
 const hashes = new Map<number, Promise<string>>();
 
 /** What the library's own hashes cost, by its own variable. */
