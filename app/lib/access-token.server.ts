@@ -8,6 +8,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from "jose";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { backendFetch } from "./backend-fetch.server.ts";
 import { env } from "./env.server.ts";
@@ -23,11 +24,22 @@ const renewEvery = 10 * 60 * 1000;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-/** The published keys of the backend at `url`, which were asked for at `asked` (milliseconds since 1970). */
-type PublishedKeys = { url: string; set: ReturnType<typeof createRemoteJWKSet>; asked: number };
+/** How many tokens are known again without a look at their signature. */
+const mostKnown = 1000;
+
+/**
+ * The published keys of the backend at `url`, which were asked for at `asked` (milliseconds since 1970), and what the tokens
+ * say that they have verified since.
+ */
+type PublishedKeys = {
+  url: string;
+  set: ReturnType<typeof createRemoteJWKSet>;
+  asked: number;
+  known: LRUCache<string, JWTPayload>;
+};
 let published: PublishedKeys | undefined;
 
-function publishedKeys(): PublishedKeys["set"] {
+function publishedKeys(): PublishedKeys {
   const { url, publishableKey } = env().backend;
   if (published?.url !== url) {
     const set = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
@@ -36,16 +48,17 @@ function publishedKeys(): PublishedKeys["set"] {
       // Renewed below, beside the request: while auth does not answer, the keys that are known go on being good.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
-    published = { url, set, asked: Date.now() };
+    published = { url, set, asked: Date.now(), known: new LRUCache({ max: mostKnown }) };
   } else if (Date.now() - published.asked > renewEvery) {
     const renewed = published;
     renewed.asked = Date.now();
     // Where auth does not answer, again in a minute: none of the requests waits for it.
-    renewed.set.reload().catch(() => {
+    const forget = () => renewed.known.clear();
+    renewed.set.reload().then(forget, () => {
       renewed.asked -= renewEvery - 60_000;
     });
   }
-  return published.set;
+  return published;
 }
 
 /** Throws unless the answer is a set of keys: a proxy in between may answer in auth's place. */
@@ -71,12 +84,16 @@ export function unverifiedClaims(token: string): Claims {
 export async function verifiedClaims(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";
+  const { set, known } = publishedKeys();
+  const seen = known.get(token);
+  if (seen) return (seen.exp ?? 0) > Date.now() / 1000 ? claimsOf(seen) : null;
   try {
-    const { payload } = await jwtVerify(token, publishedKeys(), {
+    const { payload } = await jwtVerify(token, set, {
       algorithms,
       audience: "authenticated",
       requiredClaims: ["exp", "sub"],
     });
+    known.set(token, payload);
     return claimsOf(payload);
   } catch (error) {
     // The set is asked for again after half a minute at the earliest: a key may have been published since.

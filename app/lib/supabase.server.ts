@@ -91,6 +91,7 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   const cookies = new Map<string, string>();
   const headers = new Headers();
   let handle: Backend | undefined;
+  let brought: Promise<Cookie[]> | undefined;
   const unrenewed = new AbortController();
   context.set(backendContext, () => {
     if (handle) return handle;
@@ -99,7 +100,11 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
       cookieOptions: { ...cookieAttributes(), name: sessionCookieName() },
       cookies: {
         encode: "tokens-only",
-        getAll: () => withoutDamage(cookiesOf(request)),
+        // The library asks several times for each call.
+        getAll: () => {
+          brought ??= withoutDamage(cookiesOf(request));
+          return brought;
+        },
         setAll: (values, noStore) => {
           for (const { name, value, options } of values) {
             // The library gives every cookie 400 days. On a shared computer the session ends with the browser.
@@ -122,8 +127,8 @@ export const backendMiddleware: MiddlewareFunction<Response> = async ({ request,
   const response = await next();
   if (isSessionEnded(context)) {
     headers.set("Cache-Control", "private, no-store");
-    const brought = cookiesOf(request).filter(isOfSession);
-    for (const name of [...cookies.keys(), ...brought.map(({ name }) => name)]) {
+    const held = cookiesOf(request).filter(isOfSession);
+    for (const name of [...cookies.keys(), ...held.map(({ name }) => name)]) {
       cookies.set(name, serializeCookieHeader(name, "", { ...cookieAttributes(), maxAge: 0 }));
     }
   }
@@ -175,8 +180,15 @@ export function anonymousBackend(): Backend {
  * has judged who asks for them.
  */
 export function companyBackend(access: BackendAccess = env().backend): Backend {
-  return detached(access.url, access.secretKey);
+  const known = companyHandles.get(access);
+  if (known) return known;
+  const handle = detached(access.url, access.secretKey);
+  companyHandles.set(access, handle);
+  return handle;
 }
+
+/** Nobody signs in with the company's handle, so one serves all. */
+const companyHandles = new WeakMap<BackendAccess, Backend>();
 
 function detached(url: string, key: string, headers: Record<string, string> = {}): Backend {
   return createClient<Database>(url, key, {

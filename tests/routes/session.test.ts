@@ -7,8 +7,8 @@ import {
   randomUUID,
 } from "node:crypto";
 import process from "node:process";
-import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from "jose";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { decodeJwt, decodeProtectedHeader, exportJWK, type JWTPayload, SignJWT } from "jose";
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { completeKeys } from "../../app/server/embedded.ts";
 import { faults, meaningless } from "../support/fault-proxy.ts";
 import { type Browser, keptByNobody, theApp } from "../support/routes.ts";
@@ -200,6 +200,35 @@ describe("an access token that auth did not sign, or not for this, means signed 
     const browser = copyOf(client);
     change(browser, { access_token: await byAuth({}) });
     expect((await browser.get("/portal")).status).toBe(200);
+  });
+
+  test("nor once its hour is over, though it was good before", async () => {
+    onTestFinished(() => void vi.useRealTimers());
+    const browser = copyOf(client);
+    const now = Math.floor(Date.now() / 1000);
+    change(browser, { access_token: await byAuth({ exp: now + 60 }), expires_at: now + 7200 });
+    expect((await browser.get("/portal")).status).toBe(200);
+    vi.useFakeTimers({ toFake: ["Date"], now: (now + 61) * 1000 });
+    expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+  });
+
+  test("nor by a key that auth has published no longer for ten minutes: auth is asked again", async () => {
+    onTestFinished(() => void vi.useRealTimers());
+    const askedOfAuth = async () => {
+      const calls = await app.proxy.during(() => copyOf(client).get("/portal"));
+      return calls.filter((call) => call.startsWith("GET /auth/v1/user")).length;
+    };
+    const now = Date.now();
+    const after = (minutes: number) => vi.useFakeTimers({ toFake: ["Date"], now: now + minutes * 60_000 });
+    expect(await askedOfAuth()).toBe(0);
+    const key = { ...(await exportJWK(createPublicKey(another))), kid: "new", alg: "ES256", use: "sig" };
+    app.proxy.answer({ of: /jwks/, status: 200, body: { keys: [key] } });
+    // The keys come beside the page that has them asked for.
+    after(11);
+    await expect.poll(askedOfAuth).toBe(1);
+    app.proxy.fail("none");
+    after(22);
+    await expect.poll(askedOfAuth).toBe(0);
   });
 
   test.each([{ alg: 5 }, { alg: null, kid: "x" }, { alg: "ES256", kid: {} }, [], "ES256"])(
