@@ -1,21 +1,54 @@
 import { randomBytes } from "node:crypto";
 import { PassThrough } from "node:stream";
-import { createReadableStreamFromReadable } from "@react-router/node";
+import { createReadableStreamFromReadable, readableStreamToString } from "@react-router/node";
+import { LRUCache } from "lru-cache";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
+import type { SiteData } from "./components/site-data";
 import { contentSecurityPolicy } from "./lib/headers.server";
 import { log } from "./lib/log.server";
 
 /** How long rendering one page may take, in milliseconds. */
 const renderDeadline = 10_000;
 
-export default function handleRequest(request: Request, status: number, headers: Headers, context: EntryContext) {
+/** A page as React wrote it, and the nonce of its scripts: one and the same for every answer that is this page. */
+type Page = { html: string; nonce: string | undefined };
+
+/** What signed-in people saw in the last minutes, by all that it was made of: a page that has not changed is not rendered again. */
+const pages = new LRUCache<string, Page>({
+  maxSize: 32 * 1024 * 1024,
+  sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
+  ttl: 5 * 60 * 1000,
+});
+
+export default async function handleRequest(
+  request: Request,
+  status: number,
+  headers: Headers,
+  context: EntryContext,
+): Promise<Response> {
+  headers.set("Content-Type", "text/html; charset=utf-8");
+  const source = sourceOf(request, context);
+  const page = (source ? pages.get(source) : undefined) ?? (await render(request, context));
+  if (source) pages.set(source, page);
+  if (page.nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(page.nonce));
+  return new Response(page.html, { status, headers });
+}
+
+/**
+ * All that a page is made of: its address, and what its loaders answered, who looks and how among it. Null for pages that
+ * are for everybody, which the server keeps, and for those that JSON does not tell whole: errors, and answers to forms.
+ */
+function sourceOf({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
+  const { loaderData, actionData, errors } = staticHandlerContext;
+  const isOfPerson = (loaderData.root as SiteData | undefined)?.signedIn;
+  return errors || actionData || !isOfPerson || !import.meta.env.PROD ? null : JSON.stringify([url, loaderData]);
+}
+
+function render(request: Request, context: EntryContext): Promise<Page> {
   // Vite's own client in development injects styles and inline scripts without a nonce.
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
-  headers.set("Content-Type", "text/html; charset=utf-8");
-  if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
-
-  return new Promise<Response>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
       // No part of the page comes after it, to be put in its place by a script.
@@ -24,8 +57,8 @@ export default function handleRequest(request: Request, status: number, headers:
       onAllReady() {
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));
-        resolve(new Response(createReadableStreamFromReadable(body), { status, headers }));
         pipe(body);
+        resolve(readableStreamToString(createReadableStreamFromReadable(body)).then((html) => ({ html, nonce })));
       },
       onShellError: reject,
     });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { storageTariff, theCompany } from "../../app/lib/content.server.ts";
 import { anonymousBackend } from "../../app/lib/supabase.server.ts";
 import { correctStage, markCharge, orThrow, saveArrival, setCharge } from "../../app/models/desk-act.server.ts";
@@ -13,6 +13,7 @@ import {
   pdf,
   read,
   theApp,
+  theSite,
   words,
 } from "../support/routes.ts";
 
@@ -50,6 +51,41 @@ describe("the list of shipments", () => {
     await browser.confirm(email);
     await browser.logIn(email);
     expect((await browser.open("/portal")).text).toContain(`Welcome, ${email}.`);
+  });
+
+  test("looked at again is the same to the byte, for whoever it is for, until anything on it is another", async () => {
+    const site = await theSite();
+    onTestFinished(() => void site.close());
+    const [one, other] = [site.browser(), site.browser()];
+    await one.signUpAndIn("Achieng Otieno");
+    await other.signUpAndIn("Mukasa Okello");
+    const bodyOf = async (browser: Browser, path = "/portal") => (await browser.get(path)).text();
+    // Once with the reminder of the second factor.
+    await one.get("/portal");
+    const before = await bodyOf(one);
+    expect(await bodyOf(one)).toBe(before);
+    expect(before).toContain("Achieng Otieno");
+    await other.get("/portal");
+    for (const _again of [1, 2]) {
+      const page = await bodyOf(other);
+      expect(page).toContain("Mukasa Okello");
+      expect(page).not.toContain("Achieng");
+      expect(await bodyOf(one)).toBe(before);
+    }
+    await one.post("/resources/forgot-password", {});
+    expect(await bodyOf(one)).toContain("Feature coming soon!");
+    expect(await bodyOf(one)).toBe(before);
+    await one.press(await one.open("/portal"), "Use the light theme");
+    expect(await bodyOf(one)).toContain('class="light"');
+    expect(await bodyOf(one, "/portal?q=tea")).toContain('value="tea"');
+    await one.createShipment("Tea");
+    const head = await one.send(new Request("http://127.0.0.1:3000/portal", { method: "HEAD" }));
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    for (const encoding of ["br", "gzip", "identity"]) {
+      const answer = await one.get("/portal", { "Accept-Encoding": encoding });
+      expect(answer.headers.get("Content-Encoding") ?? "identity").toBe(encoding);
+      expect(await answer.text()).toContain("Tea");
+    }
   });
 
   test("shows name, the first 8 characters of the id and the status, newest first", async () => {

@@ -100,11 +100,22 @@ function namesIn(html: string): string[] {
     names.add(element);
     for (const [, name = "", value = ""] of attributes.matchAll(/([^\s=>]+)(?:="([^"]*)")?/g)) {
       names.add(name);
-      if (name === "class") for (const one of value.split(/\s+/)) names.add(unescaped(one));
+      if (name === "class") for (const one of classesIn(value)) names.add(one);
       else if (["type", "role", "data-toast", "aria-current", "aria-invalid"].includes(name)) names.add(value);
     }
   }
   return [...names].sort();
+}
+
+/** The names of every class attribute that was read; there are few, as components write them. */
+const classes = new LRUCache<string, string[]>({ max: 2000 });
+
+function classesIn(value: string): string[] {
+  const known = classes.get(value);
+  if (known) return known;
+  const names = unescaped(value).split(/\s+/);
+  classes.set(value, names);
+  return names;
 }
 
 function unescaped(value: string): string {

@@ -9,7 +9,13 @@ const consignments = (count: number) =>
   Array.from({ length: count }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
 const files = 100 * 1024;
 const page = `<ul>${consignments(3000)}</ul><b data-weight="${files}"></b><ul>${consignments(300)}</ul>`;
-const html = (body: string | null) => new Response(body, { headers: { "Content-Type": "text/html", Vary: "Cookie" } });
+/** A page as one request gets it. */
+const asked = (html: string, acceptEncoding: string | null) =>
+  encoded(
+    { html, bodies: {} },
+    new Response(null, { headers: { "Content-Type": "text/html", Vary: "Cookie" } }),
+    acceptEncoding,
+  );
 const weightOf = (text: string) => Number(/<b data-weight="\d+">(\d+)<\/b>/.exec(text)?.[1]);
 const kilobytes = (bytes: number) => Math.ceil((bytes + files) / 1024);
 
@@ -36,23 +42,21 @@ test("what has no place for a weight is kept byte for byte", async () => {
 });
 
 test("a page for one request comes in the encoding its browser takes, with its weight", async () => {
-  const answer = await encoded(html(page), "gzip, deflate");
+  const answer = await asked(page, "gzip, deflate");
   expect(answer.headers.get("Content-Encoding")).toBe("gzip");
   expect(answer.headers.get("Vary")).toBe("Cookie, Accept-Encoding");
   expect(weightOf(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString())).toBeGreaterThan(100);
   // Refused with q=0, or only part of another name: neither is an encoding that it takes.
   for (const refused of ["br;q=0", "gzip;q=0, br;q=0.0", "*;q=0", "brotli, x-gzip-2"])
-    expect((await encoded(html(page), refused)).headers.has("Content-Encoding"), refused).toBe(false);
-  expect((await encoded(html(page), "br;q=0, gzip")).headers.get("Content-Encoding")).toBe("gzip");
-  const plain = await encoded(html(page), null);
+    expect((await asked(page, refused)).headers.has("Content-Encoding"), refused).toBe(false);
+  expect((await asked(page, "br;q=0, gzip")).headers.get("Content-Encoding")).toBe("gzip");
+  const plain = await asked(page, null);
   expect(plain.headers.has("Content-Encoding")).toBe(false);
   expect(weightOf(await plain.text())).toBeGreaterThan(100);
 });
 
-test("an answer that is no page, or has no body, stays as it is", async () => {
-  const file = new Response("a file", { headers: { "Content-Type": "text/plain" } });
-  expect(await encoded(file, "br")).toBe(file);
-  const head = await encoded(html(null), "br");
+test("an answer without a body stays as it is", async () => {
+  const head = await asked("", "br");
   expect(head.headers.has("Content-Encoding")).toBe(false);
   expect(head.body).toBe(null);
 });

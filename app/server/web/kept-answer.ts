@@ -10,15 +10,19 @@ const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
 /** One answer in every encoding that makes it smaller; `headers` are those that do not depend on the encoding, named in lower case. */
-export type Stored = { headers: Record<string, string>; etag: string; bodies: Partial<Record<Encoding, Buffer>> };
+export type Stored = {
+  headers: Record<string, string>;
+  etag: string;
+  bodies: Partial<Record<Encoding, Buffer<ArrayBuffer>>>;
+};
 
 /** Brotli at its best quality; for what is kept. */
 export const bestBrotli = 11;
 /** For what is made for one request. */
 export const quickBrotli = 6;
 
-/** The place in a page for its weight, with the bytes of what it loads (critical-css.ts). */
-const weight = /(?<= data-weight="(\d+)">)(?=<\/)/;
+/** What stands in a page before the place for its weight, with the bytes of what it loads (critical-css.ts). */
+const weight = / data-weight="(\d+)">(?=<\/)/;
 
 /** The page as it is, and each compressed form that is smaller, each with its weight in it. */
 export async function encode(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<Stored["bodies"]> {
@@ -41,14 +45,16 @@ export async function encode(page: Buffer<ArrayBuffer>, quality = bestBrotli): P
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const html = page.toString("utf8");
   const place = weight.exec(html);
-  const at = place?.index ?? html.length;
+  const at = place ? place.index + place[0].length : html.length;
   const weighed = (bytes: number) =>
     place ? `${Math.ceil(((bytes * html.length) / at + Number(place[1])) / 1024)}${html.slice(at)}` : "";
   if (encoding === "identity") return place ? Buffer.from(html.slice(0, at) + weighed(at)) : page;
+  // What is written comes out at once, so that its bytes can be counted.
   const stream =
     encoding === "gzip"
-      ? createGzip({ level: Math.min(quality, 9) })
+      ? createGzip({ level: Math.min(quality, 9), flush: constants.Z_SYNC_FLUSH })
       : createBrotliCompress({
+          flush: constants.BROTLI_OPERATION_FLUSH,
           params: {
             [constants.BROTLI_PARAM_QUALITY]: quality,
             [constants.BROTLI_PARAM_SIZE_HINT]: page.length,
@@ -56,9 +62,8 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
         });
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-  stream.write(place ? html.slice(0, at) : page);
-  if (place) stream.flush(() => stream.end(weighed(Buffer.concat(chunks).length)));
-  else stream.end();
+  if (place) stream.write(html.slice(0, at), () => stream.end(weighed(Buffer.concat(chunks).length)));
+  else stream.end(page);
   await finished(stream);
   return Buffer.concat(chunks);
 }
@@ -110,19 +115,19 @@ function inEncoding(stored: Stored, acceptEncoding: string | undefined): InEncod
   return answer;
 }
 
-/**
- * A page for one request, compressed as its browser takes it, with its weight in it. Answers of other kinds, and those
- * without a body, stay as they are.
- */
-export async function encoded(response: Response, acceptEncoding: string | null): Promise<Response> {
-  if (!response.headers.get("Content-Type")?.startsWith("text/html")) return response;
-  const page = Buffer.from(await response.arrayBuffer());
-  if (page.length === 0) return new Response(null, response);
+/** A page, and it in the encodings in which it was answered. */
+export type Encoded = { html: string; bodies: Stored["bodies"] };
+
+/** A page for one request, compressed as its browser takes it, with its weight in it; `response` has its status and headers. */
+export async function encoded(page: Encoded, response: Response, acceptEncoding: string | null): Promise<Response> {
+  const { html, bodies } = page;
+  if (html === "") return new Response(null, response);
   const encoding = chosen(acceptEncoding ?? undefined, encodings);
   const headers = new Headers(response.headers);
   headers.append("Vary", "Accept-Encoding");
   if (encoding !== "identity") headers.set("Content-Encoding", encoding);
-  return new Response(await encodeAs(encoding, page, quickBrotli), { status: response.status, headers });
+  bodies[encoding] ??= await encodeAs(encoding, Buffer.from(html), quickBrotli);
+  return new Response(bodies[encoding], { status: response.status, headers });
 }
 
 /** What was chosen; browsers send few different headers. */

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { constants } from "node:zlib";
 import { createRequestListener, sendResponse } from "@remix-run/node-fetch-server";
 import compression from "compression";
+import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { addressHeader, clientAddress, trusting } from "../../lib/client-address.server.ts";
 import { env } from "../../lib/env.server.ts";
@@ -13,9 +14,9 @@ import { log, requestIdHeader } from "../../lib/log.server.ts";
 import { findSamples } from "../samples.ts";
 import { clientBuild, serverBuild } from "../start/build.ts";
 import { guardBody } from "./body.ts";
-import { finishPage } from "./critical-css.ts";
+import { type FinishedPage, finishPage } from "./critical-css.ts";
 import { answerHealth } from "./health.ts";
-import { answerStored, encoded, quickBrotli } from "./kept-answer.ts";
+import { answerStored, type Encoded, encoded, quickBrotli } from "./kept-answer.ts";
 import { answerMalformed, isWellFormed } from "./malformed.ts";
 import { createPages, isAnonymous, varies } from "./page-cache.ts";
 import { readFiles } from "./static-files.ts";
@@ -29,6 +30,11 @@ const addressesUnknown =
 const samplesShown =
   "The content has sample values yet, such as a telephone that nobody answers, and visitors read them. " +
   "`npm run content` lists them.";
+
+/** A page for one request, and it in the encodings that were asked for. */
+type Page = FinishedPage & Encoded;
+/** An answer of the app; of a page without its body. */
+type Answer = { response: Response; page?: Page };
 
 type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
@@ -44,26 +50,45 @@ export async function createSite(): Promise<Server> {
   const everyAnswer = headers.flat();
   const isTrusted = trusting(trustedProxies);
   const files = readFiles(clientBuild);
+  const finished = new LRUCache<string, Page>({
+    maxSize: 16 * 1024 * 1024,
+    sizeCalculation: ({ html }) => 2 * html.length,
+    ttl: 5 * 60 * 1000,
+  });
 
   const handle = createRequestHandler(build, "production");
-  const render = async (request: Request): Promise<Response> => {
+  const render = async (request: Request): Promise<Answer> => {
     const response = await handle(request, new RouterContextProvider());
     // Some errors the router answers itself, without the middleware that sets this header.
     if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
-    return response.headers.get("Content-Type")?.startsWith("text/html") ? finish(request, response) : response;
-  };
-  const finish = async (request: Request, response: Response): Promise<Response> => {
-    const rendered = { html: await response.text(), policy: response.headers.get("Content-Security-Policy") ?? "" };
-    const page = await finishPage(rendered, files, request.headers.get("Sec-Fetch-Site") === "same-origin");
+    if (!isPage(response)) return { response };
+    const page = await finish(request, response);
     response.headers.set("Content-Security-Policy", page.policy);
     response.headers.set("Accept-CH", "ECT");
     response.headers.append("Vary", varies);
-    return new Response(page.html, response);
+    return { response, page };
   };
-  const renderAlone = async (request: Request) =>
-    encoded(await render(request), request.headers.get("Accept-Encoding"));
+  const finish = async (request: Request, response: Response): Promise<Page> => {
+    const policy = response.headers.get("Content-Security-Policy") ?? "";
+    const hasStyles = request.headers.get("Sec-Fetch-Site") === "same-origin";
+    // A page that was rendered before (entry.server.tsx) comes with the nonce of then. A HEAD has none of it.
+    const key = request.method === "GET" ? `${hasStyles} ${policy}` : undefined;
+    const known = key && finished.get(key);
+    if (known) return known;
+    const page = { ...(await finishPage({ html: await response.text(), policy }, files, hasStyles)), bodies: {} };
+    if (key) finished.set(key, page);
+    return page;
+  };
+  const renderWhole = async (request: Request) => {
+    const { response, page } = await render(request);
+    return page ? new Response(page.html, response) : response;
+  };
+  const renderAlone = async (request: Request) => {
+    const { response, page } = await render(request);
+    return page ? encoded(page, response, request.headers.get("Accept-Encoding")) : response;
+  };
   const app = createRequestListener(renderAlone, { host: origin.host, protocol: origin.protocol, onError: lastResort });
-  const pages = createPages(render, origin.origin);
+  const pages = createPages(renderWhole, origin.origin);
   // Its types are Express's, but it works with the objects of node:http.
   const compress = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
@@ -79,7 +104,8 @@ export async function createSite(): Promise<Server> {
     if (!found) return alone();
     const { page, shared } = found;
     if (page instanceof Response) {
-      const error = await encoded(page, String(request.headers["accept-encoding"] ?? ""));
+      const encoding = String(request.headers["accept-encoding"] ?? "");
+      const error = isPage(page) ? await encoded({ html: await page.text(), bodies: {} }, page, encoding) : page;
       compress(request, response, () => void sendResponse(response, error));
     } else answerStored(request, response, page);
     // The app has logged the request for which it rendered the page.
@@ -149,6 +175,10 @@ function logKept(request: IncomingMessage, status: number, route: string): void 
     status,
     kept: true,
   });
+}
+
+function isPage({ headers }: Response): boolean {
+  return headers.get("Content-Type")?.startsWith("text/html") ?? false;
 }
 
 /** The answer when the app itself failed to give one. */
