@@ -1,6 +1,7 @@
 /**
  * npm run bench: what the site costs on a slow line and under load, on this machine, in one run. `--json` prints one
- * object instead of tables; `--only paint|load|portal|desk` runs a part. Nothing here is a test: times differ by machine.
+ * object instead of tables; `--only paint|load|portal|desk|before` runs a part. `--before <folder>` measures the portal and
+ * the login of an older checkout too, in which `npm ci` has run. Nothing here is a test: times differ by machine.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +21,7 @@ import { tlsFront } from "./tls.ts";
 
 const only = process.argv[process.argv.indexOf("--only") + 1];
 const wants = (part: string) => !process.argv.includes("--only") || only === part;
+const older = process.argv.includes("--before") ? process.argv[process.argv.indexOf("--before") + 1] : undefined;
 const asJson = process.argv.includes("--json");
 
 /** Without the last public page, which is a 404. */
@@ -29,6 +31,7 @@ type Paint = PageCost & { page: string; line: string; mode: Mode };
 type Rate = Load & { what: string; server: string };
 type Growth = { shipments: number; list: Cost; search: Cost; account: Cost; detail: Cost };
 type Calls = { backend: string; calls: string; perSecond: number; time: number };
+type Change = { what: string; before: number; now: number };
 type Cost = { time: number; bytes: number };
 
 const work = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
@@ -54,6 +57,7 @@ try {
     calls: wants("portal") ? await calls(site) : [],
     portal: wants("portal") ? await growth(site, origin) : [],
     desk: wants("desk") ? await deskCost() : null,
+    before: older && wants("before") ? await since(path.resolve(older)) : [],
   };
   if (asJson) console.log(JSON.stringify(result, null, 2));
   else print(result);
@@ -115,9 +119,7 @@ async function loads(site: Site & { backendPort: number }, origin: string): Prom
     await of("the same, not modified", { headers: { "if-none-match": tag, "accept-encoding": "br" } }, "/services");
     if (isBare) continue;
     await of("portal page", { headers: { cookie, "accept-encoding": "br" } }, "/portal");
-    const body = new URLSearchParams(demo).toString();
-    const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
-    await of("login", { method: "POST", headers, body, connections: 4 }, "/login");
+    rows.push({ what: "login", server, ...(await logins(at)) });
   }
   return rows;
 }
@@ -160,6 +162,45 @@ async function calls(site: Site & { backendPort: number }): Promise<Calls[]> {
   return rows;
 }
 
+/** The portal page of the demo's client and its login in an older checkout and in this one, by turns. */
+async function since(checkout: string): Promise<Change[]> {
+  const rows = new Map<string, { before: number; now: number }>();
+  for (const when of ["before", "now", "before", "now"] as const) {
+    const folder = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
+    const near = await ourSite(folder, when === "before" ? checkout : undefined);
+    const line = await slowLine(lines.abroad, near.backendPort);
+    const far = await ourSiteOn(folder, line.port, when === "before" ? checkout : undefined);
+    // The better of two rounds: a machine has its moments.
+    const better = (what: string, figure: number, best = Math.max) => {
+      const row = rows.get(what) ?? { before: 0, now: 0 };
+      rows.set(what, { ...row, [when]: row[when] ? best(row[when], figure) : figure });
+    };
+    for (const [where, { port }] of [
+      ["beside the site", near],
+      [`${lines.abroad.roundTrip} ms away`, far],
+    ] as const) {
+      const at = `http://127.0.0.1:${port}`;
+      const headers = { cookie: await logIn(at, demo), "accept-encoding": "br" };
+      // A new process answers twice as fast after some hundred pages.
+      for (let round = 0; round < 3; round++) await load(`${at}/portal`, { headers });
+      better(`portal pages a second, backend ${where}`, (await load(`${at}/portal`, { headers })).perSecond);
+      better(`ms of a portal page, backend ${where}`, (await portalCost(at, "/portal", headers.cookie)).time, Math.min);
+    }
+    better("logins a second", (await logins(`http://127.0.0.1:${near.port}`)).perSecond);
+    for (const site of [far, near]) await stop(site);
+    await line.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return [...rows].map(([what, row]) => ({ what, ...row }));
+}
+
+/** Four people log in at once, again and again. */
+function logins(at: string): Promise<Load> {
+  const body = new URLSearchParams(demo).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
+  return load(`${at}/login`, { method: "POST", headers, body, connections: 4 });
+}
+
 /** The portal of a client with more and more shipments. */
 async function growth(site: Site & { backendPort: number }, origin: string): Promise<Growth[]> {
   const company = companyOf(work, site.backendPort);
@@ -189,6 +230,7 @@ function print(result: {
   calls: Calls[];
   portal: Growth[];
   desk: Desk | null;
+  before: Change[];
 }): void {
   const { newDatabase, withData, afterKill } = result.startToFirstAnswer;
   console.log(`Start to the home page, with a build: ${withData} ms, after a kill -9 ${afterKill} ms`);
@@ -224,6 +266,11 @@ function print(result: {
         "requests/s": perSecond,
         "ms, one after another": time,
       })),
+    );
+  }
+  if (result.before.length > 0) {
+    console.table(
+      result.before.map(({ what, before, now }) => ({ what, before, now, ratio: (now / before).toFixed(2) })),
     );
   }
   if (result.portal.length > 0) {

@@ -14,19 +14,27 @@ export type Site = {
   started: number;
 };
 
-/** Starts our site with the embedded backend on ports and data of its own. */
-export async function ourSite(dataDir: string): Promise<Site & { backendPort: number }> {
+/** How a checkout is started; before there was run.js, by its sources. */
+function program(checkout: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
+    scripts: { start: string };
+  };
+  return scripts.start.startsWith("tsx ") ? ["--import", "tsx", "app/server/start.ts"] : ["app/server/run.js", "start"];
+}
+
+/** Starts our site, or that of another checkout, with the embedded backend on ports and data of its own. */
+export async function ourSite(dataDir: string, checkout = root): Promise<Site & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
-  const site = await start(["app/server/run.js", "start"], port, env);
+  const site = await start(program(checkout), port, env, checkout);
   return { ...site, backendPort };
 }
 
 /** Another process of our site on a backend behind `port`, with the keys of a data directory. */
-export async function ourSiteOn(dataDir: string, backendPort: number): Promise<Site> {
+export async function ourSiteOn(dataDir: string, backendPort: number, checkout = root): Promise<Site> {
   const port = await freePort();
   const env = { PORT: String(port), APP_ORIGIN: `http://127.0.0.1:${port}`, ...backendKeys(dataDir, backendPort) };
-  return start(["app/server/run.js", "start"], port, env);
+  return start(program(checkout), port, env, checkout);
 }
 
 function backendKeys(dataDir: string, backendPort: number): Record<string, string> {
