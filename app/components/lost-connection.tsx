@@ -15,6 +15,8 @@ import { showToast } from "./flash";
 
 /** The router of this document, set by Page. */
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
+/** The state of the router that the page in view was drawn from: its own goes ahead while a slow phone draws. */
+export let drawn: ContextType<typeof StateContext>;
 /** Index of the page in view in the tab's history. */
 let entry: number;
 let isReturning = false;
@@ -102,6 +104,7 @@ export function Page() {
     addEventListener("lost", partLost);
   }, [context]);
   useEffect(() => {
+    drawn = state;
     if (state?.navigation.state === "idle") entry = history.state?.idx;
   }, [state]);
   if (!state || !kept) return null;

@@ -18,3 +18,8 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
     </Field>
   );
 }
+
+/** Whose password a form is about, for password managers: they keep the new one with the address. It is not sent. */
+export function PasswordOf({ email }: { email: string }) {
+  return <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;
+}

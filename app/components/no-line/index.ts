@@ -1,5 +1,5 @@
 /** What a page does for when the connection is lost. Imported when the browser is idle. */
-import { router } from "../lost-connection";
+import { drawn, router } from "../lost-connection";
 import type { SiteData } from "../site-data";
 import { goOn } from "./go-on";
 import { keep } from "./keep";
@@ -26,6 +26,11 @@ function keepSoon(): void {
 }
 
 function keepNow(): void {
+  // What stands under this address is the page before it yet.
+  if (drawn !== router.state) {
+    keepSoon();
+    return;
+  }
   const { navigation, revalidation, errors, actionData, loaderData } = router.state;
   const site = loaderData.root as SiteData | undefined;
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;

@@ -39,6 +39,10 @@ export async function keep({ site, person, isWhole }: Seen): Promise<void> {
   if (!mayKeep(document.cookie)) return end();
   const { pathname, search } = location;
   if (pathname.startsWith("/desk")) return;
+  // Before anything is waited for: the person may go on meanwhile.
+  const kind = isWhole && keptAs(pathname, search);
+  const copy = kind && (kind === "public" || person) ? copyOf(document, new Date()) : null;
+  const withoutPage = noPageOf(document, site.company.offices[0]?.phone);
   // Rejects where storage is refused: no worker is registered there.
   if (site.signedIn) await caches.keys();
   else await forget(names.own);
@@ -48,12 +52,11 @@ export async function keep({ site, person, isWhole }: Seen): Promise<void> {
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
   await navigator.serviceWorker.ready;
   const name = site.signedIn ? await ownCache(person) : names.open;
-  const kind = keptAs(pathname, search);
   if (!name || begun !== signOuts) return;
   const cache = await caches.open(name);
-  await write(cache, noPage, noPageOf(document, site.company.offices[0]?.phone));
-  if (kind && isWhole && (kind === "public" || person)) {
-    await write(cache, pathname + search, copyOf(document, new Date()));
+  await write(cache, noPage, withoutPage);
+  if (copy) {
+    await write(cache, pathname + search, copy);
     await shorten(cache);
   }
   if (begun !== signOuts) await forget(names.own);

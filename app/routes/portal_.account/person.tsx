@@ -3,7 +3,7 @@ import { ActForm, showing, useAct } from "~/components/act-form";
 import { CodeFields } from "~/components/code-field";
 import { Field } from "~/components/field";
 import { SubmitButton } from "~/components/form";
-import { PasswordField } from "~/components/password-field";
+import { PasswordField, PasswordOf } from "~/components/password-field";
 import { Card } from "~/components/ui/card";
 import type { Part } from "./route";
 
@@ -27,6 +27,7 @@ export function Password({ account, answer }: Part) {
     <Card title="Password">
       <ActForm id={id} act={act} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
+        <PasswordOf email={account.email} />
         <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
         <PasswordField
           field={fields.password}
@@ -53,6 +54,7 @@ export function Email({ account, answer }: Part) {
             We wrote to {account.new_email}. Your address changes when you open the link in that mail.
           </p>
         )}
+        <PasswordOf email={account.email} />
         <Field field={fields.email} label="New e-mail address" type="email" autoComplete="email" />
         <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
         <CodeFields factors={account.factors} fields={fields} />
