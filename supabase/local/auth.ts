@@ -104,15 +104,17 @@ async function resend(rules: Rules, request: Request): Promise<Response> {
   return wait > 0 ? tooSoon(wait) : Response.json({});
 }
 
-/** Renews a session, unless its account is banned. */
+/** Renews a session, unless its account is banned. The library takes a token of another form than its own for no input. */
 async function refresh(rules: Rules, request: Request): Promise<Response> {
   const { refresh_token } = await credentials(request);
-  const { rows } = await rules.db.query(
-    `select from auth.refresh_tokens as held join auth.users as account on account.id = held.user_id
-     where held.token = $1 and account.banned_until > now()`,
-    [String(refresh_token ?? "")],
+  if (typeof refresh_token !== "string" || refresh_token === "") return rules.next(request);
+  const { rows } = await rules.db.query<{ closed: boolean }>(
+    `select coalesce(account.banned_until > now(), false) as closed
+     from auth.refresh_tokens as held join auth.users as account on account.id = held.user_id where held.token = $1`,
+    [refresh_token],
   );
-  return rows.length > 0 ? banned(400, "Invalid Refresh Token: User Banned") : rules.next(request);
+  if (!rows[0]) return failure(400, "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found");
+  return rows[0].closed ? banned(400, "Invalid Refresh Token: User Banned") : rules.next(request);
 }
 
 /** Asks the hook whether the user may be created. Returns its refusal, or null. */

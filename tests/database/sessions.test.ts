@@ -284,6 +284,18 @@ test.each(["", "0", "null", "aaaaaaaaaaaa", "00000000-0000-4000-8000-00000000000
   },
 );
 
+test.each(["another", "zS3kd0Jm2Qpl", "5a000000-0000-4000-8000-00000000ffff"])(
+  "the refresh token %j is said to be unknown as hosted auth says it",
+  async (token) => {
+    const answer = await refresh(token);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      error_code: "refresh_token_not_found",
+      msg: "Invalid Refresh Token: Refresh Token Not Found",
+    });
+  },
+);
+
 test("an access token is no refresh token, and a refresh token no access token", async () => {
   const session = await newSession();
   expect((await refresh(session.access_token)).ok).toBe(false);
