@@ -29,8 +29,10 @@ export default async function handleRequest(
 ): Promise<Response> {
   headers.set("Content-Type", "text/html; charset=utf-8");
   const source = sourceOf(request, context);
-  const page = (source ? pages.get(source) : undefined) ?? (await render(request, context));
-  if (source) pages.set(source, page);
+  const known = source ? pages.get(source) : undefined;
+  const page = known ?? (await render(request, context));
+  // Not once more for a known one: a page that tells how long ago something was is rendered anew after its time.
+  if (source && !known) pages.set(source, page);
   if (page.nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(page.nonce));
   return new Response(page.html, { status, headers });
 }
