@@ -4,18 +4,17 @@ import { createReadableStreamFromReadable, readableStreamToString } from "@react
 import { LRUCache } from "lru-cache";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
-import type { SiteData } from "./components/site-data";
-import { contentSecurityPolicy } from "./lib/headers.server";
+import { contentSecurityPolicy, renderedHeader } from "./lib/headers.server";
 import { log } from "./lib/log.server";
 
 /** How long rendering one page may take, in milliseconds. */
 const renderDeadline = 10_000;
 
 /** A page as React wrote it, and the nonce of its scripts: one and the same for every answer that is this page. */
-type Page = { html: string; nonce: string | undefined };
+type Rendered = { html: string; nonce: string | undefined };
 
-/** What signed-in people saw in the last minutes, by all that it was made of: a page that has not changed is not rendered again. */
-const pages = new LRUCache<string, Page>({
+/** What clients saw in the last minutes, by all that it was made of: a page that has not changed is not rendered again. */
+const pages = new LRUCache<string, Rendered>({
   maxSize: 32 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
   ttl: 5 * 60 * 1000,
@@ -30,24 +29,28 @@ export default async function handleRequest(
   headers.set("Content-Type", "text/html; charset=utf-8");
   const source = sourceOf(request, context);
   const known = source ? pages.get(source) : undefined;
-  const page = known ?? (await render(request, context));
-  // Not once more for a known one: a page that tells how long ago something was is rendered anew after its time.
-  if (source && !known) pages.set(source, page);
-  if (page.nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(page.nonce));
-  return new Response(page.html, { status, headers });
+  const { html, nonce } = known ?? (await render(request, context));
+  if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
+  if (source && nonce) {
+    // A known one keeps its time, and is rendered anew after it.
+    if (!known) pages.set(source, { html, nonce });
+    headers.set(renderedHeader, nonce);
+  }
+  return new Response(html, { status, headers });
 }
 
 /**
- * All that a page is made of: its address, and what its loaders answered, who looks and how among it. Null for pages that
- * are for everybody, which the server keeps, and for those that JSON does not tell whole: errors, and answers to forms.
+ * All that a page of the portal is made of: its address, and what its loaders answered, who looks and how among it. Null for
+ * other pages (those for everybody the server keeps, and at the desk few come twice), and for those that JSON does not tell
+ * whole: errors, and answers to forms.
  */
 function sourceOf({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
-  const isOfPerson = (loaderData.root as SiteData | undefined)?.signedIn;
-  return errors || actionData || !isOfPerson || !import.meta.env.PROD ? null : JSON.stringify([url, loaderData]);
+  const isOfPortal = /^\/portal(\/|$)/.test(new URL(url).pathname);
+  return errors || actionData || !isOfPortal ? null : JSON.stringify([url, loaderData]);
 }
 
-function render(request: Request, context: EntryContext): Promise<Page> {
+function render(request: Request, context: EntryContext): Promise<Rendered> {
   // Vite's own client in development injects styles and inline scripts without a nonce.
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
   return new Promise((resolve, reject) => {

@@ -53,10 +53,15 @@ function publishedKeys(): PublishedKeys {
     const renewed = published;
     renewed.asked = Date.now();
     // Where auth does not answer, again in a minute: none of the requests waits for it.
-    const forget = () => renewed.known.clear();
-    renewed.set.reload().then(forget, () => {
-      renewed.asked -= renewEvery - 60_000;
-    });
+    renewed.set.reload().then(
+      () => {
+        // Not emptied: a verification that is under way with the keys of before has it in hand.
+        renewed.known = new LRUCache({ max: mostKnown });
+      },
+      () => {
+        renewed.asked -= renewEvery - 60_000;
+      },
+    );
   }
   return published;
 }

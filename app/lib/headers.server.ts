@@ -17,6 +17,9 @@ export function securityHeaders(): Record<string, string> {
   return headers;
 }
 
+/** Names, for our server alone, a page that may be answered again as it was rendered; the value is its nonce. */
+export const renderedHeader = "X-Rendered-As";
+
 /** The policy of one page. Inline scripts need its nonce; there are no inline styles. */
 export function contentSecurityPolicy(nonce: string): string {
   return [

@@ -93,7 +93,8 @@ async function hasNoteOfMove(company: Backend, told: Pick<Claimed, "shipment" | 
       stages.flatMap((stage) => [stage, `Corrected: ${stage}`]),
     )
     .order("created_at", { ascending: false })
-    .limit(stages.length);
+    .limit(stages.length)
+    .retry(false);
   if (error) throw new Error(refusalOf({ ...error, status }).reason);
   return data.some(({ note }) => note !== null);
 }

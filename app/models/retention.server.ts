@@ -127,7 +127,7 @@ async function deleteShipment(company: Backend, id: string): Promise<boolean> {
 /** Deletes all shipments of an account; an answer lists a part of many. Throws when one is kept, or the backend refuses. */
 async function deleteShipmentsOf(company: Backend, account: string): Promise<void> {
   for (;;) {
-    const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account);
+    const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account).retry(false);
     if (error) throw new Error(refusalOf({ ...error, status }).reason);
     if (data.length === 0) return;
     for (const { id } of data) {

@@ -48,10 +48,18 @@ test("blanks and line breaks around a line are no mistake, and the schema's own 
   expect(said(name, "x".repeat(21))).toBe("At most 20.");
 });
 
-test.each(["\u200b", "\u3164", "\u2800 \u2800", "\u061c", "\ufeff\u200e", "\u{e0041}"])(
-  "%j alone is nothing",
-  (typed) => {
-    expect(said(name, typed)).toBe("Enter it.");
-    expect(message.parse(typed)).toBe("");
-  },
-);
+test.each([
+  "\u200b",
+  "\u00a0",
+  "\u3164",
+  "\u2800 \u2800",
+  "\u061c",
+  "\ufeff\u200e",
+  "\ufe0f",
+  "\u0301",
+  "\u{e0041}",
+  "\u{e0100}",
+])("%j alone is nothing", (typed) => {
+  expect(said(name, typed)).toBe("Enter it.");
+  expect(message.parse(typed)).toBe("");
+});

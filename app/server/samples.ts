@@ -13,9 +13,14 @@ const root = path.resolve(import.meta.dirname, "../..");
  * where the build came without its content.
  */
 export function findSamples(): string[] {
-  if (!existsSync(path.join(root, "content"))) return [];
-  return [...dataSamples(), ...mailSamples(), ...placeholderArticles()];
+  return [
+    ...(isThere("content/data") ? dataSamples() : []),
+    ...(isThere("supabase/config.toml") ? mailSamples() : []),
+    ...(isThere("content/blog") ? placeholderArticles() : []),
+  ];
 }
+
+const isThere = (place: string) => existsSync(path.join(root, place));
 
 function dataSamples(): string[] {
   return readdirSync(path.join(root, "content/data")).flatMap((name) => {

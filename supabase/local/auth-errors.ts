@@ -25,7 +25,10 @@ export function withReadBody(next: Handler): Handler {
     const text = await request.clone().text();
     const wrong = wrongIn(text);
     if (wrong) return failure(400, "bad_json", `Could not parse request body as JSON: ${wrong}`);
-    return next(text.trim() === "null" ? new Request(request, { body: "{}" }) : request);
+    if (text.trim() !== "null") return next(request);
+    const headers = new Headers(request.headers);
+    headers.set("content-length", "2");
+    return next(new Request(request, { body: "{}", headers }));
   };
 }
 

@@ -147,6 +147,14 @@ test.each([
       );
     expect((await asked(1000)).status).not.toBe(413);
     for (const type of ["application/json", "text/plain"]) expect((await asked(1001, type)).status, type).toBe(413);
+    const lines = await shared.fetch(
+      new Request(`http://backend.local${at}`, {
+        method,
+        headers: { apikey: backendKeys.publishableKey, "content-type": "text/csv" },
+        body: `name\n${"x\n".repeat(1001)}`,
+      }),
+    );
+    expect(lines.status).toBe(415);
   },
 );
 

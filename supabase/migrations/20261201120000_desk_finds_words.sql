@@ -1,6 +1,6 @@
 -- What the desk finds: by words and by a number as it is spoken on the telephone, as clients find it since find_by_words.
 
--- The patterns of a search's words, at most eight, as no name has so many; null for a search longer than any name.
+-- The patterns of the first eight words of a search; null for a search longer than any name.
 create function private.words(q text) returns text[]
 language sql immutable
 set search_path = ''
@@ -96,8 +96,6 @@ declare
   bare constant text := private.bare_number(q);
   words constant text[] := private.words(q);
   ids constant uuid[] := private.ids_beginning(ltrim(btrim(left(q, 64)), '#'));
-  -- The clients of each word.
-  clients text[] := '{}';
   conditions text := 'true';
   word integer;
   by_time text := case when as_opened then 'created_at' else 'changed_at' end;
@@ -108,14 +106,14 @@ begin
   elsif cardinality(words) > 0 then
     conditions := '(shipment.id between $2 and $3 or translate(shipment.awb, '' -/.'', '''') ilike $1 or (true';
     for word in 1 .. cardinality(words) loop
-      clients := clients || array(
-        select users.id from auth.users
-        where users.email ilike words[word] or users.raw_user_meta_data ->> 'full_name' ilike words[word]
-      )::text;
+      -- The clients of the word, as a constant: each row is looked up in it, and does not read it.
       conditions := conditions || format(
-        ' and (shipment.name ilike ($11)[%1$s] or shipment.awb ilike ($11)[%1$s]'
-          || ' or shipment.user_id = any (($4)[%1$s]::uuid[]))',
-        word
+        ' and (shipment.name ilike ($4)[%1$s] or shipment.awb ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
+        word,
+        array(
+          select users.id from auth.users
+          where users.email ilike words[word] or users.raw_user_meta_data ->> 'full_name' ilike words[word]
+        )
       );
     end loop;
     conditions := conditions || '))';
@@ -147,7 +145,7 @@ begin
     join auth.users as account on account.id = found.user_id
   $query$, conditions, by_time)
   into found
-  using bare, ids[1], ids[2], clients, stage, turn, skip, most, before, before_id, words;
+  using bare, ids[1], ids[2], words, stage, turn, skip, most, before, before_id;
   return found;
 end
 $$;

@@ -78,14 +78,25 @@ export async function growTo(company: Backend, userId: string, count: number): P
   }
 }
 
-/** The middle of thirty answers to one request after another: milliseconds, and bytes of the body on the line. */
+/**
+ * Requests for a page by addresses that differ in a number, of which the page knows nothing: each is rendered, as one of the
+ * portal is that has changed since it was looked at.
+ */
+export function changed(path: string): Partial<autocannon.Options> {
+  let number = 0;
+  const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;
+  return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
+}
+
+/** The middle of thirty answers to one request after another, each rendered: milliseconds, and bytes of the body on the line. */
 export async function portalCost(
   origin: string,
   path: string,
   cookie: string,
 ): Promise<{ time: number; bytes: number }> {
   const result = await autocannon({
-    url: origin + path,
+    url: origin,
+    ...changed(path),
     connections: 1,
     amount: 30,
     headers: { cookie, "accept-encoding": "br, gzip" },

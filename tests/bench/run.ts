@@ -12,7 +12,7 @@ import { demo } from "../../app/server/start/demo.ts";
 import { ensureBrowser } from "../support/browser.ts";
 import { doors, publicPages } from "../support/pages.ts";
 import { type Desk, deskCost } from "./desk.ts";
-import { companyOf, growTo, type Load, load, logIn, portalCost, secretSigned } from "./load.ts";
+import { changed, companyOf, growTo, type Load, load, logIn, portalCost, secretSigned } from "./load.ts";
 import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
 import { barePeer } from "./peer.ts";
 import { bareServer, memoryOf, ourSite, ourSiteOn, plainServe, type Site, stop } from "./site.ts";
@@ -118,7 +118,9 @@ async function loads(site: Site & { backendPort: number }, origin: string): Prom
     await of("anonymous page", {}, "/services");
     await of("the same, not modified", { headers: { "if-none-match": tag, "accept-encoding": "br" } }, "/services");
     if (isBare) continue;
-    await of("portal page", { headers: { cookie, "accept-encoding": "br" } }, "/portal");
+    const headers = { cookie, "accept-encoding": "br" };
+    await of("portal page, changed", { headers, ...changed("/portal") }, "/portal");
+    await of("the same, as it was", { headers }, "/portal");
     rows.push({ what: "login", server, ...(await logins(at)) });
   }
   return rows;
@@ -151,9 +153,12 @@ async function calls(site: Site & { backendPort: number }): Promise<Calls[]> {
       ["auth's check before it", await secretSigned(cookie, work)],
     ] as const;
     // A new process answers twice as fast after some hundred pages.
-    for (const [, sent] of [...kinds, ...kinds]) await load(`${at}/portal`, { headers: { cookie: sent } });
+    for (const [, sent] of [...kinds, ...kinds]) {
+      await load(`${at}/portal`, { headers: { cookie: sent }, ...changed("/portal") });
+    }
     for (const [calls, sent] of kinds) {
-      const { perSecond } = await load(`${at}/portal`, { headers: { cookie: sent, "accept-encoding": "br" } });
+      const headers = { cookie: sent, "accept-encoding": "br" };
+      const { perSecond } = await load(`${at}/portal`, { headers, ...changed("/portal") });
       const { time } = await portalCost(at, "/portal", sent);
       rows.push({ backend, calls, perSecond, time });
     }
@@ -168,8 +173,10 @@ async function since(checkout: string): Promise<Change[]> {
   for (const when of ["before", "now", "before", "now"] as const) {
     const folder = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
     const near = await ourSite(folder, when === "before" ? checkout : undefined);
+    running.push(near);
     const line = await slowLine(lines.abroad, near.backendPort);
     const far = await ourSiteOn(folder, line.port, when === "before" ? checkout : undefined);
+    running.push(far);
     // The better of two rounds: a machine has its moments.
     const better = (what: string, figure: number, best = Math.max) => {
       const row = rows.get(what) ?? { before: 0, now: 0 };
@@ -182,9 +189,12 @@ async function since(checkout: string): Promise<Change[]> {
       const at = `http://127.0.0.1:${port}`;
       const headers = { cookie: await logIn(at, demo), "accept-encoding": "br" };
       // A new process answers twice as fast after some hundred pages.
-      for (let round = 0; round < 3; round++) await load(`${at}/portal`, { headers });
-      better(`portal pages a second, backend ${where}`, (await load(`${at}/portal`, { headers })).perSecond);
-      better(`ms of a portal page, backend ${where}`, (await portalCost(at, "/portal", headers.cookie)).time, Math.min);
+      for (let round = 0; round < 3; round++) await load(`${at}/portal`, { headers, ...changed("/portal") });
+      const rendered = await load(`${at}/portal`, { headers, ...changed("/portal") });
+      better(`portal pages a second, changed, backend ${where}`, rendered.perSecond);
+      better(`portal pages a second, as they were, ${where}`, (await load(`${at}/portal`, { headers })).perSecond);
+      const { time } = await portalCost(at, "/portal", headers.cookie);
+      better(`ms of a portal page, changed, backend ${where}`, time, Math.min);
     }
     better("logins a second", (await logins(`http://127.0.0.1:${near.port}`)).perSecond);
     for (const site of [far, near]) await stop(site);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
+import { inSession } from "../support/colleague.ts";
 import { memoryBackend, raw } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
@@ -93,7 +94,18 @@ const unseen = [
   "\u2069",
 ];
 const forged = unseen.map((sign) => `Gold${sign}Gold`);
-const nothing = ["\u200b", "\u3164", "\u2800", "\u061c", "\ufeff\u200e", "\u{e0041}"];
+const nothing = [
+  "\u200b",
+  "\u00a0",
+  "\u3164",
+  "\u2800",
+  "\u061c",
+  "\ufeff\u200e",
+  "\ufe0f",
+  "\u0301",
+  "\u{e0041}",
+  "\u{e0100}",
+];
 test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forged, ...nothing])(
   "a shipment cannot be named %j",
   async (name) => {
@@ -147,6 +159,26 @@ test("an account opens three hundred shipments in a day and no more, however the
   expect(rows).toHaveLength(303);
 });
 
+test("and no more where its requests come at the same moment", async () => {
+  const hasty = await world.newClient("hasty@client.example");
+  const claims = Buffer.from(hasty.accessToken.split(".")[1] ?? "", "base64url").toString("utf8");
+  const opened = await Promise.allSettled(
+    Array.from({ length: 4 }, () =>
+      inSession(world, async (session) => {
+        await session`
+          select set_config('request.jwt.claims', ${claims}, true),
+            set_config('request.jwt.claim.sub', ${hasty.id}, true),
+            set_config('request.jwt.claim.role', 'authenticated', true), set_config('role', 'authenticated', true)`;
+        await session`
+          insert into public.shipments (user_id, name) select ${hasty.id}, 'Tea' from generate_series(1, 100)`;
+      }),
+    ),
+  );
+  expect(opened.map(({ status }) => status).sort()).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
+  const { rows } = await world.backend.db.query("select from public.shipments where user_id = $1", [hasty.id]);
+  expect(rows).toHaveLength(300);
+});
+
 test("a name in any script is kept as it is", async () => {
   for (const name of ["شركة الشحن", "Wanjirũ 🚢", "Tea \u200e(\u200f1)"]) {
     const { data } = await owner.handle.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
@@ -171,6 +203,20 @@ test("the migration to one-line names mends the names from before it", async () 
     "Coffee",
     "Sugar",
   ]);
+});
+
+test("the migration to names that somebody sees mends the names from before it", async () => {
+  await query("alter table public.shipments drop constraint shipments_name_is_seen");
+  await query("drop function private.count_new_shipments cascade");
+  const { data } = await owner.handle
+    .from("shipments")
+    .insert({ name: "\ufe0f", user_id: owner.id })
+    .select("id")
+    .single();
+  await query("update public.shipments set stage = 4 where id = $1", [data?.id]);
+  await world.backend.db.exec(readFileSync("supabase/migrations/20261201130000_seen_and_counted.sql", "utf8"));
+  const [row] = await query<Shipment>("select * from public.shipments where id = $1", [data?.id]);
+  expect(row).toMatchObject({ name: "Shipment", stage: 4 });
 });
 
 test("a client cannot open a shipment for somebody else", async () => {

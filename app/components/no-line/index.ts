@@ -26,8 +26,8 @@ function keepSoon(): void {
 }
 
 function keepNow(): void {
-  // What stands under this address is the page before it yet.
-  if (drawn !== router.state) {
+  // What stands under this address is the page before it yet; of an error nothing is copied.
+  if (drawn !== router.state && !router.state.errors) {
     keepSoon();
     return;
   }

@@ -39,7 +39,7 @@ function Now({ isOpen, words, until, later }: Opening) {
   }, [isOpen, until]);
   const isThere = isOpen && !isOver;
   return (
-    <p data-now="" className="mt-4 flex flex-wrap items-baseline gap-x-4">
+    <p data-now="" className="mt-4 flex flex-wrap items-baseline gap-x-4 wrap-anywhere">
       <span className={`flex items-baseline gap-2 text-lg font-semibold ${isThere ? "text-done" : ""}`}>
         <span
           aria-hidden

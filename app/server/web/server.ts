@@ -9,7 +9,7 @@ import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
 import { addressHeader, clientAddress, trusting } from "../../lib/client-address.server.ts";
 import { env } from "../../lib/env.server.ts";
-import { securityHeaders } from "../../lib/headers.server.ts";
+import { renderedHeader, securityHeaders } from "../../lib/headers.server.ts";
 import { log, requestIdHeader } from "../../lib/log.server.ts";
 import { findSamples } from "../samples.ts";
 import { clientBuild, serverBuild } from "../start/build.ts";
@@ -50,9 +50,10 @@ export async function createSite(): Promise<Server> {
   const everyAnswer = headers.flat();
   const isTrusted = trusting(trustedProxies);
   const files = readFiles(clientBuild);
-  const finished = new LRUCache<string, Page>({
+  const finishedPages = new LRUCache<string, Page>({
     maxSize: 16 * 1024 * 1024,
-    sizeCalculation: ({ html }) => 2 * html.length,
+    // With the page in two encodings.
+    sizeCalculation: ({ html }) => 3 * html.length,
     ttl: 5 * 60 * 1000,
   });
 
@@ -71,12 +72,14 @@ export async function createSite(): Promise<Server> {
   const finish = async (request: Request, response: Response): Promise<Page> => {
     const policy = response.headers.get("Content-Security-Policy") ?? "";
     const hasStyles = request.headers.get("Sec-Fetch-Site") === "same-origin";
-    // A page that was rendered before (entry.server.tsx) comes with the nonce of then. A HEAD has none of it.
-    const key = request.method === "GET" ? `${hasStyles} ${policy}` : undefined;
-    const known = key && finished.get(key);
+    const rendered = response.headers.get(renderedHeader);
+    response.headers.delete(renderedHeader);
+    // The answer to a HEAD has nothing of the page in it.
+    const key = rendered && request.method === "GET" ? `${hasStyles} ${rendered}` : null;
+    const known = key && finishedPages.get(key);
     if (known) return known;
     const page = { ...(await finishPage({ html: await response.text(), policy }, files, hasStyles)), bodies: {} };
-    if (key) finished.set(key, page);
+    if (key) finishedPages.set(key, page);
     return page;
   };
   const renderWhole = async (request: Request) => {
