@@ -19,7 +19,12 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/** Whose password a form is about, for password managers: they keep the new one with the address. It is not sent. */
+/**
+ * Whose password a form is about, for password managers: they keep the new one with the address. It is not sent. It comes with
+ * script, as text browsers show what is hidden.
+ */
 export function PasswordOf({ email }: { email: string }) {
-  return <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;
+  const [ready, setReady] = useState(false);
+  useEffect(() => setReady(true), []);
+  return ready && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;
 }

@@ -39,6 +39,16 @@ describe("a mail about a shipment that went through several stages", () => {
   });
 });
 
+test("a mail tells the most urgent first, and of several notes once that there are some", () => {
+  const { text } = noticeOf(note, stage("Customs Declaration"), note, sentBack("Blurred"), note);
+  const places = ["We sent the Packing List back", "It moved to", "We wrote you a note"].map((words) =>
+    text.indexOf(words),
+  );
+  expect(places).toEqual([...places].sort((one, other) => one - other));
+  expect(places).not.toContain(-1);
+  expect(text.match(/We wrote you a note/g)).toHaveLength(1);
+});
+
 test("the subject of a mail is what asks most of the client, whatever came first", () => {
   const subjects: [Happening, string][] = [
     [sentBack("Blurred"), "Tea: Packing List sent back"],

@@ -155,13 +155,14 @@ export type Told = { shipment: string; name: string; stage: number; status: stri
 /** To a client: what happened to a shipment of theirs, whose move it is, one link, and how to stop such mails. */
 export function shipmentNotice(head: Letterhead, told: Told, stop: string): Letter {
   const { name, turn } = told;
-  const happened = withoutStops(told.happened);
-  const [first] = [...happened].sort((one, other) => weight(one) - weight(other));
+  const happened = withoutStops(told.happened).sort((one, other) => weight(one) - weight(other));
+  const [first] = happened;
   return {
     subject: `${name}: ${first ? subjectOf(first, told) : told.status}`,
     text: letter(head, [
       name,
-      ...happened.map(sentenceOf),
+      // Of several notes it is said once that there are some.
+      ...new Set(happened.map(sentenceOf)),
       `It is at stage ${told.stage} of ${lastStage} now: ${told.status}. ${moves[turn]}`,
       `${head.origin}/portal/${told.shipment}`,
       `No more of these mails: ${stop}`,
@@ -181,7 +182,7 @@ function withoutStops(happened: Happening[]): Happening[] {
     .map((one) => (one === last && isCorrected ? { ...one, reason: "corrected" } : one));
 }
 
-/** What the subject of a mail about several things is: the least weight, which asks most of the client. */
+/** The order of what a mail tells: the least weight first, which asks most of the client, and is its subject. */
 const weight = ({ kind }: Happening) => ["sent back", "charge", "storage", "stage", "note"].indexOf(kind);
 
 const moves: Record<Turn, string> = {

@@ -32,19 +32,25 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
   const filter = filterOf(url);
   if ("reason" in listed) {
     const toast = failure("Error fetching shipments", listed.reason);
-    const nothing = { remind: false, shipments: [], pages: pagesOf(filter, [], false), announcement: null, work: null };
+    const nothing = {
+      reminder: null,
+      shipments: [],
+      pages: pagesOf(filter, [], false),
+      announcement: null,
+      work: null,
+    };
     return data({ who, person, toast, ...nothing }, { status: listed.status });
   }
   const isAbout2fa = url.pathname.startsWith("/portal/2fa");
-  const remind = !("reason" in client) && client.factors.length === 0 && !wasReminded(request) && !isAbout2fa;
-  const headers: HeadersInit = remind ? { "Set-Cookie": rememberReminder() } : {};
+  const isDue = !("reason" in client) && client.factors.length === 0 && !wasReminded(request) && !isAbout2fa;
+  const headers: HeadersInit = isDue ? { "Set-Cookie": rememberReminder() } : {};
   const { shipments, hasOlder, announcement, work } = listed;
   return data(
     {
       who,
       person,
       toast: null,
-      remind,
+      reminder: isDue ? toSecondFactor : null,
       shipments: shipments.map(rowOf),
       pages: pagesOf(filter, shipments, hasOlder),
       announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.begun_at) },
@@ -53,6 +59,15 @@ export async function loader({ request, context, params, url }: Route.LoaderArgs
     { headers },
   );
 }
+
+/** Once per browser session, for accounts without a second factor. */
+const toSecondFactor: Toast = {
+  title: "Enable 2-Factor Authentication",
+  description: "For your security, please enable 2FA in your account settings.",
+  variant: "default",
+  action: { label: "Set it up", to: "/portal/2fa" },
+  duration: 10_000,
+};
 
 /** What a row of the list says. */
 function rowOf({ id, name, awb, status, turn, changed_at }: ShipmentInList) {
@@ -91,12 +106,12 @@ type WorkList = ReturnType<typeof workOf>;
 
 export default function Portal({ loaderData }: Route.ComponentProps) {
   useSessionWatch(loaderData.person);
-  const { who, person, toast, remind, shipments, pages, announcement, work } = loaderData;
+  const { who, person, toast, reminder, shipments, pages, announcement, work } = loaderData;
   const onList = useMatch("/portal") !== null;
-  const head = <Head key="head" onList={onList} />;
+  const head = <Head key="head" onList={onList} isFound={pages.all !== ""} />;
   return (
     <div className="group">
-      {remind && (
+      {reminder && (
         <div className="mb-8 empty:hidden">
           <Flash toast={reminder} patient />
         </div>
@@ -151,7 +166,7 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
 const besidePage = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
 /** The list's title, and what is not about one shipment. */
-function Head({ onList }: { onList: boolean }) {
+function Head({ onList, isFound }: { onList: boolean; isFound: boolean }) {
   const Heading = onList ? "h1" : "h2";
   return (
     <div className={`-mb-6 lg:col-start-1 ${onList ? "" : besidePage}`}>
@@ -168,19 +183,11 @@ function Head({ onList }: { onList: boolean }) {
           Manage 2FA
         </Link>{" "}
         <Link to="/portal/account">Account</Link>
+        {isFound && <Link to="/portal">All shipments</Link>}
       </p>
     </div>
   );
 }
-
-/** Once per browser session, for accounts without a second factor. */
-const reminder: Toast = {
-  title: "Enable 2-Factor Authentication",
-  description: "For your security, please enable 2FA in your account settings.",
-  variant: "default",
-  action: { label: "Set it up", to: "/portal/2fa" },
-  duration: 10_000,
-};
 
 /** What the pages inside the portal know of the person, `person` being the account's id, and of the list beside them. */
 export type Overview = { who: string; person: string; isEmpty: boolean; work: WorkList | null; pages: Loaded["pages"] };

@@ -36,7 +36,7 @@ export function withReadBody(next: Handler): Handler {
 function wrongIn(text: string): string | null {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(text, storable);
   } catch {
     return "invalid syntax";
   }
@@ -49,6 +49,12 @@ function wrongIn(text: string): string | null {
       (objects.includes(name) && (typeof value !== "object" || Array.isArray(value))),
   );
   return wrong ? `${wrong[0]} has a value of another type` : null;
+}
+
+/** Passes a value of a body on; throws for a text that PostgreSQL cannot store: one with a NUL, or with half a character. */
+function storable(_name: string, value: unknown): unknown {
+  if (typeof value === "string" && /\0|\p{Surrogate}/u.test(value)) throw new SyntaxError("invalid text");
+  return value;
 }
 
 const versionHeader = "X-Supabase-Api-Version";

@@ -158,13 +158,35 @@ test.each([
   },
 );
 
-test("tables are embedded five deep, and no deeper", async () => {
+test("tables are embedded two deep, and no deeper, nor many side by side, nor behind a name in quotes", async () => {
   const { handle } = await signedIn(shared);
   const nested = (depth: number): string =>
     depth === 0 ? "id" : `id,${depth % 2 ? "documents" : "shipments"}(${nested(depth - 1)})`;
   const of = (depth: number) => (depth % 2 ? handle.from("shipments") : handle.from("documents")).select(nested(depth));
-  expect((await of(5)).error).toBeNull();
-  expect((await of(6)).status).toBe(413);
+  expect((await of(2)).error).toBeNull();
+  expect((await of(3)).status).toBe(413);
+  const behindQuotes = `"a)))":id,documents(id,shipments(id,documents(id)))`;
+  const sideBySide = Array.from({ length: 13 }, (_, index) => `a${index}:documents(id)`).join(",");
+  for (const select of [behindQuotes, sideBySide]) {
+    expect((await handle.from("shipments").select(select)).status, select).toBe(413);
+  }
+  const conditions = `(${"not.and(".repeat(20)}name.eq.x${")".repeat(21)}`;
+  const path = `http://backend.local/rest/v1/shipments?and=${conditions}`;
+  const headers = { apikey: backendKeys.publishableKey };
+  expect((await shared.fetch(new Request(path, { headers }))).status).toBe(413);
+});
+
+test("a request to the data API with more than 256 KiB is refused, whatever is in it", async () => {
+  const asked = (bytes: number) =>
+    shared.fetch(
+      new Request("http://backend.local/rest/v1/shipments", {
+        method: "POST",
+        headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
+        body: JSON.stringify({ name: "x".repeat(bytes - 11) }),
+      }),
+    );
+  expect((await asked(256 * 1024)).status).not.toBe(413);
+  expect((await asked(256 * 1024 + 1)).status).toBe(413);
 });
 
 // Last, as it writes, and closes what the others read.

@@ -26,39 +26,51 @@ export function isOpen(method: string, path: string): boolean {
 
 /** How many rows or names one request may bring: all of them are one turn at the database, for which everybody else waits. */
 const mostItems = 1000;
+/** How many bytes a request to the data API may have; the longest of the product has a tenth. */
+const mostBytes = 256 * 1024;
 /** How deep tables may be embedded in another: each level is the work of the one above, once more. */
-const mostDepth = 5;
+const mostDepth = 2;
+/** How many brackets a parameter may have: each is a table, a condition or a list. */
+const mostBrackets = 12;
 
 /** The refusal of a request that asks for more, or null. PostgREST and the real store, whose work is their own, take it. */
 export async function tooMuch(request: Request): Promise<Response | null> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.startsWith("/auth/")) return null;
-  if (searchParams.getAll("select").some((select) => depthOf(select) > mostDepth)) {
-    return Response.json(
-      { message: `Tables embedded more than ${mostDepth} deep: ask in several requests.` },
-      { status: 413 },
-    );
+  const isData = pathname.startsWith("/rest/");
+  for (const [name, value] of searchParams) {
+    const { deepest, all } = bracketsOf(value);
+    if (all > mostBrackets || (name === "select" && deepest > mostDepth))
+      return refused(413, `More than ${mostBrackets} brackets, or tables ${mostDepth} deep: ask in several requests.`);
   }
+  const length = Number(request.headers.get("content-length"));
+  if (isData && length > mostBytes) return refused(413, `More than ${mostBytes} bytes: send them in several requests.`);
   // Whatever type it says it has; a file on its way to the store is no list.
-  const mayList = pathname.startsWith("/rest/") || request.method === "DELETE";
-  if (!mayList || Number(request.headers.get("content-length")) <= 2 * mostItems) return null;
+  const mayList = isData || request.method === "DELETE";
+  if (!mayList || length <= 2 * mostItems) return null;
   const body: unknown = await request
     .clone()
     .json()
     .catch(() => undefined);
   // Rows of another form, such as CSV, would have to be counted in another way: the product sends none.
-  if (body === undefined) return Response.json({ message: "A long request has to be JSON." }, { status: 415 });
+  if (body === undefined) return refused(415, "A long request has to be JSON.");
   const lists = [body, ...Object.values(body ?? {})].filter((one) => Array.isArray(one));
   if (lists.every(({ length }) => length <= mostItems)) return null;
-  return Response.json({ message: `More than ${mostItems} at once: send them in several requests.` }, { status: 413 });
+  return refused(413, `More than ${mostItems} at once: send them in several requests.`);
 }
 
-/** The most brackets that are open at once. */
-function depthOf(select: string): number {
-  let [open, most] = [0, 0];
-  for (const sign of select) {
-    if (sign === "(") most = Math.max(most, ++open);
-    else if (sign === ")") open -= 1;
+function refused(status: number, message: string): Response {
+  return Response.json({ message }, { status });
+}
+
+/** The brackets of a parameter: the most that are open at once, and all that open. In a quoted name is none that counts. */
+function bracketsOf(value: string): { deepest: number; all: number } {
+  let [open, deepest, all] = [0, 0, 0];
+  for (const sign of value.replace(/"(?:[^"\\]|\\.)*"/g, "")) {
+    if (sign === "(") {
+      all += 1;
+      deepest = Math.max(deepest, ++open);
+    } else if (sign === ")") open -= 1;
   }
-  return most;
+  return { deepest, all };
 }

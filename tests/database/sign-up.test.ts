@@ -377,6 +377,12 @@ test.each([
   ["/auth/v1/token?grant_type=refresh_token", "null", "validation_failed"],
   ["/auth/v1/signup", '{"email":"a@client.example","password":"long enough","data":[1]}', "bad_json"],
   ["/auth/v1/signup", "{", "bad_json"],
+  ["/auth/v1/token?grant_type=refresh_token", '{"refresh_token":"\\u0000"}', "bad_json"],
+  [
+    "/auth/v1/signup",
+    '{"email":"a@client.example","password":"long enough","data":{"client_id":"\\ud800"}}',
+    "bad_json",
+  ],
   ["/auth/v1/resend", '{"type":"signup","email":5}', "bad_json"],
   ["/auth/v1/resend", "null", "validation_failed"],
   ["/auth/v1/verify", '{"type":"signup","token_hash":5}', "bad_json"],

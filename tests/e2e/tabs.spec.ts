@@ -137,8 +137,11 @@ test("a page restored from the browser's memory is hidden until its session is k
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
       return document.body.checkVisibility();
     });
+  const now = page.waitForResponse(`**/portal/${id}.data*`);
   expect(await restore()).toBe(false);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  // It may have moved meanwhile.
+  await now;
   await context.clearCookies({ name: "session" });
   expect(await restore()).toBe(false);
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);

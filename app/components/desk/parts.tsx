@@ -9,7 +9,7 @@ const colours: Record<Turn, string> = { client: "text-needs-you", company: "text
 
 /** Whose move a shipment is, in its colour. */
 export function TurnMark({ turn }: { turn: Turn }) {
-  return <span className={`sm:whitespace-nowrap ${colours[turn]}`}>{TURNS[turn]}</span>;
+  return <span className={`shrink-0 sm:whitespace-nowrap ${colours[turn]}`}>{TURNS[turn]}</span>;
 }
 
 /** A field of a form that only looks something up: it shows what its address asks for, and is never refused. */

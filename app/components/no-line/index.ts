@@ -17,6 +17,8 @@ export function begin(): void {
   isBegun = true;
   goOn();
   router.subscribe(keepSoon);
+  // A page of the browser's memory is as it was left: it may have another theme and another stage by now.
+  addEventListener("pageshow", ({ persisted }) => persisted && navigator.onLine && router.revalidate());
   keepSoon();
 }
 
