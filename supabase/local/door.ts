@@ -26,8 +26,10 @@ export function isOpen(method: string, path: string): boolean {
 
 /** How many rows or names one request may bring: all of them are one turn at the database, for which everybody else waits. */
 const mostItems = 1000;
-/** How many bytes a request to the data API may have; the longest of the product has a tenth. */
-const mostBytes = 256 * 1024;
+/** How many values its rows may have in all. */
+const mostValues = 10_000;
+/** How many bytes a request to the data API may have: a text of so many is compared within a quarter second. */
+const mostBytes = 2 * 1024 * 1024;
 /** How deep tables may be embedded in another: each level is the work of the one above, once more. */
 const mostDepth = 2;
 /** How many brackets a parameter may have: each is a table, a condition or a list. */
@@ -54,8 +56,13 @@ export async function tooMuch(request: Request): Promise<Response | null> {
     .catch(() => undefined);
   // Rows of another form, such as CSV, would have to be counted in another way: the product sends none.
   if (body === undefined) return refused(415, "A long request has to be JSON.");
-  const lists = [body, ...Object.values(body ?? {})].filter((one) => Array.isArray(one));
-  if (lists.every(({ length }) => length <= mostItems)) return null;
+  const rows: unknown[] = Array.isArray(body) ? body : [body];
+  const lists = [rows, ...Object.values(body ?? {})].filter((one) => Array.isArray(one));
+  const values = rows.reduce(
+    (sum: number, row) => sum + (typeof row === "object" ? Object.keys(row ?? {}).length : 1),
+    0,
+  );
+  if (values <= mostValues && lists.every(({ length }) => length <= mostItems)) return null;
   return refused(413, `More than ${mostItems} at once: send them in several requests.`);
 }
 
