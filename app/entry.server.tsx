@@ -15,7 +15,7 @@ type Rendered = { html: string; nonce: string | undefined };
 
 /** What clients saw in the last minutes, by all that it was made of: a page that has not changed is not rendered again. */
 const pages = new LRUCache<string, Rendered>({
-  maxSize: 32 * 1024 * 1024,
+  maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
   ttl: 5 * 60 * 1000,
 });

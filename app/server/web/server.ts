@@ -51,7 +51,7 @@ export async function createSite(): Promise<Server> {
   const isTrusted = trusting(trustedProxies);
   const files = readFiles(clientBuild);
   const finishedPages = new LRUCache<string, Page>({
-    maxSize: 16 * 1024 * 1024,
+    maxSize: 8 * 1024 * 1024,
     // With the page in two encodings.
     sizeCalculation: ({ html }) => 3 * html.length,
     ttl: 5 * 60 * 1000,
