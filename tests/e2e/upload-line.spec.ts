@@ -180,6 +180,8 @@ async function replace(page: Page, name: string, other: ReturnType<typeof pdf>):
   await field(page, name).setInputFiles(onDisk(other));
 }
 
+const isParts = (request: Request) => request.url().includes("/assets/parts-");
+
 /** Holds back the code that goes on. Returns how to let it come, or fail, which waits until it has. */
 async function holdParts(page: Page) {
   let release = (_: boolean) => {};
@@ -187,9 +189,8 @@ async function holdParts(page: Page) {
     release = resolve;
   });
   await page.route("**/assets/parts-*.js", async (route) => ((await held) ? route.continue() : route.abort()));
-  const isIt = (request: Request) => request.url().includes("/assets/parts-");
   return async (comes: boolean) => {
-    const over = comes ? page.waitForEvent("requestfinished", isIt) : page.waitForEvent("requestfailed", isIt);
+    const over = comes ? page.waitForEvent("requestfinished", isParts) : page.waitForEvent("requestfailed", isParts);
     release(comes);
     await over;
   };
@@ -286,7 +287,10 @@ test("a line that stands still for 30 s counts as gone, before and in the middle
   const shipment = await openShipment(page);
   const bill = row(page, "Bill of Lading");
   await page.clock.install();
+  // The line falls silent once the code that goes on has come.
+  const code = page.waitForEvent("requestfinished", isParts);
   await field(page, "Bill of Lading").setInputFiles(onDisk(pdf("scan.pdf", 2_000_000)));
+  await code;
   await line(page, 50_000);
   way.fallSilent();
   await upload(page, "Bill of Lading").click();
@@ -329,6 +333,21 @@ test("where a page has not what it takes to go on, a large file is sent as all o
     await expect(toast(page, "Commercial Invoice uploaded")).toBeVisible();
   });
 
+  await test.step("with code that is under way for longer than 30 s", async () => {
+    await page.unrouteAll();
+    await page.reload();
+    await scriptReady(page);
+    const release = await holdParts(page);
+    await page.clock.install();
+    await field(page, "Insurance Certificate").setInputFiles(onDisk(pdf("other.pdf", 1_200_000)));
+    await upload(page, "Insurance Certificate").click();
+    await page.clock.runFor(29_000);
+    await expect(row(page, "Insurance Certificate")).toContainText("0 KB of");
+    await page.clock.runFor(2000);
+    await expect(toast(page, "Insurance Certificate uploaded")).toBeVisible();
+    await release(true);
+  });
+
   await test.step("without https", async () => {
     await page.unrouteAll();
     await page.addInitScript(() => Object.defineProperty(crypto, "subtle", { value: undefined }));
@@ -343,6 +362,7 @@ test("where a page has not what it takes to go on, a large file is sent as all o
   expect(await storedFiles(company, shipment)).toEqual([
     "bill-of-lading-bill.pdf",
     "commercial-invoice-invoice.pdf",
+    "insurance-certificate-other.pdf",
     "packing-list-other.pdf",
   ]);
 });

@@ -33,8 +33,11 @@ const listeners = new Set<() => void>();
 /** Work in progress by document: the shrinking of its photo, and the controller that cancels its upload. */
 const shrinks = new Map<string, Promise<void>>();
 const cancels = new Map<string, AbortController>();
-/** What lets a large file go on where its line broke. */
-const partsFor = async ({ size }: File) => (size > largeFile ? import("./parts").catch(() => null) : null);
+/** What lets a large file go on where its line broke; null where that does not come, or not within 30 s. */
+const partsFor = async ({ size }: File) =>
+  size > largeFile
+    ? Promise.race([import("./parts").catch(() => null), new Promise<null>((late) => setTimeout(late, 30_000, null))])
+    : null;
 
 /** Requests in progress. The server takes three files of one account at once: a fourth waits here. */
 const posts = new Set<Promise<Answer>>();
