@@ -712,7 +712,7 @@ export type Database = {
         Args: { account: string; by_name?: string; reason: string }
         Returns: string
       }
-      release_attempt: { Args: { attempt: string }; Returns: undefined }
+      release_attempts: { Args: { attempts: string[] }; Returns: undefined }
       release_mail: {
         Args: { request: string; sent_to: string }
         Returns: undefined
@@ -798,7 +798,10 @@ export type Database = {
       }
       spend_email_change: { Args: { token: string }; Returns: boolean }
       spend_password_link: { Args: { token: string }; Returns: boolean }
-      take_attempt: { Args: { limits: Json }; Returns: Json }
+      take_attempt: {
+        Args: { limits: Json; released?: string[] }
+        Returns: Json
+      }
       take_back_file: {
         Args: { document_id: string; seen: number }
         Returns: string

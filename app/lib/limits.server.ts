@@ -9,8 +9,8 @@ import { log } from "./log.server.ts";
 import { type Refusal, refusalOf, refusalOfThrown } from "./refusal.server.ts";
 import { companyBackend } from "./supabase.server.ts";
 
-/** A counted attempt. `release` uncounts one that was no failure; it never rejects. */
-export type Attempt = { release: () => Promise<void> };
+/** A counted attempt. `release` uncounts one that was no failure: with the next one that is counted, or soon. */
+export type Attempt = { release: () => void };
 
 const minute = 60;
 const hour = 60 * minute;
@@ -35,6 +35,24 @@ type Limit = { of: string[]; most: number; seconds: number };
 
 /** A limit that is reached; `wait` is in seconds. */
 type Limited = Refusal & { wait: number };
+
+/** In milliseconds: how long attempts that were no failure wait for the next one to go with. */
+const soon = 100;
+
+/** Attempts that this process has to give back, of all requests. */
+let released: string[] = [];
+
+/** Gives back what no attempt took along. What the backend does not take ends by itself. */
+async function releaseAll(): Promise<void> {
+  const attempts = released;
+  released = [];
+  if (attempts.length > 0) await companyBackend().rpc("release_attempts", { attempts });
+}
+
+function release(attempt: string): void {
+  released.push(attempt);
+  if (released.length === 1) setTimeout(() => void releaseAll().catch(() => undefined), soon);
+}
 
 /** The limits that apply to one request. */
 export class Limits {
@@ -125,19 +143,20 @@ export class Limits {
   }
 
   async #take(words: string, limits: Limit[]): Promise<Attempt | Limited | Refusal> {
-    const company = companyBackend();
     const asked = limits.map(({ of, most, seconds }) => ({ key: hashed(of), most, seconds }));
+    const along = released;
+    released = [];
+    const failed = (refusal: Refusal) => {
+      along.forEach(release);
+      return refusal;
+    };
     try {
-      const { data, error, status } = await company.rpc("take_attempt", { limits: asked });
-      if (error) return refusalOf({ ...error, status });
+      const { data, error, status } = await companyBackend().rpc("take_attempt", { limits: asked, released: along });
+      if (error) return failed(refusalOf({ ...error, status }));
       const answer = Answer.parse(data);
       if ("attempt" in answer) {
         const { attempt } = answer;
-        return {
-          release: async () => {
-            await company.rpc("release_attempt", { attempt }).then(undefined, () => undefined);
-          },
-        };
+        return { release: () => release(attempt) };
       }
       this.wait = answer.wait;
       log("warn", "limit", {
@@ -146,7 +165,7 @@ export class Limits {
       });
       return { reason: `${words} Try again in ${duration(answer.wait)}.`, status: 429, wait: answer.wait };
     } catch (error) {
-      return refusalOfThrown(error);
+      return failed(refusalOfThrown(error));
     }
   }
 }

@@ -26,8 +26,8 @@ export async function signUp(
   if ("reason" in guess) return titled(guess);
   const company = companyBackend();
   const refused = await admitSignUp(company, clientId, input.email).catch(refusalOfThrown);
-  if (!refused) await guess.release();
-  else if (refused.status >= 500) void guess.release();
+  if (!refused) guess.release();
+  else if (refused.status >= 500) guess.release();
   if (refused) return signUpFailed(input.email, refused);
   const { error } = await anonymousBackend()
     .auth.signUp({
@@ -92,10 +92,10 @@ export async function confirmAddress(
   if (login.error && !waits) {
     log("warn", "confirmation failed", { account: pseudonym(email), reason: login.error.code });
     const refusal = refusalOf(login.error);
-    if (refusal.status >= 500) void attempt.release();
+    if (refusal.status >= 500) attempt.release();
     return refusal;
   }
-  await attempt.release();
+  attempt.release();
   const refused = waits ? await spendToken(backend, email, token).catch(refusalOfThrown) : null;
   if (refused) return refused;
   await backend.auth.signOut({ scope: "local" }).catch(() => undefined);
@@ -137,7 +137,7 @@ export async function signIn(
     (error: Error) => ({ data: null, error }),
   );
   if (!error) {
-    await attempt.release();
+    attempt.release();
     log("info", "sign-in", { account: pseudonym(email) });
     return { asksForCode: data.user.factors?.some(({ status }) => status === "verified") ?? false };
   }
@@ -146,7 +146,7 @@ export async function signIn(
     reason: "code" in error ? String(error.code) : error.name,
   });
   if ("code" in error && error.code === "email_not_confirmed") {
-    await attempt.release();
+    attempt.release();
     const again = await anonymousBackend()
       .auth.resend({ type: "signup", email })
       .catch((error: Error) => ({ error }));
@@ -154,7 +154,7 @@ export async function signIn(
     return { title: "Login Failed", reason: `Your e-mail address is not confirmed yet. ${link}`, status: 400 };
   }
   const refusal = refusalOf(error);
-  if (refusal.status >= 500) void attempt.release();
+  if (refusal.status >= 500) attempt.release();
   return signInFailure(refusal);
 }
 

@@ -59,7 +59,7 @@ async function provenBy(
     log("warn", "proof failed", { account: pseudonym(client.email) });
     return { reason, status: 400, fieldErrors: { present: [reason] } };
   }
-  await attempt.release();
+  attempt.release();
   if (error) return refusalOf(error);
   if (!factorId) return person;
   const failed = await giveCode({ ...client, backend: person }, limits, factorId, code ?? "", link);
@@ -132,14 +132,14 @@ export async function askEmailChange(
   if ("reason" in mails) return mails;
   const person = await provenBy(client, limits, proof);
   if ("reason" in person) {
-    await mails.release();
+    mails.release();
     return person;
   }
   await person.auth.signOut({ scope: "local" }).catch(() => undefined);
   const company = companyBackend();
   const { data: token, error, status } = await company.rpc("begin_email_change", { account: client.id, email });
   if (error) {
-    await mails.release();
+    mails.release();
     return refusalOf({ ...error, status });
   }
   const about = { account: client.id, kind: "address change" } as const;
@@ -151,7 +151,7 @@ export async function askEmailChange(
   );
   if (!left) {
     await company.rpc("forget_email_change", { account: client.id }).then(undefined, () => undefined);
-    await mails.release();
+    mails.release();
     return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
   }
   await tell(company, head, { email: client.email, ...about }, addressChangeAsked(head));

@@ -72,7 +72,7 @@ export async function giveCode(
   if ("reason" in guess) return { ...guess, title: "Verification failed" };
   const use = await limits.codeOnce(factorId, code);
   if ("reason" in use) {
-    await guess.release();
+    guess.release();
     return use.status === 429 ? usedCode : { ...use, title: "Verification failed" };
   }
   const failed = await verifyCode(client.backend, factorId, code).catch((error: unknown) => ({
@@ -83,9 +83,9 @@ export async function giveCode(
   if (failed) log("warn", "code failed", { account, status: failed.status });
   else log("info", "code accepted", { account });
   if (failed === wrongCode) return failed;
-  if (!failed) await guess.release();
+  if (!failed) guess.release();
   // The backend did not check the code: it may be sent again. The answer does not wait for the release.
-  else void Promise.all([guess.release(), use.release()]);
+  else for (const attempt of [guess, use]) attempt.release();
   return failed;
 }
 

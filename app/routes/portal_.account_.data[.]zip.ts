@@ -16,7 +16,7 @@ const archive = fileRoute(async ({ context, request }) => {
   if ("reason" in attempt) throw thrown(attempt);
   const person = await forLongReads(client.backend);
   const body = await dataArchive(person, companyBackend()).catch(async (error: unknown) => {
-    await attempt.release();
+    attempt.release();
     throw error;
   });
   log("info", "data taken away", { account: pseudonym(client.email) });

@@ -22,6 +22,8 @@ export type Rules = {
   issuer: string;
 };
 type User = { id: string; email: string; app_metadata: object; user_metadata: object };
+/** How somebody proved who they are; `timestamp` is in seconds of the epoch. */
+export type Method = { method: string; timestamp: number };
 type Session = { access_token: string; refresh_token: string; user: User };
 /** `recent` tells whether the session began within the last 24 hours, `linked` whether by a link from a mail. */
 export type Caller = { user: User; sessionId: string; aal: string; recent: boolean; linked: boolean };
@@ -64,7 +66,7 @@ export async function withAssurance(rules: Rules, response: Response, method: st
   return Response.json(
     {
       ...session,
-      access_token: await sign(rules, session.user, session_id),
+      access_token: await sign(rules, session.user, session_id, await methodsOf(rules.db, session_id)),
       user: await withUserFactors(rules.db, session.user),
     },
     { status: response.status, headers },
@@ -80,13 +82,18 @@ export async function addMethod(db: Database, sessionId: string, method: string)
   );
 }
 
-/** An access token of a session; its `aal` and `amr` come from the methods recorded for it, newest first. */
-async function sign(rules: Rules, user: User, sessionId: string): Promise<string> {
-  const { rows } = await rules.db.query<{ method: string; timestamp: number }>(
+/** The methods recorded for a session, newest first. */
+async function methodsOf(db: Database, sessionId: string): Promise<Method[]> {
+  const { rows } = await db.query<Method>(
     `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
      from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
     [sessionId],
   );
+  return rows;
+}
+
+/** An access token of a session; its `aal` and `amr` come from the methods recorded for it. */
+function sign(rules: Rules, user: User, sessionId: string, methods: Method[]): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   return rules.tokens.sign({
     iss: rules.issuer,
@@ -99,21 +106,21 @@ async function sign(rules: Rules, user: User, sessionId: string): Promise<string
     app_metadata: user.app_metadata,
     user_metadata: user.user_metadata,
     role: "authenticated",
-    aal: rows.some(({ method }) => method === "totp") ? "aal2" : "aal1",
-    amr: rows,
+    aal: methods.some(({ method }) => method === "totp") ? "aal2" : "aal1",
+    amr: methods,
     session_id: sessionId,
     is_anonymous: false,
   });
 }
 
-/** What auth answers when it gives a session. */
+/** What auth answers when it gives a session; its methods are asked for where they are not known. */
 export async function sessionAnswer(
   rules: Rules,
   user: User,
-  { id, refreshToken }: { id: string; refreshToken: string },
+  { id, refreshToken, methods }: { id: string; refreshToken: string; methods?: Method[] },
 ): Promise<Response> {
   return Response.json({
-    access_token: await sign(rules, user, id),
+    access_token: await sign(rules, user, id, methods ?? (await methodsOf(rules.db, id))),
     token_type: "bearer",
     expires_in: rules.jwtExpiry,
     expires_at: Math.floor(Date.now() / 1000) + rules.jwtExpiry,

@@ -55,23 +55,25 @@ const mostValues = 32_767;
 
 /** What the library sends at the beginning of each transaction, one by one: settings, each with its value or empty. */
 const setting = /^\s*select (set_config\('[\w.]+', )(\$1|'')(, true\))\s*$/i;
+/** A text as an expression of a statement without values, whatever stands in it. */
+const expressionOf = (text: string) =>
+  `convert_from(decode('${Buffer.from(text).toString("base64")}', 'base64'), 'utf8')`;
 const readOnly = /^\s*set local transaction_read_only = on\s*$/i;
 /** What it asks before a request of a token, outside transactions: whether there are such an account and session. */
 const known = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
 /**
- * Makes the library send its statements by `run`. What begins a transaction waits for the first statement that needs it, the
- * settings in one: each takes as long as a small question.
+ * Makes the library send its statements by `run`. What begins a transaction waits for the first statement that needs it, and
+ * goes with the settings in one: each alone takes as long as a small question.
  */
 export function sendBy(run: Run, database: OpenDatabase): void {
-  let waiting: { begin: string; settings: string[]; values: unknown[] } | null = null;
+  let waiting: { begin: string; settings: string[] } | null = null;
   const nothing = { command: "SELECT" as const, rowCount: 0, rows: [] };
   const send = async (text: string, values: readonly unknown[] = []) => {
     if (waiting) {
       const [, name, value, end] = setting.exec(text) ?? [];
       if (name) {
-        if (value === "$1") waiting.values.push(values[0]);
-        waiting.settings.push(`${name}${value === "$1" ? `$${waiting.values.length}` : value}${end}`);
+        waiting.settings.push(`${name}${value === "$1" ? expressionOf(String(values[0])) : value}${end}`);
         return nothing;
       }
       if (readOnly.test(text)) {
@@ -82,11 +84,10 @@ export function sendBy(run: Run, database: OpenDatabase): void {
     const held = waiting;
     waiting = null;
     if (text.toLowerCase() === "begin") {
-      waiting = { begin: text, settings: [], values: [] };
+      waiting = { begin: text, settings: [] };
       return nothing;
     }
-    if (held) await run(held.begin, []);
-    if (held?.settings.length) await run(`select ${held.settings.join(", ")}`, held.values);
+    if (held) await run(held.settings.length ? `${held.begin};select ${held.settings.join(", ")}` : held.begin, []);
     return run(text, values);
   };
   const client = { query: send, release: () => undefined };

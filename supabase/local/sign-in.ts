@@ -5,7 +5,7 @@ import { body, type Rules, sessionAnswer } from "./assurance.ts";
 import { findAccount, nobodysHash } from "./auth.ts";
 import type { Database } from "./database.ts";
 import { banned, failure } from "./failure.ts";
-import { shownUser } from "./users.ts";
+import { asShown, shownColumns } from "./users.ts";
 
 /**
  * Sign-in takes the same time for an unknown address, and says that an address is unconfirmed only to somebody who
@@ -15,19 +15,20 @@ export async function signIn(rules: Rules, request: Request): Promise<Response> 
   const { email, password } = await body<{ email: unknown; password: unknown }>(request.clone());
   // The library says what is missing.
   if (!email || !password || typeof email !== "string" || typeof password !== "string") return rules.next(request);
-  const asked = await findAccount(rules.db, email);
-  if (asked?.closed && asked.encrypted_password) return banned(400);
-  const hash = asked?.encrypted_password ?? null;
+  const account = await findAccount(rules.db, email);
+  if (account?.closed && account.encrypted_password) return banned(400);
+  const hash = account?.encrypted_password ?? null;
   const right = await rules.meanwhile(async () => compare(password, hash ?? (await nobodysHash())));
-  // Others had their turns meanwhile: the password counts if it is still that of the account.
-  const account = right && hash ? await findAccount(rules.db, email) : null;
-  if (account?.id !== asked?.id || account?.encrypted_password !== hash || !account) {
-    return failure(400, "invalid_credentials", "Invalid login credentials");
+  if (account && hash && right) {
+    // Others had their turns meanwhile: the password counts if it is still that of the account.
+    const begun = await begin(rules.db, account.id, hash);
+    if (begun) return sessionAnswer(rules, asShown(begun.user), begun);
+    const now = await findAccount(rules.db, email);
+    if (now?.id === account.id && now.encrypted_password === hash) {
+      return now.closed ? banned(400) : failure(400, "email_not_confirmed", "Email not confirmed");
+    }
   }
-  if (account.closed) return banned(400);
-  if (!account.confirmed) return failure(400, "email_not_confirmed", "Email not confirmed");
-  const session = await begin(rules.db, account.id);
-  return sessionAnswer(rules, await shownUser(rules.db, account.id), session);
+  return failure(400, "invalid_credentials", "Invalid login credentials");
 }
 
 /** What is judged at once: the others of Node's four threads stay free for the signatures of tokens, which every request needs. */
@@ -42,13 +43,18 @@ function compare(password: string, hash: string): Promise<boolean> {
   return right;
 }
 
-/** Begins a session of an account that gave its password: with a refresh token, its method, and an entry in auth's log. */
-async function begin(db: Database, userId: string): Promise<{ id: string; refreshToken: string }> {
+/**
+ * Begins a session of an account whose password has this hash: with a refresh token, its method, and an entry in auth's log.
+ * Null where it has another password by now, is closed, or has an address that was not confirmed.
+ */
+async function begin(db: Database, userId: string, hash: string) {
   // The library takes no other form of a refresh token.
   const session = { id: randomUUID(), refreshToken: randomUUID() };
-  await db.query(
+  const { rows } = await db.query<Record<string, unknown> & { signed_in: number }>(
     `with account as (
-       update auth.users set last_sign_in_at = now(), updated_at = now() where id = $1 returning id, email
+       update auth.users set last_sign_in_at = now(), updated_at = now()
+       where id = $1 and encrypted_password = $6 and confirmed_at is not null and coalesce(banned_until <= now(), true)
+       returning ${shownColumns}
      ), session as (
        insert into auth.sessions (id, user_id, aal, created_at, updated_at) select $2, id, 'aal1', now(), now() from account
      ), token as (
@@ -56,13 +62,17 @@ async function begin(db: Database, userId: string): Promise<{ id: string; refres
        select $3, $4, id, $2, false, now(), now() from account
      ), method as (
        insert into auth.mfa_amr_claims (session_id, authentication_method) select $2, 'password' from account
+     ), entry as (
+       insert into auth.audit_log_entries (id, payload, created_at)
+       select $5, jsonb_build_object(
+         'action', 'login', 'actor_id', id, 'actor_username', email, 'actor_via_sso', false, 'log_type', 'account',
+         'traits', jsonb_build_object('provider', 'email')
+       ), now() from account
      )
-     insert into auth.audit_log_entries (id, payload, created_at)
-     select $5, jsonb_build_object(
-       'action', 'login', 'actor_id', id, 'actor_username', email, 'actor_via_sso', false, 'log_type', 'account',
-       'traits', jsonb_build_object('provider', 'email')
-     ), now() from account`,
-    [userId, session.id, randomUUID(), session.refreshToken, randomUUID()],
+     select *, floor(extract(epoch from now()))::int as signed_in from account`,
+    [userId, session.id, randomUUID(), session.refreshToken, randomUUID(), hash],
   );
-  return session;
+  if (!rows[0]) return null;
+  const { signed_in, ...user } = rows[0];
+  return { ...session, user, methods: [{ method: "password", timestamp: signed_in }] };
 }

@@ -1,28 +1,37 @@
 /** Accounts as GoTrue shows them to the company, and the addresses that it takes for one. */
-import { withUserFactors } from "./assurance.ts";
 import type { Database } from "./database.ts";
 import { failure } from "./failure.ts";
 
 type Row = Record<string, unknown>;
 type ShownUser = Row & { id: string; email: string; app_metadata: object; user_metadata: Record<string, unknown> };
 
+/** What `asShown` makes an account of: columns of auth.users, with the identities and factors, oldest first. */
+export const shownColumns = `id, aud, role, email, email_confirmed_at, invited_at, coalesce(phone, '') as phone,
+  confirmation_sent_at, confirmed_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data as app_metadata,
+  raw_user_meta_data as user_metadata, created_at, updated_at, banned_until, is_anonymous,
+  (
+    select coalesce(json_agg(identity), '[]') from (
+      select id as identity_id, provider_id as id, user_id, identity_data, provider, last_sign_in_at, created_at,
+        updated_at, email
+      from auth.identities where user_id = users.id order by created_at
+    ) as identity
+  ) as identities,
+  (
+    select json_agg(factor) from (
+      select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
+      from auth.mfa_factors where user_id = users.id order by created_at
+    ) as factor
+  ) as factors`;
+
 /** An account with its identities and factors; what is empty is left out. */
 export async function shownUser(db: Database, id: string): Promise<ShownUser> {
-  const { rows } = await db.query<ShownUser>(
-    `select id, aud, role, email, email_confirmed_at, invited_at, coalesce(phone, '') as phone, confirmation_sent_at,
-       confirmed_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data as app_metadata,
-       raw_user_meta_data as user_metadata, created_at, updated_at, banned_until, is_anonymous
-     from auth.users where id = $1`,
-    [id],
-  );
-  const identities = await db.query(
-    `select id as identity_id, provider_id as id, user_id, identity_data, provider, last_sign_in_at, created_at,
-       updated_at, email
-     from auth.identities where user_id = $1 order by created_at`,
-    [id],
-  );
-  const known = Object.entries(rows[0] ?? {}).filter(([, value]) => value !== null);
-  return withUserFactors(db, { ...(Object.fromEntries(known) as ShownUser), identities: identities.rows });
+  const { rows } = await db.query<Row>(`select ${shownColumns} from auth.users where id = $1`, [id]);
+  return asShown(rows[0] ?? {});
+}
+
+/** The account of a row of `shownColumns`; what is empty is left out. */
+export function asShown(row: Row): ShownUser {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as ShownUser;
 }
 
 /** The id of the account with an address, or null. */

@@ -72,16 +72,24 @@ test("of two limits, one that is reached keeps the other from counting; the long
   refusals.expect(await take(short, long), "long", 90);
 });
 
-test("a released attempt makes room in all of its limits", async () => {
+test("a released attempt makes room in all of its limits, by a call of its own and for the one that takes it along", async () => {
   const limits = [
-    { key: "one", most: 1, seconds: 60 },
-    { key: "other", most: 1, seconds: 60 },
+    { key: "one", most: 2, seconds: 60 },
+    { key: "other", most: 2, seconds: 60 },
   ];
-  const taken = await take(...limits);
-  if (!("attempt" in taken)) throw new Error("nothing was taken");
+  const taken = async () => {
+    const answer = await take(...limits);
+    if (!("attempt" in answer)) throw new Error("nothing was taken");
+    return answer.attempt;
+  };
+  const attempts = [await taken(), await taken()];
   expect(await take(...limits)).toHaveProperty("refused");
-  await world.company.rpc("release_attempt", { attempt: taken.attempt });
-  expect(await take(...limits)).toHaveProperty("attempt");
+  await world.company.rpc("release_attempts", { attempts });
+  const [along] = [await taken(), await taken()];
+  expect(await take(...limits)).toHaveProperty("refused");
+  const { data } = await world.company.rpc("take_attempt", { limits, released: [along] });
+  expect(data).toHaveProperty("attempt");
+  expect(await take(...limits)).toHaveProperty("refused");
 });
 
 test("the table keeps only what still counts, however much is asked", async () => {
@@ -103,7 +111,7 @@ describe("clients and visitors", () => {
     for (const handle of await handles()) {
       const counted = await handle.rpc("take_attempt", { limits: [{ key: "mine", most: 9, seconds: 60 }] });
       expect(counted.error?.code).toBe("42501");
-      const released = await handle.rpc("release_attempt", "attempt" in taken ? taken : {});
+      const released = await handle.rpc("release_attempts", { attempts: "attempt" in taken ? [taken.attempt] : [] });
       expect(released.error?.code).toBe("42501");
     }
     expect(await take({ key: "theirs", most: 1, seconds: 60 })).toHaveProperty("refused");

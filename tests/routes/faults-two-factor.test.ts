@@ -65,13 +65,11 @@ describe("a code is not taken, and the same code is taken afterwards", () => {
       const begun = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
       const code = await authenticatorOf(begun).freshCode();
       app.proxy.fail(fault, of);
-      const before = app.proxy.attemptsGivenBack();
       const page = await read(await browser.press(begun, "Enable 2FA", { code }));
       expectFailure(page, browser, ["Error challenging", "Verification failed"]);
       expect(page.value("secret")).toBe(begun.value("secret"));
       expect((await browser.get("/portal")).status).toBe(200);
       app.proxy.fail("none");
-      await expect.poll(app.proxy.attemptsGivenBack).toBe(before + 2);
       expect((await browser.press(page, "Enable 2FA", { code })).headers.get("Location")).toBe("/portal");
       expect((await browser.open("/portal/2fa")).text).toContain("Authenticator, ");
     },
@@ -91,12 +89,10 @@ test.each(["close", 500, 429, "html"] as const)(
     const form = await half.open("/login/verify");
     const code = await authenticator.freshCode();
     app.proxy.fail(fault, /\/verify$/);
-    const before = app.proxy.attemptsGivenBack();
     const page = await read(await half.press(form, "Verify", { code }));
     expectFailure(page, half, ["Error challenging", "Verification failed"]);
     expect((await half.get("/portal")).headers.get("Location")).toBe("/login/verify");
     app.proxy.fail("none");
-    await expect.poll(app.proxy.attemptsGivenBack).toBe(before + 2);
     expect((await half.press(page, "Verify", { code })).headers.get("Location")).toBe("/portal");
   },
 );

@@ -154,13 +154,10 @@ describe("setting up", () => {
     const page = begun?.page ?? (await browser.open("/portal/2fa"));
     const typed: Form = begun ? { code: await begun.authenticator.freshCode() } : {};
     app.proxy.fail(500, new RegExp(call));
-    const before = app.proxy.attemptsGivenBack();
     const refused = await read(await browser.press(page, button, typed));
     expect(refused.status).toBe(503);
     expect(refused.toasts.map((toast) => toast.title)).toContain(title);
     app.proxy.fail("none");
-    // A code counts against two limits: the guesses, and its one use.
-    await expect.poll(app.proxy.attemptsGivenBack).toBe(before + (begun ? 2 : 0));
     const again = await browser.press(begun ? refused : page, button, typed);
     expect(again.status).toBe(begun ? 303 : 200);
   });

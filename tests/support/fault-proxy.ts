@@ -27,18 +27,22 @@ export async function faultProxy(target: string) {
   let first: (() => PromiseLike<unknown>) | null = null;
   const calls: string[] = [];
   const bodies: string[] = [];
-  const answered: string[] = [];
+  let releases = 0;
+
+  const note = (call: string) => {
+    if (call === "POST /rest/v1/rpc/release_attempts") releases += 1;
+    else calls.push(call);
+  };
 
   const fails = (call: string) => fault !== "none" && pattern.test(call);
   const answerTo = (call: string) => instead.find(({ of }) => of.test(call));
 
   const server = createServer(async (incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
-    calls.push(call);
+    note(call);
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.once("end", () => bodies.push(`${call}\n${Buffer.concat(chunks).toString("latin1").slice(0, 10_000)}`));
-    outgoing.once("finish", () => answered.push(call));
     const answer = answerTo(call);
     if (answer) {
       incoming.resume();
@@ -74,10 +78,9 @@ export async function faultProxy(target: string) {
     const address = String(input);
     const call = `${init?.method ?? "GET"} ${address.slice(url.length)}`;
     if (!address.startsWith(`${url}/`) || fails(call) || answerTo(call)) return throughProxy(input, init);
-    calls.push(call);
+    note(call);
     bodies.push(`${call}\n${typeof init?.body === "string" ? init.body.slice(0, 10_000) : ""}`);
     const answer = await throughProxy(target + address.slice(url.length), init);
-    answered.push(call);
     return answer;
   };
 
@@ -85,15 +88,12 @@ export async function faultProxy(target: string) {
     url,
     /** The backend itself. */
     target,
-    /** The calls that arrived, as "METHOD /path?query", oldest first. */
+    /** The calls that arrived, as "METHOD /path?query", oldest first; without those that come soon after a request. */
     calls,
+    /** How often attempts that do not count were given back without another that took them along. */
+    releases: () => releases,
     /** The same with the first 10,000 bytes of what was sent; of what went to the backend at once, only text. */
     bodies,
-    /**
-     * How many attempts have been given back to their limit. The site does not wait for that before it answers; a test
-     * has to wait for it before it sends the same form again.
-     */
-    attemptsGivenBack: () => answered.filter((call) => call.includes("release_attempt")).length,
     /** From now on, calls that the pattern fits fail like this; "none" ends it. */
     fail(kind: Fault, of = /./) {
       fault = kind;
