@@ -17,7 +17,7 @@ export async function load(url: string, options: Partial<autocannon.Options> = {
   const result = await autocannon({ ...common, duration: seconds });
   const refused = result["4xx"] + result["5xx"];
   if (result.errors + refused > 0) throw new Error(`${url}: ${result.errors} unanswered, ${refused} refused`);
-  return { perSecond: Math.round(result.requests.average), p99: result.latency.p99 };
+  return { perSecond: Math.round(result.requests.average * 10) / 10, p99: result.latency.p99 };
 }
 
 /** Cookies of somebody who logs in at `origin`, as a Cookie header. */
