@@ -62,7 +62,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
 
 /** The request with the length of its body in its headers, where the library looks for it. */
 export async function withLength(request: Request): Promise<Request> {
-  if (!request.body) return request;
+  if (!request.body || request.headers.has("content-length")) return request;
   const body = await request.arrayBuffer();
   const headers = new Headers(request.headers);
   headers.set("content-length", String(body.byteLength));
