@@ -28,6 +28,22 @@ select
   jsonb_build_object('sub', id, 'email', email, 'email_verified', true), now(), now()
 from client;
 
+-- Real auth finds an account by its instance, and reads its tokens as texts; the embedded one has no such columns.
+do $$
+begin
+  if exists (
+    select from information_schema.columns
+    where table_schema = 'auth' and table_name = 'users' and column_name = 'instance_id'
+  ) then
+    update auth.users
+    set instance_id = '00000000-0000-0000-0000-000000000000', confirmation_token = '', recovery_token = '',
+      email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '',
+      phone_change_token = '', reauthentication_token = ''
+    where instance_id is null;
+  end if;
+end
+$$;
+
 with shipment (id, name, stage, awb, age) as (values
   ('5a000000-0000-4000-8000-000000000001'::uuid, 'Maize mill spares, Mombasa to Eldoret', 6, 'MEDUX4471203', interval '16 days'),
   ('5b000000-0000-4000-8000-000000000002'::uuid, 'Solar panels, two 40 ft containers', 3, 'MAEU591180442', interval '6 days'),

@@ -28,7 +28,7 @@ const archivesPerHour = 5;
 const unknownWait = 5 * minute;
 
 /** What public.take_attempt answers; `wait` is in seconds. */
-const Answer = z.union([z.object({ attempt: z.string() }), z.object({ refused: z.string(), wait: z.number() })]);
+const Answer = z.union([z.object({ attempt: z.uuid() }), z.object({ refused: z.string(), wait: z.number() })]);
 
 /** At most `most` attempts for the key `of` in `seconds`. */
 type Limit = { of: string[]; most: number; seconds: number };
@@ -39,19 +39,25 @@ type Limited = Refusal & { wait: number };
 /** In milliseconds: how long attempts that were no failure wait for the next one to go with. */
 const soon = 100;
 
-/** Attempts that this process has to give back, of all requests. */
-let released: string[] = [];
+/**
+ * Attempts that this process has to give back, of all requests. While they are on their way they count: a wrong answer of that
+ * moment is one too strict.
+ */
+const waiting: string[] = [];
 
-/** Gives back what no attempt took along. What the backend does not take ends by itself. */
-async function releaseAll(): Promise<void> {
-  const attempts = released;
-  released = [];
-  if (attempts.length > 0) await companyBackend().rpc("release_attempts", { attempts });
+/** Gives an attempt back with the next one, or soon. */
+function giveBackSoon(attempt: string): void {
+  waiting.push(attempt);
+  if (waiting.length === 1) setTimeout(() => void giveBack(waiting.splice(0)), soon);
 }
 
-function release(attempt: string): void {
-  released.push(attempt);
-  if (released.length === 1) setTimeout(() => void releaseAll().catch(() => undefined), soon);
+/** Gives attempts back, at the second try if need be. What the backend does not take counts until its time is over. */
+async function giveBack(attempts: string[], tries = 2): Promise<void> {
+  if (attempts.length === 0) return;
+  const { error } = await companyBackend()
+    .rpc("release_attempts", { attempts })
+    .then(undefined, (error: Error) => ({ error }));
+  if (error && tries > 1) setTimeout(() => void giveBack(attempts, tries - 1), 10 * soon);
 }
 
 /** The limits that apply to one request. */
@@ -144,10 +150,9 @@ export class Limits {
 
   async #take(words: string, limits: Limit[]): Promise<Attempt | Limited | Refusal> {
     const asked = limits.map(({ of, most, seconds }) => ({ key: hashed(of), most, seconds }));
-    const along = released;
-    released = [];
+    const along = waiting.splice(0);
     const failed = (refusal: Refusal) => {
-      along.forEach(release);
+      if (refusal.status >= 500) void giveBack(along);
       return refusal;
     };
     try {
@@ -156,7 +161,7 @@ export class Limits {
       const answer = Answer.parse(data);
       if ("attempt" in answer) {
         const { attempt } = answer;
-        return { release: () => release(attempt) };
+        return { release: () => giveBackSoon(attempt) };
       }
       this.wait = answer.wait;
       log("warn", "limit", {

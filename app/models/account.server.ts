@@ -26,8 +26,7 @@ export async function signUp(
   if ("reason" in guess) return titled(guess);
   const company = companyBackend();
   const refused = await admitSignUp(company, clientId, input.email).catch(refusalOfThrown);
-  if (!refused) guess.release();
-  else if (refused.status >= 500) guess.release();
+  if (!refused || refused.status >= 500) guess.release();
   if (refused) return signUpFailed(input.email, refused);
   const { error } = await anonymousBackend()
     .auth.signUp({

@@ -84,7 +84,7 @@ export async function giveCode(
   else log("info", "code accepted", { account });
   if (failed === wrongCode) return failed;
   if (!failed) guess.release();
-  // The backend did not check the code: it may be sent again. The answer does not wait for the release.
+  // The backend did not check the code: it may be sent again.
   else for (const attempt of [guess, use]) attempt.release();
   return failed;
 }

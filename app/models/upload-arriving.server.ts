@@ -87,9 +87,10 @@ export async function storeArriving(
 
 async function put(company: Backend, file: Announced, from: number, bytes: Uint8Array): Promise<void> {
   const name = `${folderOf(file)}${from}-${bytes.length}`;
+  // It may be there, from another tab or by an answer that was lost, with the same bytes: over it, as the real store answers a
+  // duplicate of a quarter MiB before it has read it, and the next request on that connection never.
   const { error } = await company.storage
     .from("parts")
-    .upload(name, bytes, { contentType: "application/octet-stream", upsert: false });
-  // There already: from another tab, or by an answer that was lost.
-  if (error && (error as { statusCode?: string }).statusCode !== "409") throw error;
+    .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });
+  if (error) throw error;
 }

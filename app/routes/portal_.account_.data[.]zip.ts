@@ -15,7 +15,7 @@ const archive = fileRoute(async ({ context, request }) => {
   const attempt = await limitsOf(context).archive(client.id);
   if ("reason" in attempt) throw thrown(attempt);
   const person = await forLongReads(client.backend);
-  const body = await dataArchive(person, companyBackend()).catch(async (error: unknown) => {
+  const body = await dataArchive(person, companyBackend()).catch((error: unknown) => {
     attempt.release();
     throw error;
   });

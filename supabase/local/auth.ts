@@ -30,6 +30,9 @@ type Account = {
 };
 type Credentials = { email?: unknown; password?: unknown; refresh_token?: unknown; data?: Record<string, unknown> };
 
+/** A refresh token as this backend makes them. */
+const asMade = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 // bcryptjs is another name here for bcrypt, the library's own import included (package.json, overrides): native, and off
 // this thread.
 const hashes = new Map<number, Promise<string>>();
@@ -104,10 +107,11 @@ async function resend(rules: Rules, request: Request): Promise<Response> {
   return wait > 0 ? tooSoon(wait) : Response.json({});
 }
 
-/** Renews a session, unless its account is banned. The library takes a token of another form than its own for no input. */
+/** Renews a session, unless its account is banned. GoTrue tells a token that it never made from one that it does not know. */
 async function refresh(rules: Rules, request: Request): Promise<Response> {
   const { refresh_token } = await credentials(request);
   if (typeof refresh_token !== "string" || refresh_token === "") return rules.next(request);
+  if (!asMade.test(refresh_token)) return failure(400, "validation_failed", "Refresh token is not valid");
   const { rows } = await rules.db.query<{ closed: boolean }>(
     `select coalesce(account.banned_until > now(), false) as closed
      from auth.refresh_tokens as held join auth.users as account on account.id = held.user_id where held.token = $1`,

@@ -72,7 +72,7 @@ export function sendBy(run: Run, database: OpenDatabase): void {
   const send = async (text: string, values: readonly unknown[] = []) => {
     if (waiting) {
       const [, name, value, end] = setting.exec(text) ?? [];
-      if (name) {
+      if (name && (value !== "$1" || typeof values[0] === "string")) {
         waiting.settings.push(`${name}${value === "$1" ? expressionOf(String(values[0])) : value}${end}`);
         return nothing;
       }

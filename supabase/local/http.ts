@@ -44,6 +44,8 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   }
   const method = incoming.method ?? "GET";
   const hasBody = method !== "GET" && method !== "HEAD";
+  // As counted, whatever was said.
+  if (hasBody) headers.set("content-length", String(size));
   return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
     method,
     headers,
@@ -60,7 +62,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   outgoing.writeHead(response.status, headers).end(body);
 }
 
-/** The request with the length of its body in its headers, where the library looks for it. */
+/** The request with the length of its body in its headers, where the library looks for it; `serve` has counted it. */
 export async function withLength(request: Request): Promise<Request> {
   if (!request.body || request.headers.has("content-length")) return request;
   const body = await request.arrayBuffer();

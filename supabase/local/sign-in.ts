@@ -21,7 +21,7 @@ export async function signIn(rules: Rules, request: Request): Promise<Response> 
   const right = await rules.meanwhile(async () => compare(password, hash ?? (await nobodysHash())));
   if (account && hash && right) {
     // Others had their turns meanwhile: the password counts if it is still that of the account.
-    const begun = await begin(rules.db, account.id, hash);
+    const begun = await begin(rules.db, account.id, email, hash);
     if (begun) return sessionAnswer(rules, asShown(begun.user), begun);
     const now = await findAccount(rules.db, email);
     if (now?.id === account.id && now.encrypted_password === hash) {
@@ -44,16 +44,16 @@ function compare(password: string, hash: string): Promise<boolean> {
 }
 
 /**
- * Begins a session of an account whose password has this hash: with a refresh token, its method, and an entry in auth's log.
- * Null where it has another password by now, is closed, or has an address that was not confirmed.
+ * Begins a session of an account with this address whose password has this hash: with a refresh token, its method, and an entry in auth's log.
+ * Null where it has another address or password by now, is closed, or has an address that was not confirmed.
  */
-async function begin(db: Database, userId: string, hash: string) {
+async function begin(db: Database, userId: string, email: string, hash: string) {
   // The library takes no other form of a refresh token.
   const session = { id: randomUUID(), refreshToken: randomUUID() };
   const { rows } = await db.query<Record<string, unknown> & { signed_in: number }>(
     `with account as (
        update auth.users set last_sign_in_at = now(), updated_at = now()
-       where id = $1 and encrypted_password = $6 and confirmed_at is not null and coalesce(banned_until <= now(), true)
+       where id = $1 and encrypted_password = $6 and email = lower($7) and confirmed_at is not null and coalesce(banned_until <= now(), true)
        returning ${shownColumns}
      ), session as (
        insert into auth.sessions (id, user_id, aal, created_at, updated_at) select $2, id, 'aal1', now(), now() from account
@@ -70,7 +70,7 @@ async function begin(db: Database, userId: string, hash: string) {
        ), now() from account
      )
      select *, floor(extract(epoch from now()))::int as signed_in from account`,
-    [userId, session.id, randomUUID(), session.refreshToken, randomUUID(), hash],
+    [userId, session.id, randomUUID(), session.refreshToken, randomUUID(), hash, email],
   );
   if (!rows[0]) return null;
   const { signed_in, ...user } = rows[0];

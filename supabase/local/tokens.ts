@@ -39,7 +39,7 @@ export async function tokensOf(signingKey: JWK, jwtSecret: string): Promise<Toke
     published: { keys: [{ ...open, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: "JWT" }).sign(signing),
     inward: async (request) => {
-      // The company's key is no token.
+      // Keys have no dots.
       const [, token = ""] =
         /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
       const inner = known.get(token) ?? (token ? await exchange(token) : null);

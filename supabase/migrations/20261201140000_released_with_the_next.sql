@@ -1,7 +1,8 @@
 -- An attempt that turned out not to count is taken back together with the next one that is taken, or soon after by itself:
 -- who logs in with the right password does not wait for it, and it costs no call of its own.
 
--- Takes back attempts that turned out not to count, such as logins that were right.
+-- Takes back attempts that turned out not to count, such as logins that were right. release_attempt stays for the site of
+-- before, which runs on until the new one is there.
 create function public.release_attempts(attempts uuid[]) returns void
 language sql volatile
 set search_path = ''
@@ -64,5 +65,3 @@ end
 $$;
 revoke all on function public.take_attempt(jsonb, uuid[]) from public, anon, authenticated;
 grant execute on function public.take_attempt(jsonb, uuid[]) to service_role;
-
-drop function public.release_attempt(uuid);

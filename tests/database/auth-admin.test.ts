@@ -387,6 +387,10 @@ describe("a login", () => {
     );
 
   test.each<[string, (id: string, token: string) => Promise<Response>]>([
+    [
+      "another address",
+      (id) => send("PUT", `admin/users/${id}`, secretKey, secretKey, { email: `moved-${id}@client.example` }),
+    ],
     ["the account removed", (id) => send("DELETE", `admin/users/${id}`, secretKey, secretKey)],
     [
       "another password",

@@ -204,10 +204,34 @@ describe("what is no failure does not count:", () => {
     expect(await status(logIn(browser, email, password))).toBe(429);
   });
 
-  test("a login that is right, which is given back soon when no other one comes to take it along", async () => {
-    const before = app.proxy.releases();
-    expect(await status(logIn(app.browser(), email, password))).toBe(303);
-    await expect.poll(app.proxy.releases).toBeGreaterThan(before);
+  /** The attempts that calls to a function brought since there were so many bodies. */
+  const broughtTo = (name: string, since: number) =>
+    app.proxy.bodies
+      .slice(since)
+      .filter((body) => body.startsWith(`POST /rest/v1/rpc/${name}\n`))
+      .map((body) => JSON.parse(body.slice(body.indexOf("\n"))) as { attempts?: string[]; released?: string[] });
+
+  test("a login that is right, which the next one gives back, or which is given back soon when none comes", async () => {
+    // What others left behind is gone.
+    await expect.poll(app.proxy.releases).toBeGreaterThan(0);
+    const before = app.proxy.bodies.length;
+    for (let right = 0; right < 2; right += 1) {
+      expect(await status(logIn(app.browser(), email, password))).toBe(303);
+    }
+    await expect.poll(() => broughtTo("release_attempts", before).at(-1)?.attempts).toEqual([expect.any(String)]);
+    const taken = broughtTo("take_attempt", before).flatMap(({ released = [] }) => released);
+    const alone = broughtTo("release_attempts", before).flatMap(({ attempts = [] }) => attempts);
+    expect(new Set([...taken, ...alone]).size).toBe(taken.length + alone.length);
+  });
+
+  test("logins that are right while the next attempt cannot be counted", async () => {
+    for (let right = 0; right < 7; right += 1) {
+      expect(await status(logIn(app.browser(), email, password))).toBe(303);
+      app.proxy.fail(500, /take_attempt/);
+      expect(await status(logIn(app.browser(), email, password))).toBe(503);
+      app.proxy.fail("none");
+      await expect.poll(() => app.proxy.bodies.at(-1)).toContain("release_attempts");
+    }
   });
 
   test("logins that the backend did not answer", async () => {

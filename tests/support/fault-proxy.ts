@@ -16,6 +16,9 @@ export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504]
 /** An answer to the calls that `of` fits. */
 type Answer = { of: RegExp; status: number; body: object };
 
+/** Comes soon after a request, and belongs to none. */
+const release = "POST /rest/v1/rpc/release_attempts";
+
 /**
  * A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. What this process
  * fetches and is not to fail goes to the backend at once, which spares half of the way.
@@ -30,7 +33,7 @@ export async function faultProxy(target: string) {
   let releases = 0;
 
   const note = (call: string) => {
-    if (call === "POST /rest/v1/rpc/release_attempts") releases += 1;
+    if (call === release) releases += 1;
     else calls.push(call);
   };
 
@@ -80,8 +83,7 @@ export async function faultProxy(target: string) {
     if (!address.startsWith(`${url}/`) || fails(call) || answerTo(call)) return throughProxy(input, init);
     note(call);
     bodies.push(`${call}\n${typeof init?.body === "string" ? init.body.slice(0, 10_000) : ""}`);
-    const answer = await throughProxy(target + address.slice(url.length), init);
-    return answer;
+    return throughProxy(target + address.slice(url.length), init);
   };
 
   return {

@@ -35,9 +35,11 @@ function readOnce(name: string) {
 
 /** The confirmation link in the newest mail to an address. Throws when there is none. */
 export async function confirmationLink(dataDir: string, address: string): Promise<string> {
-  const mail = (await mailsTo(dataDir, address)).at(-1);
-  // Hosted auth sends HTML alone.
-  const link = /https?:\/\/[^\s"]+\/auth\/confirm\?[^\s\]"]+/.exec(mail?.text ?? mail?.html ?? "")?.[0];
+  // Hosted auth sends HTML alone, and its mails come before all of the site's own.
+  const links = (await mailsTo(dataDir, address)).map(
+    ({ text, html }) => /https?:\/\/[^\s"]+\/auth\/confirm\?[^\s\]"]+/.exec(text ?? html ?? "")?.[0],
+  );
+  const link = links.filter(Boolean).at(-1);
   if (!link) throw new Error(`No confirmation mail to ${address}`);
   return link;
 }

@@ -22,8 +22,8 @@ export async function endedSession(world: World, email: string): Promise<Handle>
 /** Does something while an account has a second factor, whose code its sessions have not given. */
 export async function withFactor(world: World, account: string, job: () => Promise<unknown>): Promise<void> {
   await world.backend.db.query(
-    `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret)
-     values (gen_random_uuid(), $1, 'Phone', 'totp', 'verified', 'JBSWY3DPEHPK3PXP')`,
+    `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
+     values (gen_random_uuid(), $1, 'Phone', 'totp', 'verified', 'JBSWY3DPEHPK3PXP', now(), now())`,
     [account],
   );
   try {

@@ -34,10 +34,17 @@ const listeners = new Set<() => void>();
 const shrinks = new Map<string, Promise<void>>();
 const cancels = new Map<string, AbortController>();
 /** What lets a large file go on where its line broke; null where that does not come, or not within 30 s. */
-const partsFor = async ({ size }: File) =>
-  size > largeFile
-    ? Promise.race([import("./parts").catch(() => null), new Promise<null>((late) => setTimeout(late, 30_000, null))])
-    : null;
+let parts: Promise<typeof import("./parts") | null> | undefined;
+async function partsFor({ size }: File) {
+  if (size <= largeFile) return null;
+  parts ??= Promise.race([
+    import("./parts").catch(() => null),
+    new Promise<null>((late) => setTimeout(late, 30_000, null)),
+  ]);
+  const come = await parts;
+  if (!come) parts = undefined;
+  return come;
+}
 
 /** Requests in progress. The server takes three files of one account at once: a fourth waits here. */
 const posts = new Set<Promise<Answer>>();
