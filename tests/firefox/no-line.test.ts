@@ -78,8 +78,12 @@ test("in Firefox a page that was seen stands there without a connection, until s
   await expect.poll(words).toMatch(/^\s*Our Logistics Expertise/);
 
   await page.goto(`${origin}/portal`);
-  // Once more if a page that is still changing took the button away.
-  await page.locator('button[name="sign-out"]').click();
+  const press = () => {
+    const button = document.querySelector<HTMLButtonElement>('button[name="sign-out"]');
+    button?.click();
+    return button !== null;
+  };
+  await expect.poll(() => page.evaluate(press).catch(() => false)).toBe(true);
   await expect.poll(() => page.url()).toBe(`${origin}/login`);
   await expect.poll(async () => (await kept()).filter((path) => path.startsWith("/portal"))).toEqual([]);
   isGone = "at once";
