@@ -44,8 +44,8 @@ function compare(password: string, hash: string): Promise<boolean> {
 }
 
 /**
- * Begins a session of an account with this address whose password has this hash: with a refresh token, its method, and an entry in auth's log.
- * Null where it has another address or password by now, is closed, or has an address that was not confirmed.
+ * Begins a session of an account with this address whose password has this hash: with a refresh token, its method, and an
+ * entry in auth's log. Null where it has another address or password by now, is closed, or has an address that was not confirmed.
  */
 async function begin(db: Database, userId: string, email: string, hash: string) {
   // The library takes no other form of a refresh token.
