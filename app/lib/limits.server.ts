@@ -44,11 +44,18 @@ const soon = 100;
  * moment is one too strict.
  */
 const waiting: string[] = [];
+let waited: NodeJS.Timeout | undefined;
 
 /** Gives an attempt back with the next one, or soon. */
 function giveBackSoon(attempt: string): void {
   waiting.push(attempt);
-  if (waiting.length === 1) setTimeout(() => void giveBack(waiting.splice(0)), soon);
+  if (waiting.length === 1) waited = setTimeout(() => void giveBack(takeAlong()), soon);
+}
+
+/** The attempts that wait to be given back; they no longer wait. */
+function takeAlong(): string[] {
+  clearTimeout(waited);
+  return waiting.splice(0);
 }
 
 /** Gives attempts back, at the second try if need be. What the backend does not take counts until its time is over. */
@@ -150,7 +157,7 @@ export class Limits {
 
   async #take(words: string, limits: Limit[]): Promise<Attempt | Limited | Refusal> {
     const asked = limits.map(({ of, most, seconds }) => ({ key: hashed(of), most, seconds }));
-    const along = waiting.splice(0);
+    const along = takeAlong();
     const failed = (refusal: Refusal) => {
       if (refusal.status >= 500) void giveBack(along);
       return refusal;

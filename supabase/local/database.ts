@@ -1,10 +1,7 @@
 /** What the embedded backend needs of a database, in this process (PGlite) or on a server (PostgreSQL): one session. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import { PGlite } from "@electric-sql/pglite";
-import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import type { App } from "@supabase/lite";
-import { PgliteConnection } from "@supabase/lite/pglite";
 import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
 import { projectRoot } from "./data-dir.ts";
 
@@ -47,48 +44,52 @@ export function grantNothing(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
-/** Runs one statement. */
-type Run = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
-
-/** PGlite reads how many values a statement has as a signed number of 16 bits; after a larger one no answer is right. */
-const mostValues = 32_767;
+export type Statement = { text: string; values: readonly unknown[] };
+/**
+ * Runs statements one after another, none after one that failed, and answers what the last one did. `role` is the role
+ * that the transaction under way has taken, empty outside of one.
+ */
+export type Run = (statements: Statement[], role: string) => Promise<PostgresQueryResult<unknown>>;
 
 /** What the library sends at the beginning of each transaction, one by one: settings, each with its value or empty. */
-const setting = /^\s*select (set_config\('[\w.]+', )(\$1|'')(, true\))\s*$/i;
-/** A text as an expression of a statement without values, whatever stands in it. */
-const expressionOf = (text: string) =>
-  `convert_from(decode('${Buffer.from(text).toString("base64")}', 'base64'), 'utf8')`;
+const setting = /^\s*select (set_config\('([\w.]+)', )(\$1|'')(, true\))\s*$/i;
 const readOnly = /^\s*set local transaction_read_only = on\s*$/i;
 /** What it asks before a request of a token, outside transactions: whether there are such an account and session. */
 const known = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
 /**
- * Makes the library send its statements by `run`. What begins a transaction waits for the first statement that needs it, and
- * goes with the settings in one: each alone takes as long as a small question.
+ * Makes the library send its statements by `run`. What begins a transaction waits for the first statement that needs it,
+ * with the settings in one, and goes along with it: each alone takes as long as a small question.
  */
 export function sendBy(run: Run, database: OpenDatabase): void {
-  let waiting: { begin: string; settings: string[] } | null = null;
+  let waiting: Statement[] = [];
+  let settings: string[] = [];
+  let values: unknown[] = [];
+  let role = "";
   const nothing = { command: "SELECT" as const, rowCount: 0, rows: [] };
-  const send = async (text: string, values: readonly unknown[] = []) => {
-    if (waiting) {
-      const [, name, value, end] = setting.exec(text) ?? [];
-      if (name && (value !== "$1" || typeof values[0] === "string")) {
-        waiting.settings.push(`${name}${value === "$1" ? expressionOf(String(values[0])) : value}${end}`);
+  const send = async (text: string, given: readonly unknown[] = []) => {
+    if (waiting.length) {
+      const [, set, name, value, end] = setting.exec(text) ?? [];
+      if (set) {
+        if (name === "role") role = String(given[0] ?? "");
+        if (value === "$1") values.push(given[0]);
+        settings.push(`${set}${value === "$1" ? `$${values.length}` : value}${end}`);
         return nothing;
       }
       if (readOnly.test(text)) {
-        waiting.begin += `;${text}`;
+        waiting.push({ text, values: [] });
         return nothing;
       }
-    } else if (database.tokensAlone && known.test(text)) return { ...nothing, rows: [{ id: values[0] }] };
-    const held = waiting;
-    waiting = null;
+    } else if (database.tokensAlone && known.test(text)) return { ...nothing, rows: [{ id: given[0] }] };
+    const statements = waiting;
+    if (settings.length) statements.push({ text: `select ${settings.join(", ")}`, values });
+    [waiting, settings, values] = [[], [], []];
     if (text.toLowerCase() === "begin") {
-      waiting = { begin: text, settings: [] };
+      waiting = [{ text, values: given }];
+      role = "";
       return nothing;
     }
-    if (held) await run(held.settings.length ? `${held.begin};select ${held.settings.join(", ")}` : held.begin, []);
-    return run(text, values);
+    return run([...statements, { text, values: given }], role);
   };
   const client = { query: send, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined };
@@ -105,54 +106,4 @@ export async function makeRoles(db: Database): Promise<void> {
       { cause: error },
     );
   }
-}
-
-/** Arrays of other types than these arrive as PostgreSQL writes them: of rows, ranges and shapes, which nobody asks for. */
-const otherArrays = `select typarray from pg_type where typarray <> 0
-  and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
-
-/** PGlite copies all its parsers at each step of each statement; six of seven are for arrays of rows of system tables. */
-async function forgetParsers(driver: PGlite): Promise<void> {
-  const { rows } = await driver.query<{ typarray: number }>(otherArrays);
-  const others = new Set(rows.map(({ typarray }) => String(typarray)));
-  driver.parsers = Object.fromEntries(Object.entries(driver.parsers).filter(([type]) => !others.has(type)));
-}
-
-/** PGlite on the folder `database` of a data directory, or in memory. Throws when the folder holds none it can open. */
-export async function openPglite(dataDir: string | null): Promise<OpenDatabase> {
-  if (dataDir) mkdirSync(dataDir, { recursive: true });
-  const connection = new PgliteConnection({
-    url: dataDir ? path.join(dataDir, "database") : undefined,
-    pgliteOptions: {
-      extensions: { pg_trgm },
-      startParams: [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"],
-      parsers: { 1184: isoTimestamp, 1114: isoTimestamp },
-    },
-  });
-  grantNothing(connection);
-  const { driver } = connection;
-  await driver.waitReady;
-  await forgetParsers(driver);
-  const database: OpenDatabase = {
-    connection,
-    db: driver,
-    ready: async () => undefined,
-    lost: () => false,
-    close: () => connection.close(),
-    tokensAlone: false,
-  };
-  sendBy(async (text, values) => {
-    // A statement without values goes in one step, with them in five.
-    if (values.length === 0) {
-      const { rows = [], affectedRows = 0 } = (await driver.exec(text)).at(-1) ?? {};
-      return { command: "UPDATE", rowCount: affectedRows, rows };
-    }
-    if (values.length > mostValues) {
-      throw Object.assign(new Error(`A statement has at most ${mostValues} values.`), { code: "54023" });
-    }
-    const { rows, affectedRows = 0 } = await driver.query(text, [...values]);
-    // It does not name the command; the library reads the number of rows after changes alone.
-    return { command: "UPDATE", rowCount: affectedRows, rows };
-  }, database);
-  return database;
 }

@@ -1,6 +1,7 @@
 /** Sign-in with a password, as GoTrue answers it. The library would compare the hash within the turn at the database. */
 import { randomUUID } from "node:crypto";
 import bcrypt from "bcryptjs";
+import pLimit from "p-limit";
 import { body, type Rules, sessionAnswer } from "./assurance.ts";
 import { findAccount, nobodysHash } from "./auth.ts";
 import type { Database } from "./database.ts";
@@ -18,7 +19,10 @@ export async function signIn(rules: Rules, request: Request): Promise<Response> 
   const account = await findAccount(rules.db, email);
   if (account?.closed && account.encrypted_password) return banned(400);
   const hash = account?.encrypted_password ?? null;
-  const right = await rules.meanwhile(async () => compare(password, hash ?? (await nobodysHash())));
+  const right = await rules.meanwhile(async () => {
+    const compared = hash ?? (await nobodysHash());
+    return judging(() => bcrypt.compare(password, compared));
+  });
   if (account && hash && right) {
     // Others had their turns meanwhile: the password counts if it is still that of the account.
     const begun = await begin(rules.db, account.id, email, hash);
@@ -31,17 +35,8 @@ export async function signIn(rules: Rules, request: Request): Promise<Response> 
   return failure(400, "invalid_credentials", "Invalid login credentials");
 }
 
-/** What is judged at once: the others of Node's four threads stay free for the signatures of tokens, which every request needs. */
-const judged: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
-let logins = 0;
-
-/** Compares a password with a hash, two at a time in the order they came. */
-function compare(password: string, hash: string): Promise<boolean> {
-  const place = logins++ % judged.length;
-  const right = Promise.resolve(judged[place]).then(() => bcrypt.compare(password, hash));
-  judged[place] = right.catch(() => undefined);
-  return right;
-}
+/** Two passwords at a time are judged: the others of Node's four threads stay free for the signatures of tokens. */
+const judging = pLimit(2);
 
 /**
  * Begins a session of an account with this address whose password has this hash: with a refresh token, its method, and an

@@ -100,6 +100,30 @@ test("the table keeps only what still counts, however much is asked", async () =
   expect(await kept()).toBe(4);
 });
 
+test("an attempt looks at its own keys, however many others were counted", async () => {
+  const { db } = world.backend;
+  await db.query(
+    `insert into private.attempts (attempt, key, counts_until)
+     select gen_random_uuid(), 'other ' || number, now() + interval '1 hour' from generate_series(1, 3000) as number`,
+  );
+  await db.exec("analyze private.attempts");
+  // Counted within one statement, before and after the function answers: what else the connection read is counted with it.
+  const read = (when: string) => `(
+    select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+    from pg_stat_xact_all_tables where relid = 'private.attempts'::regclass and ${when} is not null
+  )`;
+  const { rows } = await db.query<{ read: number }>(
+    `select (${read("counted.answer")} - begun.read)::int as read
+     from (select $1::jsonb as limits) as of,
+     lateral (select ${read("of.limits")} as read offset 0) as begun,
+     lateral (select public.take_attempt(of.limits) as answer where begun.read is not null offset 0) as counted`,
+    [JSON.stringify([{ key: "other 1", most: 2, seconds: 60 }])],
+  );
+  expect(rows[0]?.read).toBeGreaterThan(0);
+  expect(rows[0]?.read).toBeLessThan(100);
+  await db.query("delete from private.attempts where key like 'other %'");
+});
+
 describe("clients and visitors", () => {
   const handles = async (): Promise<SupabaseClient[]> => {
     const { handle } = await world.newClient(`${Math.random().toString(36).slice(2)}@client.example`);
