@@ -47,12 +47,16 @@ export function grantNothing(connection: App["connection"]): void {
 export type Statement = { text: string; values: readonly unknown[] };
 /**
  * Runs statements one after another, none after one that failed, and answers what the last one did. `role` is the role
- * that the transaction under way has taken, empty outside of one.
+ * that the transaction under way has taken, empty outside of one. What begins a transaction is sent whatever becomes of
+ * the others, so that none runs with more rights than it was meant to.
  */
 export type Run = (statements: Statement[], role: string) => Promise<PostgresQueryResult<unknown>>;
 
 /** What the library sends at the beginning of each transaction, one by one: settings, each with its value or empty. */
 const setting = /^\s*select (set_config\('([\w.]+)', )(\$1|'')(, true\))\s*$/i;
+/** What changes the role of a transaction that is under way, by itself. */
+const takesRole = /^\s*set (?:local )?role (\S+)\s*$/i;
+const ends = /^\s*(commit|rollback)\s*$/i;
 const readOnly = /^\s*set local transaction_read_only = on\s*$/i;
 /** What it asks before a request of a token, outside transactions: whether there are such an account and session. */
 const known = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
@@ -70,7 +74,7 @@ export function sendBy(run: Run, database: OpenDatabase): void {
   const send = async (text: string, given: readonly unknown[] = []) => {
     if (waiting.length) {
       const [, set, name, value, end] = setting.exec(text) ?? [];
-      if (set) {
+      if (set && (value !== "$1" || typeof given[0] === "string")) {
         if (name === "role") role = String(given[0] ?? "");
         if (value === "$1") values.push(given[0]);
         settings.push(`${set}${value === "$1" ? `$${values.length}` : value}${end}`);
@@ -89,6 +93,9 @@ export function sendBy(run: Run, database: OpenDatabase): void {
       role = "";
       return nothing;
     }
+    const taken = takesRole.exec(text)?.[1] ?? (setting.exec(text)?.[2] === "role" ? given[0] : undefined);
+    if (taken !== undefined) role = String(taken);
+    if (ends.test(text)) role = "";
     return run([...statements, { text, values: given }], role);
   };
   const client = { query: send, release: () => undefined };

@@ -16,6 +16,11 @@ type Kysely = {
   connection: () => { execute: <T>(work: (db: Kysely) => Promise<T>) => Promise<T> };
 };
 
+const ask = (session: Kysely, text: string, ...values: unknown[]) =>
+  session.executeQuery(CompiledQuery.raw(text, values)).then(({ rows }) => rows);
+/** The library's own handle, outside of transactions. */
+const library = () => (database.connection as unknown as { kysely: Kysely }).kysely;
+
 /** Runs a statement in a transaction with a role, as the library does for each request. */
 async function as(role: string, text: string, ...values: unknown[]) {
   const { kysely } = database.connection as unknown as { kysely: Kysely };
@@ -34,7 +39,8 @@ test("a statement that is prepared asks again what a role may do, also where a f
   await db.exec(`
     create table chest (weight int); insert into chest values (3);
     create function heavy(more int) returns setof chest language sql stable as 'select * from chest where weight > more';
-    revoke all on function heavy from public;
+    create function doubled(weight int) returns int language sql immutable as 'select 2 * weight';
+    revoke all on function heavy, doubled from public;
     create role porter; create role guest; grant select on chest to porter, guest; grant execute on function heavy to porter;
   `);
   const heavy = "select * from heavy(2)";
@@ -42,6 +48,61 @@ test("a statement that is prepared asks again what a role may do, also where a f
     expect(await as("porter", heavy)).toEqual([{ weight: 3 }]);
     await expect(as("guest", heavy)).rejects.toMatchObject({ code: "42501" });
   }
+  // After a transaction its role is over: what is asked then is asked as the owner.
+  const doubled = "select doubled(2) as weight";
+  for (let turn = 0; turn < 3; turn++) {
+    await expect(as("guest", doubled)).rejects.toMatchObject({ code: "42501" });
+    expect(await ask(library(), doubled)).toEqual([{ weight: 4 }]);
+  }
+  // A role that is taken in the midst of a transaction counts from there on.
+  for (const take of ["select set_config('role', $1, true)", "set local role guest"]) {
+    await library()
+      .connection()
+      .execute(async (session) => {
+        await ask(session, "begin");
+        expect(await ask(session, heavy)).toEqual([{ weight: 3 }]);
+        await ask(session, take, ...(take.includes("$1") ? ["guest"] : []));
+        await expect(ask(session, heavy)).rejects.toMatchObject({ code: "42501" });
+        await ask(session, "rollback");
+      });
+  }
+});
+
+test("a first statement whose value cannot be written leaves its transaction begun, in its role", async () => {
+  await db.exec("create role sailor");
+  const flag = "select $1::boolean as flag";
+  expect(await as("sailor", flag, true)).toEqual([{ flag: true }]);
+  for (const values of [["abc"], Array(32_768).fill("x")]) {
+    await library()
+      .connection()
+      .execute(async (session) => {
+        await ask(session, "begin");
+        await ask(session, "select set_config('role', $1, true)", "sailor");
+        await expect(ask(session, flag, ...values)).rejects.toThrow();
+        expect(await ask(session, "select current_user::text as name")).toEqual([{ name: "sailor" }]);
+        await ask(session, "rollback");
+        expect(await ask(session, "select current_user::text as name")).toEqual([{ name: "postgres" }]);
+      });
+  }
+});
+
+test("a change of the schema by the library counts no rows, and is known at the second question at the latest", async () => {
+  await ask(library(), "create table shelf (number int)");
+  await ask(library(), "insert into shelf values ($1)", 1);
+  expect(await ask(library(), "select * from shelf")).toEqual([{ number: 1 }]);
+  await ask(library(), "alter table shelf add column label text");
+  await expect(ask(library(), "select * from shelf")).rejects.toMatchObject({ code: "0A000" });
+  expect(await ask(library(), "select * from shelf")).toEqual([{ number: 1, label: null }]);
+});
+
+test("a long statement is not kept, and answers rightly", async () => {
+  const long = (number: number) => `select $1::int + ${number} as sum /* ${"x".repeat(4000)} */`;
+  for (let number = 0; number < 3; number++) {
+    expect((await db.query(long(number), [1])).rows).toEqual([{ sum: 1 + number }]);
+    expect(await as("postgres", long(number), 2)).toEqual([{ sum: 2 + number }]);
+  }
+  const { rows } = await db.query("select from pg_prepared_statements where length(statement) > 4000");
+  expect(rows).toEqual([]);
 });
 
 test("a prepared statement answers as the tables are now, after a failure too", async () => {

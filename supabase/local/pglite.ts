@@ -11,6 +11,8 @@ import { grantNothing, isoTimestamp, type OpenDatabase, type Run, type Statement
 const mostValues = 32_767;
 /** How many statements stay prepared; the site's own are some eighty. */
 const mostPrepared = 300;
+/** In characters: what is longer, such as many rows at once, comes hardly again, and would take much memory. */
+const longest = 4000;
 
 /** Arrays of other types than these arrive as PostgreSQL writes them: of rows, ranges and shapes, which nobody asks for. */
 const otherArrays = `select typarray from pg_type where typarray <> 0
@@ -47,8 +49,11 @@ export async function openPglite(dataDir: string | null): Promise<OpenDatabase> 
         return { rows: rows as Row[] };
       },
       exec: async (text) => {
-        await forget();
-        return driver.exec(text);
+        try {
+          return await driver.exec(text);
+        } finally {
+          await forget();
+        }
       },
     },
     ready: async () => undefined,
@@ -82,8 +87,7 @@ function preparing(driver: PGlite): { run: Run; forget: () => Promise<void> } {
   const exchange = (parts: Uint8Array[]): Promise<Message[]> =>
     driver.execProtocolStream(Buffer.concat([...parts, serialize.sync()]), { syncToFs: false });
 
-  async function prepare(text: string, before: Uint8Array[]): Promise<Prepared> {
-    const name = `s${made++}`;
+  async function prepare(name: string, text: string, before: Uint8Array[]): Promise<Prepared> {
     const closed = ended.splice(0).map((old) => serialize.close({ type: "S", name: old }));
     const answers = await exchange([
       ...closed,
@@ -101,10 +105,11 @@ function preparing(driver: PGlite): { run: Run; forget: () => Promise<void> } {
   }
 
   async function found(role: string, text: string, parts: Uint8Array[]): Promise<Prepared> {
+    if (text.length > longest) return prepare("", text, parts.splice(0));
     const key = `${role} ${text}`;
     let statement = known.get(key);
     if (!statement) {
-      statement = await prepare(text, parts.splice(0));
+      statement = await prepare(`s${made++}`, text, parts.splice(0));
       known.set(key, statement);
     }
     return statement;
@@ -119,21 +124,35 @@ function preparing(driver: PGlite): { run: Run; forget: () => Promise<void> } {
   async function inOrder(statements: Statement[], role: string) {
     const parts: Uint8Array[] = [];
     let fields: Field[] = [];
-    for (const { text, values } of statements) {
-      if (values.length > mostValues) {
-        throw Object.assign(new Error(`A statement has at most ${mostValues} values.`), { code: "54023" });
+    try {
+      for (const { text, values } of statements) {
+        if (values.length > mostValues) {
+          throw Object.assign(new Error(`A statement has at most ${mostValues} values.`), { code: "54023" });
+        }
+        if (control.test(text)) {
+          fields = [];
+          parts.push(serialize.parse({ text }), serialize.bind(), serialize.execute());
+          continue;
+        }
+        const statement = await found(role, text, parts);
+        fields = statement.fields;
+        const texts = values.map((value, place) => written(value, statement.parameters[place]));
+        parts.push(serialize.bind({ statement: statement.name, values: texts }), serialize.execute());
       }
-      if (control.test(text)) {
-        fields = [];
-        parts.push(serialize.parse({ text }), serialize.bind(), serialize.execute());
-        continue;
-      }
-      const statement = await found(role, text, parts);
-      fields = statement.fields;
-      const texts = values.map((value, place) => written(value, statement.parameters[place]));
-      parts.push(serialize.bind({ statement: statement.name, values: texts }), serialize.execute());
+    } catch (error) {
+      // A value that cannot be written: what begins the transaction is sent all the same.
+      if (parts.length) await exchange(parts).catch(() => undefined);
+      throw error;
     }
-    return answer(await exchange(parts), fields, driver.parsers);
+    try {
+      return answer(await exchange(parts), fields, driver.parsers);
+    } catch (error) {
+      // "cached plan must not change result type": a table has other columns by now.
+      if ((error as { code?: string }).code === "0A000") {
+        for (const { text } of statements) known.delete(`${role} ${text}`);
+      }
+      throw error;
+    }
   }
 
   return {
@@ -164,7 +183,7 @@ function answer(messages: Message[], fields: Field[], parsers: PGlite["parsers"]
   });
   const complete = last.find(({ name }) => name === "commandComplete") as messages.CommandCompleteMessage | undefined;
   const [command, ...counts] = complete?.text.split(" ") ?? [];
-  // As PGlite counts: rows that a question answers are not among them.
-  const rowCount = command === "SELECT" ? 0 : Number(counts.at(-1) ?? 0);
+  // As PGlite counts: rows that a question answers are not among them, and what changes a table counts none.
+  const rowCount = /^(INSERT|UPDATE|DELETE|MERGE|COPY)$/.test(command ?? "") ? Number(counts.at(-1)) : 0;
   return { command: "UPDATE" as const, rowCount, rows };
 }

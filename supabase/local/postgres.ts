@@ -66,10 +66,10 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
   const database = { connection, db, ready, lost, close, tokensAlone: false };
   // The library's own dialect reserves a connection and waits for ever on one that was closed meanwhile.
   sendBy(async (statements) => {
-    // They go one after another without waiting for answers; what follows a failure in a transaction fails too.
-    const results = await Promise.all(statements.map(({ text, values }) => run(text, values, statementTime)));
-    const result = results.at(-1);
-    return { command: result?.command as "SELECT", rowCount: result?.count ?? 0, rows: [...(result ?? [])] };
+    const last = statements.length - 1;
+    await Promise.all(statements.slice(0, last).map(({ text, values }) => run(text, values, statementTime)));
+    const result = await run(statements[last]?.text ?? "", statements[last]?.values ?? [], statementTime);
+    return { command: result.command as "SELECT", rowCount: result.count, rows: [...result] };
   }, database);
   return database;
 }
