@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deletePastRetention, eraseAccount, keepShipment, pastRetention } from "../../app/models/retention.server.ts";
+import { rowsRead } from "../support/database.ts";
 import { memoryBackend } from "../support/memory-backend.ts";
 
 type Person = Awaited<ReturnType<typeof world.newClient>>;
@@ -239,20 +240,9 @@ test("the parts of one account are found by their names, however many others hav
     [other.id],
   );
   await db.exec("analyze storage.objects");
-  // Counted within one statement, before and after the function answers: what else the connection read is counted with it.
-  const read = (when: string) => `(
-    select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
-    from pg_stat_xact_all_tables where relid = 'storage.objects'::regclass and ${when} is not null
-  )`;
-  const { rows } = await db.query<{ read: number }>(
-    `select (${read("kept.parts")} - begun.read)::int as read
-     from (select $1::uuid as account) as of,
-     lateral (select ${read("of.account")} as read offset 0) as begun,
-     lateral (select public.kept_parts(of.account) as parts where begun.read is not null offset 0) as kept`,
-    [client.id],
-  );
-  expect(rows[0]?.read).toBeGreaterThanOrEqual(own.length);
-  expect(rows[0]?.read).toBeLessThan(100);
+  const read = await rowsRead(db, "storage.objects", "public.kept_parts(given.value::uuid)", client.id);
+  expect(read).toBeGreaterThanOrEqual(own.length);
+  expect(read).toBeLessThan(100);
   expect(await keptParts(client.id)).toEqual(own);
   await db.query("delete from storage.objects where name like $1 || '/%'", [other.id]);
 });

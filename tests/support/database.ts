@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { inject } from "vitest";
+import type { Database } from "../../supabase/local/database.ts";
 
 /** A database with the migrations on the server of this project's tests; null where they run on PGlite. */
 export async function migratedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
@@ -20,6 +21,25 @@ export async function databaseOn(server: string, template = "template1") {
     url: `${server}/${name}`,
     drop: () => administer(server, `drop database if exists ${name} with (force)`),
   };
+}
+
+/**
+ * How many rows of a table a call reads. It is an expression of `given.value`, the text `value`. Counted within one
+ * statement, before and after the call answers: what else the connection read is counted with it.
+ */
+export async function rowsRead(db: Database, table: string, call: string, value: string): Promise<number> {
+  const read = (when: string) => `(
+    select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+    from pg_stat_xact_all_tables where relid = '${table}'::regclass and ${when} is not null
+  )`;
+  const { rows } = await db.query<{ read: number }>(
+    `select (${read("called.answer")} - begun.read)::int as read
+     from (select $1::text as value) as given,
+     lateral (select ${read("given.value")} as read offset 0) as begun,
+     lateral (select ${call} as answer where begun.read is not null offset 0) as called`,
+    [value],
+  );
+  return rows[0]?.read ?? Number.NaN;
 }
 
 /** Runs SQL on a server as its superuser, in the given database. */
