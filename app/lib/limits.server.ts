@@ -159,7 +159,7 @@ export class Limits {
     const asked = limits.map(({ of, most, seconds }) => ({ key: hashed(of), most, seconds }));
     const along = takeAlong();
     const failed = (refusal: Refusal) => {
-      if (refusal.status >= 500) void giveBack(along);
+      void giveBack(along);
       return refusal;
     };
     try {

@@ -46,7 +46,7 @@ export function grantNothing(connection: App["connection"]): void {
 
 export type Statement = { text: string; values: readonly unknown[] };
 /**
- * Runs statements one after another, none after one that failed, and answers what the last one did. `role` is the role
+ * Runs statements one after another, the last one only if none before it failed, and answers what it did. `role` is the role
  * that the transaction under way has taken, empty outside of one. What begins a transaction is sent whatever becomes of
  * the others, so that none runs with more rights than it was meant to.
  */
@@ -56,7 +56,7 @@ export type Run = (statements: Statement[], role: string) => Promise<PostgresQue
 const setting = /^\s*select (set_config\('([\w.]+)', )(\$1|'')(, true\))\s*$/i;
 /** What changes the role of a transaction that is under way, by itself. */
 const takesRole = /^\s*set (?:local )?role (\S+)\s*$/i;
-const ends = /^\s*(commit|rollback)\s*$/i;
+const ends = /^\s*(commit|rollback|reset role)\s*$/i;
 const readOnly = /^\s*set local transaction_read_only = on\s*$/i;
 /** What it asks before a request of a token, outside transactions: whether there are such an account and session. */
 const known = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
@@ -93,9 +93,9 @@ export function sendBy(run: Run, database: OpenDatabase): void {
       role = "";
       return nothing;
     }
-    const taken = takesRole.exec(text)?.[1] ?? (setting.exec(text)?.[2] === "role" ? given[0] : undefined);
-    if (taken !== undefined) role = String(taken);
-    if (ends.test(text)) role = "";
+    const [, , name, value] = setting.exec(text) ?? [];
+    if (name === "role") role = String(value === "$1" ? given[0] : "");
+    role = takesRole.exec(text)?.[1] ?? (ends.test(text) ? "" : role);
     return run([...statements, { text, values: given }], role);
   };
   const client = { query: send, release: () => undefined };
