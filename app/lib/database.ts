@@ -712,7 +712,6 @@ export type Database = {
         Args: { account: string; by_name?: string; reason: string }
         Returns: string
       }
-      release_attempt: { Args: { attempt: string }; Returns: undefined }
       release_attempts: { Args: { attempts: string[] }; Returns: undefined }
       release_mail: {
         Args: { request: string; sent_to: string }

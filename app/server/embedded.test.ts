@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -19,14 +19,4 @@ test("the first start makes the keys, for this user alone, and later ones keep t
   expect(completeKeys(dataDir)).toEqual(keys);
   expect(readFileSync(file, "utf8")).toBe(text);
   expect(completeKeys(aFolder().dataDir).signingKey.d).not.toBe(keys.signingKey.d);
-});
-
-test("a folder or backup from before tokens had a key of their own gets one, and keeps the others", () => {
-  const { dataDir, file } = aFolder();
-  const { signingKey: _, ...older } = completeKeys(dataDir);
-  writeFileSync(file, JSON.stringify(older));
-  const completed = completeKeys(dataDir);
-  expect(completed).toEqual({ ...older, signingKey: expect.objectContaining({ kty: "EC", crv: "P-256" }) });
-  expect(completeKeys(dataDir)).toEqual(completed);
-  expect(readdirSync(dataDir)).toEqual(["keys.json"]);
 });

@@ -21,8 +21,8 @@ const Keys = z.object({
   secretKey: key,
   jwtSecret: key,
   sessionSecret: key,
-  /** Signs access tokens. Folders and backups from before it had a use lack it. */
-  signingKey: P256Key.optional(),
+  /** Signs access tokens. */
+  signingKey: P256Key,
 });
 type Keys = z.infer<typeof Keys>;
 
@@ -43,10 +43,10 @@ export function readKeys(dataDir: string): Keys | null {
   }
 }
 
-/** The keys of the data directory, those that are missing newly made; readable by this user only. */
-export function completeKeys(dataDir: string): Required<Keys> {
+/** The keys of the data directory, created at the first start; readable by this user only. */
+export function completeKeys(dataDir: string): Keys {
   const known = readKeys(dataDir);
-  if (known?.signingKey) return { ...known, signingKey: known.signingKey };
+  if (known) return known;
   const random = (bytes: number) => randomBytes(bytes).toString("base64url");
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keys = {
@@ -54,7 +54,6 @@ export function completeKeys(dataDir: string): Required<Keys> {
     secretKey: `sb_secret_${random(24)}`,
     jwtSecret: random(48),
     sessionSecret: random(48),
-    ...known,
     signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
   };
   // Written atomically: half a file would stop every later start.

@@ -41,6 +41,3 @@ create table if not exists auth.mfa_amr_claims (
 -- Not GoTrue's: the name of the key that signed the tokens of the sessions there are.
 create table if not exists auth.signing_key (kid text not null);
 revoke all on all tables in schema auth from anon, authenticated, service_role;
-
--- Hashes that begin with $2y$ are those of $2b$ by another name, which bcrypt does not know: databases of before it have them.
-update auth.users set encrypted_password = overlay(encrypted_password placing 'b' from 3) where encrypted_password like '$2y$%';

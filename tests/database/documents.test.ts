@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { documentSlug, findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
@@ -565,70 +564,6 @@ test("a shipment without documents is not made: when they cannot be added, there
     await world.backend.db.exec(
       "drop trigger refuse_document on public.documents; drop function public.refuse_document",
     );
-  }
-});
-
-// The last test: it takes the database back to an earlier migration and forward again.
-test("documents from before files were recorded keep their state, and what was exchanged since is found", async () => {
-  const deep = `${folder}/insurance-certificate-x/deep/y.pdf`;
-  const paths = [await store(), await store("Bill of Lading"), deep];
-  await world.company.storage.from("documents").upload(deep, original, { contentType: "application/pdf" });
-  await world.backend.db.exec(`
-    drop trigger guard_document_file on public.documents;
-    drop function public.require_awaited_file, private.refuse_file;
-    alter table public.documents drop column storage_version, drop column sha256, drop column file_name,
-      drop column file_size, drop column media_type, drop column uploaded_at;
-    create function private.document_awaits(text) returns boolean language sql as 'select true';
-    create policy "clients store files for documents that await one" on storage.objects for insert to authenticated
-      with check (true);
-    create policy "clients store a file again until it counts" on storage.objects for update to authenticated
-      using (true);
-    create policy "clients take back a file that does not count" on storage.objects for delete to authenticated
-      using (true);
-    create policy "clients mark their own documents as uploaded" on public.documents for update to authenticated
-      using (true);
-    grant update (uploaded, storage_path) on table public.documents to authenticated;
-    create trigger guard_document_file before update on public.documents
-      for each row execute function private.name_shipment_stage();
-    alter table public.documents disable trigger guard_document_file;
-  `);
-  const names = ["Packing List", "Bill of Lading", "Insurance Certificate"];
-  for (const [index, name] of names.entries()) {
-    await query(
-      "update public.documents set uploaded = true, verified = $1, storage_path = $2 where shipment_id = $3 and name = $4",
-      [index === 0, paths[index], shipmentId, name],
-    );
-  }
-  await world.backend.db.exec(readFileSync("supabase/migrations/20261123091500_counted_files.sql", "utf8"));
-
-  const objects = await query<{ name: string; version: string; created_at: string }>(
-    "select name, version, created_at from storage.objects where name = any($1)",
-    [paths],
-  );
-  for (const [index, name] of names.entries()) {
-    const object = objects.find((one) => one.name === paths[index]);
-    expect(await document(name)).toMatchObject({
-      uploaded: true,
-      verified: index === 0,
-      storage_path: paths[index],
-      storage_version: object?.version,
-      file_size: original.length,
-      media_type: "application/pdf",
-      uploaded_at: object?.created_at,
-      sha256: null,
-    });
-  }
-  expect(await document("Commercial Invoice")).toMatchObject({ ...awaited, storage_version: null, uploaded_at: null });
-  expect((await mark(paths[1] ?? "")).error?.code).toBe("PT409");
-
-  await world.company.storage
-    .from("documents")
-    .upload(paths[1] ?? "", "%PDF-1.7 forged", { contentType: "application/pdf", upsert: true });
-  await expect(verify("Bill of Lading")).rejects.toThrow("not the one that was uploaded");
-  await verify("Insurance Certificate");
-  await verify("Packing List");
-  for (const name of ["Insurance Certificate", "Packing List"]) {
-    expect(await document(name)).toMatchObject({ verified: true, sha256 });
   }
 });
 

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deletePastRetention, eraseAccount, keepShipment, pastRetention } from "../../app/models/retention.server.ts";
@@ -96,32 +95,6 @@ test("a shipment is kept for seven years from the last step it made, and never s
   expect(await retainUntil(id)).toBe(inYears(20));
   expect(await keepShipment(world.company, id, inYears(8))).toMatchObject({ status: 409 });
   expect(await retainUntil(id)).toBe(inYears(20));
-});
-
-test("shipments from before the rule are kept for seven years from their last known date", async () => {
-  const old = await memoryBackend();
-  try {
-    const { db } = old.backend;
-    const client = await old.newClient("old@client.example");
-    await db.exec(`
-      drop function public.past_retention();
-      drop function private.keep_shipment() cascade;
-      alter table public.shipments drop column retain_until;
-      insert into public.shipments (id, user_id, name, created_at) values
-        ('00000000-0000-4000-8000-000000000001', '${client.id}', 'Opened', '2019-03-01T10:00:00Z'),
-        ('00000000-0000-4000-8000-000000000002', '${client.id}', 'Moved', '2019-03-01T10:00:00Z');
-      insert into public.tracking_events (shipment_id, status, created_at)
-      values ('00000000-0000-4000-8000-000000000002', 'Shipment Closed', '2020-02-29T10:00:00Z');
-    `);
-    await db.exec(readFileSync("supabase/migrations/20261122080000_retention.sql", "utf8"));
-    const { data } = await old.company.from("shipments").select("name, retain_until").order("name");
-    expect(data).toEqual([
-      { name: "Moved", retain_until: "2027-02-28" },
-      { name: "Opened", retain_until: "2026-03-01" },
-    ]);
-  } finally {
-    await old.close();
-  }
 });
 
 test("clients neither say how long a shipment is kept nor ask what is past its time", async () => {

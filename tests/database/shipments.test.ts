@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
 import { inSession } from "../support/colleague.ts";
@@ -184,39 +183,6 @@ test("a name in any script is kept as it is", async () => {
     const { data } = await owner.handle.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
     expect(data?.name).toBe(name);
   }
-});
-
-test("the migration to one-line names mends the names from before it", async () => {
-  await query("alter table public.shipments drop constraint shipments_name_is_one_line");
-  await query("drop function private.check_full_name cascade");
-  const names = ["Tea\r\n5a000000  Gold", "\u202e\u001b", "Coffee", "\u009bSugar"];
-  const ids = [];
-  for (const name of names) {
-    const { data } = await owner.handle.from("shipments").insert({ name, user_id: owner.id }).select("id").single();
-    ids.push(data?.id);
-  }
-  await world.backend.db.exec(readFileSync("supabase/migrations/20261122090000_one_line_text.sql", "utf8"));
-  const rows = await query<Shipment>("select * from public.shipments where id = any($1)", [ids]);
-  expect(ids.map((id) => rows.find((row) => row.id === id)?.name)).toEqual([
-    "Tea 5a000000  Gold",
-    "Shipment",
-    "Coffee",
-    "Sugar",
-  ]);
-});
-
-test("the migration to names that somebody sees mends the names from before it", async () => {
-  await query("alter table public.shipments drop constraint shipments_name_is_seen");
-  await query("drop function private.count_new_shipments cascade");
-  const { data } = await owner.handle
-    .from("shipments")
-    .insert({ name: "\ufe0f", user_id: owner.id })
-    .select("id")
-    .single();
-  await query("update public.shipments set stage = 4 where id = $1", [data?.id]);
-  await world.backend.db.exec(readFileSync("supabase/migrations/20261201130000_seen_and_counted.sql", "utf8"));
-  const [row] = await query<Shipment>("select * from public.shipments where id = $1", [data?.id]);
-  expect(row).toMatchObject({ name: "Shipment", stage: 4 });
 });
 
 test("a client cannot open a shipment for somebody else", async () => {

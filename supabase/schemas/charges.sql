@@ -1,0 +1,135 @@
+-- What a client has to pay for a shipment. The items are those of app/models/shipment.ts.
+create table public.charges (
+  shipment_id uuid not null references public.shipments (id) on delete cascade,
+  item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
+  -- "NaN" is a value of numeric, and greater than every number.
+  amount numeric(14, 2) not null check (amount > 0) check (amount < 1000000000000),
+  currency text not null check (currency in ('KES', 'USD', 'EUR', 'GBP')),
+  due_on date check (due_on between '2000-01-01' and '2100-01-01'),
+  note text check (char_length(note) between 1 and 300) check (private.is_one_line(note)),
+  paid_at timestamptz,
+  version integer not null default 0,
+  primary key (shipment_id, item)
+);
+alter table public.charges enable row level security;
+grant select on table public.charges to authenticated, service_role;
+
+-- Sets what a client is to pay, or changes it. The sum of what was paid stays: it is marked as not paid first, with a
+-- reason. `seen` is the version of the charge, -1 when there was none.
+create function public.set_charge(
+  shipment_id uuid,
+  item text,
+  amount numeric,
+  currency text,
+  due_on date default null,
+  note text default null,
+  seen integer default null,
+  request uuid default null,
+  by_name text default null
+) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  key uuid := private.request_key(
+    request, jsonb_build_array('charge', shipment_id, item, amount, currency, due_on, note)
+  );
+  shipment public.shipments;
+  charge public.charges;
+begin
+  if private.was_done(key) then
+    return;
+  end if;
+  shipment := private.lock_shipment(set_charge.shipment_id, null);
+  select * into charge from public.charges
+  where charges.shipment_id = shipment.id and charges.item = set_charge.item;
+  if seen is not null and seen <> coalesce(charge.version, -1) then
+    raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
+  end if;
+  if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
+    raise sqlstate 'PT409' using message = 'This sum is marked as paid: mark it as not paid first.';
+  end if;
+  insert into public.charges as known (shipment_id, item, amount, currency, due_on, note)
+  values (
+    shipment.id, set_charge.item, set_charge.amount, set_charge.currency, set_charge.due_on,
+    nullif(btrim(set_charge.note), '')
+  )
+  on conflict on constraint charges_pkey do update
+  set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note;
+  update public.shipments set acted_at = now() where id = shipment.id;
+  perform private.log_act(
+    actor, 'charge set', shipment => shipment.id, request => key,
+    before => case when charge.item is not null then jsonb_build_object(
+      'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on
+    ) end,
+    after => jsonb_build_object(
+      'item', item, 'amount', set_charge.amount, 'currency', set_charge.currency, 'due_on', set_charge.due_on
+    )
+  );
+end
+$$;
+grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text) to authenticated, service_role;
+
+-- Notes that a charge was paid, or, with a reason, that it was not after all.
+create function public.mark_charge(
+  shipment_id uuid,
+  item text,
+  paid boolean,
+  reason text default null,
+  seen integer default null,
+  request uuid default null,
+  by_name text default null
+) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  why text := case when paid then null else private.require_reason(reason) end;
+  key uuid := private.request_key(request, jsonb_build_array('paid', shipment_id, item, paid, reason));
+  shipment public.shipments;
+  charge public.charges;
+begin
+  if private.was_done(key) then
+    return;
+  end if;
+  shipment := private.lock_shipment(mark_charge.shipment_id, null);
+  select * into charge from public.charges
+  where charges.shipment_id = shipment.id and charges.item = mark_charge.item;
+  if not found then
+    raise sqlstate 'PT404' using message = 'Nothing is charged for this yet.';
+  end if;
+  if seen is not null and seen <> charge.version then
+    raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
+  end if;
+  if (charge.paid_at is not null) = paid then
+    raise sqlstate 'PT409' using message =
+      case when paid then 'This is marked as paid already.' else 'This is not marked as paid.' end;
+  end if;
+  update public.charges set paid_at = case when paid then now() end
+  where charges.shipment_id = shipment.id and charges.item = mark_charge.item;
+  update public.shipments set acted_at = now() where id = shipment.id;
+  perform private.log_act(
+    actor, case when paid then 'charge paid' else 'charge unpaid' end,
+    shipment => shipment.id, request => key, reason => why,
+    before => jsonb_build_object('item', item, 'paid', not paid), after => jsonb_build_object('item', item, 'paid', paid)
+  );
+end
+$$;
+grant execute on function public.mark_charge(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
+
+create policy "an account with a second factor needs its code" on public.charges
+as restrictive for all to authenticated
+using ((select private.assurance_suffices()))
+with check ((select private.assurance_suffices()));
+
+create policy "clients read the charges of their own shipments" on public.charges
+for select to authenticated
+using (exists (
+  select 1 from public.shipments
+  where shipments.id = charges.shipment_id and shipments.user_id = (select auth.uid())
+));
+
+create policy "colleagues read all charges" on public.charges
+for select to authenticated using ((select private.is_colleague()));

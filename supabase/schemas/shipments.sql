@@ -1,0 +1,392 @@
+-- The name of a stage, 1 to 10; null outside. The same list is in app/models/shipment.ts.
+create function private.stage_name(stage smallint) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select (array[
+    'Client Onboarding', 'Document Verification', 'IDF Application', 'Customs Declaration', 'Payment Clearance',
+    'Cargo Tracking', 'Inspection & Release', 'Loading Services', 'Additional Services', 'Shipment Closed'
+  ])[stage]
+$$;
+grant execute on function private.stage_name(smallint) to authenticated, service_role;
+
+create table public.shipments (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete restrict,
+  -- The idempotency key of the form: the same form sent again finds its shipment.
+  request_id uuid not null default gen_random_uuid(),
+  name text not null check (char_length(name) between 1 and 120 and name = btrim(name))
+    check (private.is_one_line(name))
+    -- At least one character that a person can see.
+    check (private.is_visible(name)),
+  stage smallint not null default 1 check (stage between 1 and 10),
+  status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
+  awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
+  -- Computed by private.turn_of from the documents, the charges and the stage.
+  turn text not null default 'client' check (turn in ('client', 'company', 'closed')),
+  turn_since timestamptz not null default now(),
+  -- The last change by anybody, and the last change by the company.
+  changed_at timestamptz not null default now(),
+  acted_at timestamptz not null default now(),
+  -- Counts the changes of stage, AWB/BL and arrival. A form carries the version it was opened with.
+  version integer not null default 0,
+  -- Where, when and in which container size the cargo arrived, and the last day of free storage (East Africa Time).
+  arrival_place text check (arrival_place in ('mombasa', 'nairobi', 'naivasha')),
+  arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
+  container_size smallint check (container_size in (20, 40)),
+  free_until date check (free_until between arrived_on and arrived_on + 366),
+  created_at timestamptz not null default now(),
+  -- The last day on which the shipment is stored. Staff may set a later one.
+  retain_until date not null default (now() at time zone 'UTC' + interval '7 years')::date,
+  unique (user_id, request_id),
+  check (num_nulls(arrival_place, arrived_on, container_size, free_until) in (0, 4))
+);
+alter table public.shipments enable row level security;
+grant select on table public.shipments to authenticated;
+grant insert (user_id, request_id, name, stage, status, awb) on table public.shipments to authenticated;
+grant select, insert, update, delete on table public.shipments to service_role;
+
+create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
+-- The lists of the desk, each in its order, however many shipments lie behind it.
+create index shipments_by_change on public.shipments (changed_at desc, id desc);
+create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc);
+create index shipments_by_turn on public.shipments (turn, changed_at desc, id desc);
+create index shipments_by_stage_and_turn on public.shipments (stage, turn, changed_at desc, id desc);
+create index shipments_waiting on public.shipments (turn_since, id) where turn = 'client';
+create index shipments_in_storage on public.shipments (free_until, id) where free_until is not null and stage < 9;
+create index shipments_named on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_by_opening on public.shipments (created_at desc, id desc);
+create index shipments_standing on public.shipments (greatest(acted_at, turn_since), id) where turn = 'company';
+create index shipments_of_client_by_turn on public.shipments (user_id, turn, turn_since, id);
+create index shipments_numbered on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
+
+create function private.name_shipment_stage() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.status := private.stage_name(new.stage);
+  return new;
+end
+$$;
+
+-- Through the data API no form counts what an account opens: each shipment is five rows, for ever.
+create function private.count_new_shipments() returns trigger
+language plpgsql security definer
+set search_path = ''
+as $$
+begin
+  if auth.role() = 'authenticated' then
+    -- One after another, or each of many at one moment would count what was there before them.
+    perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
+    if (
+      select count(*) from (
+        select from public.shipments as made
+        where made.user_id = auth.uid() and made.created_at > now() - interval '1 day'
+        limit 300
+      ) as counted
+    ) >= 300 then
+      raise sqlstate 'PT429' using message = 'You have opened 300 shipments in a day. Open the next one tomorrow, or call us.';
+    end if;
+  end if;
+  return new;
+end
+$$;
+
+-- The shipment, locked. PT404 without one, PT409 when it is not the version that was seen.
+create function private.lock_shipment(shipment_id uuid, seen integer) returns public.shipments
+language plpgsql volatile
+set search_path = ''
+as $$
+declare
+  shipment public.shipments;
+begin
+  select * into shipment from public.shipments where id = shipment_id for update;
+  if not found then
+    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+  end if;
+  if seen is not null and seen <> shipment.version then
+    raise sqlstate 'PT409' using message = 'This shipment has changed since you opened it.';
+  end if;
+  return shipment;
+end
+$$;
+
+-- Changes the name and the AWB/BL of a shipment of the caller's while it is at stage 1. `seen` is the version that the form
+-- was opened at; sent twice it changes them once. PT404 for a stranger's, PT409 when it has moved on or changed.
+create function public.change_shipment(shipment_id uuid, name text, awb text, seen integer) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  found_shipment public.shipments;
+  number text := nullif(btrim(awb), '');
+begin
+  if not private.assurance_suffices() then
+    raise sqlstate 'PT403' using message = 'Log in again to do this.';
+  end if;
+  select * into found_shipment from public.shipments
+  where id = change_shipment.shipment_id and user_id = (select auth.uid())
+  for update;
+  if not found then
+    raise sqlstate 'PT404' using message = 'There is no such shipment.';
+  end if;
+  if (found_shipment.name, found_shipment.awb) is not distinct from (change_shipment.name, number) then
+    return;
+  end if;
+  if found_shipment.stage > 1 then
+    raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
+  end if;
+  if found_shipment.version is distinct from change_shipment.seen then
+    raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
+  end if;
+  update public.shipments
+  set name = change_shipment.name, awb = number
+  where id = change_shipment.shipment_id;
+end
+$$;
+grant execute on function public.change_shipment(uuid, text, text, integer) to authenticated;
+
+-- Moves a shipment to its next stage, with the event and the note that its client sees. Returns {"stage", "status"}; or
+-- {"missing": [name]} and does nothing while documents are missing and `despite_missing` is not set. PT409: it is closed.
+create function public.move_shipment(
+  shipment_id uuid,
+  location text default null,
+  note text default null,
+  despite_missing boolean default false,
+  seen integer default null,
+  request uuid default null,
+  by_name text default null
+) returns jsonb
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  key uuid := private.request_key(request, jsonb_build_array('move', shipment_id, location, note));
+  shipment public.shipments;
+  missing jsonb;
+begin
+  if private.was_done(key) then
+    select * into shipment from public.shipments where id = move_shipment.shipment_id;
+    return jsonb_build_object('stage', shipment.stage, 'status', shipment.status);
+  end if;
+  shipment := private.lock_shipment(move_shipment.shipment_id, seen);
+  if shipment.stage = 10 then
+    raise sqlstate 'PT409' using message = 'This shipment is closed: stage 10 is the last.';
+  end if;
+  if despite_missing is not true then
+    select jsonb_agg(document.name order by document.name) into missing
+    from public.documents as document
+    where document.shipment_id = shipment.id and not document.uploaded;
+    if missing is not null then
+      return jsonb_build_object('missing', missing);
+    end if;
+  end if;
+  update public.shipments set stage = stage + 1, acted_at = now() where id = shipment.id;
+  insert into public.tracking_events (shipment_id, status, location, note)
+  values (
+    shipment.id, private.stage_name((shipment.stage + 1)::smallint),
+    nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), '')
+  );
+  perform private.log_act(
+    actor, 'shipment advance', shipment => shipment.id, request => key,
+    before => jsonb_build_object('stage', shipment.stage),
+    -- The words to the client stand in the event, which goes when the shipment goes.
+    after => jsonb_strip_nulls(jsonb_build_object(
+      'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
+    ))
+  );
+  return jsonb_build_object('stage', shipment.stage + 1, 'status', private.stage_name((shipment.stage + 1)::smallint));
+end
+$$;
+grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
+
+-- Moves every shipment of a list on, each by itself: one that cannot move stops no other. `moves` are {"id", "seen"}, at most
+-- 50. Returns [{"id", "why"}]: `why` is null for those that moved, else "missing" (documents), "closed", "changed" (since they
+-- were seen) or "unknown".
+create function public.move_shipments(
+  moves jsonb,
+  location text default null,
+  request uuid default null,
+  by_name text default null
+) returns jsonb
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  asked record;
+  why text;
+  answer jsonb := '[]';
+begin
+  if jsonb_array_length(moves) > 50 then
+    raise sqlstate 'PT400' using message = 'Move at most 50 shipments at once.';
+  end if;
+  -- In one order, so that two colleagues who move the same shipments do not wait for each other.
+  for asked in
+    select distinct on (id) id, seen from jsonb_to_recordset(moves) as one (id uuid, seen integer) order by id
+  loop
+    begin
+      why := case when public.move_shipment(asked.id, location, seen => asked.seen, request => request, by_name => by_name)
+        ? 'missing' then 'missing' end;
+    exception
+      when sqlstate 'PT404' then why := 'unknown';
+      when sqlstate 'PT409' then
+        why := case when exists (select from public.shipments where shipments.id = asked.id and stage = 10)
+          then 'closed' else 'changed' end;
+    end;
+    answer := answer || jsonb_build_object('id', asked.id, 'why', why);
+  end loop;
+  return answer;
+end
+$$;
+grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
+
+-- Puts a shipment at the stage it is really at; a closed one is opened again so.
+create function public.correct_stage(
+  shipment_id uuid,
+  stage integer,
+  reason text,
+  seen integer default null,
+  request uuid default null,
+  by_name text default null
+) returns jsonb
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  why text := private.require_reason(reason);
+  key uuid := private.request_key(request, jsonb_build_array('correct', shipment_id, stage, reason));
+  shipment public.shipments;
+begin
+  if not private.was_done(key) then
+    shipment := private.lock_shipment(correct_stage.shipment_id, seen);
+    if correct_stage.stage not between 1 and 10 then
+      raise sqlstate 'PT400' using message = 'Choose one of the ten stages.';
+    end if;
+    if shipment.stage = correct_stage.stage then
+      raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
+    end if;
+    update public.shipments set stage = correct_stage.stage, acted_at = now() where id = shipment.id;
+    insert into public.tracking_events (shipment_id, status)
+    values (shipment.id, 'Corrected: ' || private.stage_name(correct_stage.stage::smallint));
+    perform private.log_act(
+      actor, 'shipment correct', shipment => shipment.id, request => key, reason => why,
+      before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)
+    );
+  end if;
+  return jsonb_build_object(
+    'stage', correct_stage.stage, 'status', private.stage_name(correct_stage.stage::smallint)
+  );
+end
+$$;
+grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
+
+-- Writes the number of the air waybill or bill of lading; none takes it off. One that stands is changed with a reason.
+-- Returns the one before.
+create function public.save_awb(
+  shipment_id uuid,
+  awb text,
+  reason text default null,
+  seen integer default null,
+  request uuid default null,
+  by_name text default null
+) returns text
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  number text := nullif(btrim(awb), '');
+  key uuid := private.request_key(request, jsonb_build_array('awb', shipment_id, awb));
+  shipment public.shipments;
+  why text;
+begin
+  if private.was_done(key) then
+    return null;
+  end if;
+  shipment := private.lock_shipment(save_awb.shipment_id, seen);
+  if shipment.awb is not distinct from number then
+    raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
+  end if;
+  if shipment.awb is not null then
+    why := private.require_reason(reason);
+  end if;
+  update public.shipments set awb = number, acted_at = now() where id = shipment.id;
+  perform private.log_act(
+    actor, 'shipment set-awb', shipment => shipment.id, request => key, reason => why,
+    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', number)
+  );
+  return shipment.awb;
+end
+$$;
+grant execute on function public.save_awb(uuid, text, text, integer, uuid, text) to authenticated, service_role;
+
+-- Writes where and when the cargo arrived and in what, and the last day of free storage, which the tariff tells.
+create function public.save_arrival(
+  shipment_id uuid,
+  place text,
+  day date,
+  size integer,
+  free_until date,
+  seen integer default null,
+  request uuid default null,
+  by_name text default null
+) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  key uuid := private.request_key(request, jsonb_build_array('arrival', shipment_id, place, day, size));
+  shipment public.shipments;
+  before jsonb;
+begin
+  if private.was_done(key) then
+    return;
+  end if;
+  shipment := private.lock_shipment(save_arrival.shipment_id, seen);
+  before := jsonb_build_object(
+    'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size
+  );
+  update public.shipments
+  set arrival_place = place, arrived_on = day, container_size = size, free_until = save_arrival.free_until,
+    acted_at = now()
+  where id = shipment.id;
+  perform private.log_act(
+    actor, 'shipment arrived', shipment => shipment.id, request => key,
+    before => before, after => jsonb_build_object('place', place, 'day', day, 'size', size)
+  );
+end
+$$;
+grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text) to authenticated, service_role;
+
+create trigger name_shipment_stage
+before insert or update on public.shipments
+for each row execute function private.name_shipment_stage();
+
+create trigger count_new_shipments
+before insert on public.shipments
+for each row execute function private.count_new_shipments();
+
+create policy "an account with a second factor needs its code" on public.shipments
+as restrictive for all to authenticated
+using ((select private.assurance_suffices()))
+with check ((select private.assurance_suffices()));
+
+create policy "clients read their own shipments" on public.shipments
+for select to authenticated
+using (user_id = (select auth.uid()));
+
+create policy "clients open shipments for themselves at stage 1" on public.shipments
+for insert to authenticated
+with check (
+  user_id = (select auth.uid()) and stage = 1
+  and (select private.is_client())
+);
+
+-- Colleagues read what clients have; they change it by the functions of the desk alone.
+create policy "colleagues read all shipments" on public.shipments
+for select to authenticated using ((select private.is_colleague()));

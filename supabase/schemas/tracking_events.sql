@@ -1,0 +1,63 @@
+create table public.tracking_events (
+  id uuid primary key default gen_random_uuid(),
+  shipment_id uuid not null references public.shipments (id) on delete cascade,
+  status text not null check (char_length(status) between 1 and 120),
+  location text check (char_length(location) between 1 and 120)
+    check (private.is_one_line(location)),
+  -- What the company writes to the client, with a change of stage or without one.
+  note text check (char_length(note) between 1 and 1000)
+    check (private.is_plain_text(note)),
+  created_at timestamptz not null default now()
+);
+alter table public.tracking_events enable row level security;
+grant select on table public.tracking_events to authenticated;
+grant select, insert, update, delete on table public.tracking_events to service_role;
+
+create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
+
+-- Tells the client something, in the history of the shipment.
+create function public.send_note(
+  shipment_id uuid,
+  note text,
+  request uuid default null,
+  by_name text default null
+) returns void
+language plpgsql volatile security definer
+set search_path = ''
+as $$
+declare
+  actor private.actor := private.require_actor('clerk', by_name);
+  words text := nullif(btrim(note), '');
+  key uuid := private.request_key(request, jsonb_build_array('note', shipment_id, note));
+  shipment public.shipments;
+begin
+  if private.was_done(key) then
+    return;
+  end if;
+  if words is null then
+    raise sqlstate 'PT400' using message = 'Write the note.';
+  end if;
+  shipment := private.lock_shipment(send_note.shipment_id, null);
+  insert into public.tracking_events (shipment_id, status, note) values (shipment.id, 'Note', words);
+  update public.shipments set acted_at = now(), changed_at = now() where id = shipment.id;
+  perform private.log_act(
+    actor, 'shipment note', shipment => shipment.id, request => key
+  );
+end
+$$;
+grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
+
+create policy "an account with a second factor needs its code" on public.tracking_events
+as restrictive for all to authenticated
+using ((select private.assurance_suffices()))
+with check ((select private.assurance_suffices()));
+
+create policy "clients read the events of their own shipments" on public.tracking_events
+for select to authenticated
+using (exists (
+  select 1 from public.shipments
+  where shipments.id = tracking_events.shipment_id and shipments.user_id = (select auth.uid())
+));
+
+create policy "colleagues read all events" on public.tracking_events
+for select to authenticated using ((select private.is_colleague()));
