@@ -2,6 +2,7 @@
 FROM node:24-slim AS build
 WORKDIR /site
 COPY package.json package-lock.json ./
+COPY patches patches
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build
@@ -9,6 +10,7 @@ RUN npm run build
 FROM node:24-slim AS dependencies
 WORKDIR /site
 COPY package.json package-lock.json ./
+COPY patches patches
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:24-slim

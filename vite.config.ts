@@ -59,62 +59,18 @@ const chunks = {
 const router = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
-// Where the router reloads the page because a module failed to load. The build stops if this code is not found.
-const failedImport = /console\.error\(\s*`Error loading route module[\s\S]*?return new Promise\(\(\) => \{\s*\}\);/;
-let isMended = false;
-const loadAgain = path.resolve(import.meta.dirname, "app/lib/load-again.ts");
-
-/**
- * The package exports its development files only; browsers get its production files instead. When a module of a page
- * does not load, the router would reload the current page, which is lost if the connection is broken.
- */
+/** react-router exports only its development files. Browsers get its production files. */
 const productionRouter: Plugin = {
   name: "production-router",
   apply: "build",
   enforce: "pre",
   applyToEnvironment: ({ name }) => name === "client",
   resolveId: (id) => (routerFiles[id] ? path.join(router, routerFiles[id]) : null),
-  transform: {
-    filter: { id: new RegExp(`^${router}`), code: failedImport },
-    handler: (code) => {
-      isMended = true;
-      return `import { loadAgain } from ${JSON.stringify(loadAgain)};
-      ${code.replace(failedImport, "return (routeModulesCache[route.id] = await loadAgain(route.module));")}`;
-    },
-  },
-  buildEnd(error) {
-    if (!error && !isMended)
-      this.error("react-router gives up a page elsewhere now: look at failedImport in vite.config.ts");
-  },
 };
 
-// Where React's scheduler posts the message that continues its work.
-const askedToGoOn = /schedulePerformWorkUntilDeadline = function \(\) \{\s*port\.postMessage\(null\);\s*\};/;
-let isAwake = false;
-
-/**
- * Firefox loses that message when the page enters the back/forward cache, and React, which waits for it, schedules
- * nothing any more. So a page that is restored posts it again; without pending work that does nothing.
- */
-const wokenReact: Plugin = {
-  name: "woken-react",
-  apply: "build",
-  applyToEnvironment: ({ name }) => name === "client",
-  transform: {
-    filter: { id: /node_modules\/scheduler\/cjs\/scheduler\.production\.js/, code: askedToGoOn },
-    handler: (code) => {
-      isAwake = true;
-      return code.replace(askedToGoOn, '$& addEventListener("pageshow", schedulePerformWorkUntilDeadline);');
-    },
-  },
-  buildEnd(error) {
-    if (!error && !isAwake) this.error("React asks to go on elsewhere now: look at askedToGoOn in vite.config.ts");
-  },
-};
-
-/** Dynamic imports here have no styles or chunks of their own to preload, so Vite's preload helper is left out. */
-const bareImports: Plugin = {
-  name: "bare-imports",
+/** No module imported by script has styles or chunks of its own to preload, and Vite's preload helper is 600 bytes. */
+const noPreloadHelper: Plugin = {
+  name: "no-preload-helper",
   apply: "build",
   enforce: "pre",
   load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
@@ -149,8 +105,7 @@ export default defineConfig({
   // CSS is lowered once, for the oldest browsers: Tailwind's own pass, for newer ones, is off.
   plugins: [
     productionRouter,
-    wokenReact,
-    bareImports,
+    noPreloadHelper,
     shortNames,
     mdx(),
     manifest(),

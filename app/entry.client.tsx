@@ -1,6 +1,7 @@
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
+import { loadAgain } from "./lib/load-again";
 
 /**
  * Newest features that React Router and our code need; a browser with these has the others too. Without them nothing
@@ -12,6 +13,8 @@ const canRun =
 if (canRun) start();
 
 function start(): void {
+  window.reloadRouteModule = loadAgain;
+
   // The HTML inlines only the CSS it uses; what script adds needs the whole stylesheet (server/web/critical-css.ts).
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";

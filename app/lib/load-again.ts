@@ -1,6 +1,13 @@
 /** Detail of the window event `lost`: whether the module is gone for good. */
 export type Lost = { isGone: boolean };
 
+declare global {
+  interface Window {
+    /** Called by react-router when the module of a route did not load (patches/). */
+    reloadRouteModule: typeof loadAgain;
+  }
+}
+
 /** How long to wait before retrying, in milliseconds. */
 const pause = 2000;
 
