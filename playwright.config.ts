@@ -1,33 +1,33 @@
 import process from "node:process";
 import { defineConfig } from "@playwright/test";
-import { findBrowser } from "./tests/support/browser.ts";
-import type { SiteOptions } from "./tests/support/fixtures.ts";
+import { findChromium } from "./tests/support/browser-programs.ts";
+import type { SiteOptions } from "./tests/support/e2e-fixtures.ts";
 
 // npm test gives ports and a folder of its own; without it, these.
 const port = Number(process.env.E2E_PORT ?? 3100);
 const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
 const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
 
-const withScriptOnly = [
+const scriptOnlySpecs = [
   "accessibility.spec.ts",
-  "arrival.spec.ts",
+  "before-hydration.spec.ts",
+  "browser-tabs.spec.ts",
+  "carousel.spec.ts",
   "desk-forms.spec.ts",
   "dialogs.spec.ts",
-  "half-way.spec.ts",
-  "mail.spec.ts",
+  "email-draft.spec.ts",
+  "home-statistics.spec.ts",
   "motion.spec.ts",
-  "no-line.spec.ts",
-  "numbers.spec.ts",
-  "photos.spec.ts",
+  "offline.spec.ts",
+  "page-navigation.spec.ts",
+  "photo-size.spec.ts",
   "print.spec.ts",
-  "reminder.spec.ts",
-  "rows.spec.ts",
+  "resumable-upload.spec.ts",
+  "second-factor-reminder.spec.ts",
   "shell.spec.ts",
   "splash.spec.ts",
-  "tabs.spec.ts",
   "toasts.spec.ts",
   "upload.spec.ts",
-  "upload-line.spec.ts",
   "with-script.spec.ts",
 ];
 
@@ -47,7 +47,7 @@ export default defineConfig<SiteOptions>({
     // A trace of every test takes a quarter of the time: ask for one with --trace on.
     screenshot: "only-on-failure",
     launchOptions: {
-      executablePath: findBrowser() ?? undefined,
+      executablePath: findChromium() ?? undefined,
       // The sandbox needs a kernel setting that containers and root lack; the tests open only this site.
       args: [
         "--no-sandbox",
@@ -62,13 +62,17 @@ export default defineConfig<SiteOptions>({
   },
   // Each journey runs in both projects; tests for only one of them are in files of their own.
   projects: [
-    { name: "without script", use: { javaScriptEnabled: false }, testIgnore: withScriptOnly },
+    { name: "without script", use: { javaScriptEnabled: false }, testIgnore: scriptOnlySpecs },
     // Script takes no part in another site's form or frame, nor in what style sheets do.
-    { name: "with script", use: { javaScriptEnabled: true }, testIgnore: ["other-sites.spec.ts", "styles.spec.ts"] },
+    {
+      name: "with script",
+      use: { javaScriptEnabled: true },
+      testIgnore: ["cross-site-requests.spec.ts", "styles.spec.ts"],
+    },
   ],
   webServer: {
     // Two processes that get the requests in turn, so that state kept in one process alone fails the tests.
-    command: "node --import tsx tests/support/several-processes.ts",
+    command: "node --import tsx tests/support/site-cluster.ts",
     cwd: import.meta.dirname,
     url: `http://127.0.0.1:${port}/`,
     env: { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir },

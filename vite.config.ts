@@ -3,60 +3,55 @@ import { reactRouter } from "@react-router/dev/vite";
 import tailwindcss from "@tailwindcss/vite";
 import { type CustomAtRules, Features, type Visitor } from "lightningcss";
 import { defineConfig, type Plugin } from "vite";
-import { manifest } from "./app/lib/manifest.build.ts";
-import { mdx } from "./app/lib/mdx.build.ts";
+import { manifestPlugin } from "./app/lib/build/manifest.ts";
+import { mdxPlugin } from "./app/lib/build/mdx.ts";
 
-/** Parts that some pages alone need, in a file for each kind of page, by the beginning of their path in app/components. */
-const apart = {
-  // What moves is told and moved by one library, fetched when the browser is idle.
+/** Components that only some pages need, in one file per kind of page: the beginnings of their paths in app/components. */
+const pageGroups = {
   motion: ["motion/mov"],
-  // Pages with several forms: the desk's, and a client's account.
-  acts: ["act-form"],
-  // How an account is opened: no page of a shipment asks for it.
-  secrets: ["mail-link-page", "code-field", "password-field", "door"],
-  factors: ["portal/two-factor"],
-  // Nothing of the desk is in the script of visitors and clients.
-  desk: ["desk"],
-  // What search engines read, and what folds: public pages alone.
-  public: ["site/structured-data", "site/fold"],
+  intents: ["forms/intent-form"],
+  accounts: ["site/email-link-page", "forms/code-field", "forms/password-field", "site/auth-page"],
+  secondFactor: ["portal/second-factor"],
+  desk: ["desk/"],
+  public: ["site/structured-data", "site/accordion-item"],
   certificates: ["site/certificates", "site/monogram"],
   prose: ["site/prose"],
-  // A mail that was prepared: pages with such a form.
-  mail: ["site/mail-ready.tsx"],
+  emailDraft: ["site/email-draft-panel"],
 };
-const partsOf = (names: string[]) => `components/(${names.join("|")})`;
-const alsoApart: Record<string, string> = {
+const inComponents = (beginnings: string[]) => `components/(${beginnings.join("|")})`;
+/** What belongs to a group from outside of app/components. */
+const groupModules: Record<string, string> = {
   motion: "node_modules/(framer-motion|motion-(dom|utils))/",
   desk: "app/models/desk",
-  public: "app/lib/seo",
+  public: "app/lib/http/page-meta",
 };
 
 /**
- * Few files compress better and cost fewer round trips than many: the framework, what pages share, and each page. A file
- * takes in what its modules import, unless a file before it has that.
+ * Few files compress better and cost fewer round trips than many: the framework, what all pages share, and each page. A file
+ * includes what its modules import, unless an earlier file has it.
  */
 const chunks = {
   groups: [
     {
       name: "framework",
-      test: /node_modules\/(react|react-dom|react-router|scheduler|cookie|set-cookie-parser)\/|load-again/,
+      test: /node_modules\/(react|react-dom|react-router|scheduler|cookie|set-cookie-parser)\/|module-retry/,
     },
     {
       name: "site",
       test: new RegExp(
-        `/app/(?!lib/seo|models/desk|${partsOf(Object.values(apart).flat())})(components|lib|models)/|node_modules/(@conform-to|lucide)/`,
+        `/app/(?!lib/http/page-meta|models/desk|${inComponents(Object.values(pageGroups).flat())})(components|lib|models|actions)/|node_modules/(@conform-to|lucide)/`,
       ),
       minShareCount: 2,
     },
-    ...Object.entries(apart).map(([name, parts]) => ({
+    ...Object.entries(pageGroups).map(([name, beginnings]) => ({
       name,
-      test: new RegExp([partsOf(parts), alsoApart[name]].filter(Boolean).join("|")),
+      test: new RegExp([inComponents(beginnings), groupModules[name]].filter(Boolean).join("|")),
       minShareCount: 2,
     })),
   ],
 };
 
-const router = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
+const routerFolder = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
 /** react-router exports only its development files. Browsers get its production files. */
@@ -65,7 +60,7 @@ const productionRouter: Plugin = {
   apply: "build",
   enforce: "pre",
   applyToEnvironment: ({ name }) => name === "client",
-  resolveId: (id) => (routerFiles[id] ? path.join(router, routerFiles[id]) : null),
+  resolveId: (id) => (routerFiles[id] ? path.join(routerFolder, routerFiles[id]) : null),
 };
 
 /** No module imported by script has styles or chunks of its own to preload, and Vite's preload helper is 600 bytes. */
@@ -89,13 +84,13 @@ const shortNames: Plugin = {
 };
 
 /** The oldest browsers that get the pages with their styles: many phones here stop at Chrome 95 or before. */
-const oldest = ["chrome80", "safari13", "ios13", "firefox78"];
+const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
 /**
  * Tailwind registers its variables twice: by `@property`, and for browsers without it by first values for every element,
  * under a condition and in a layer. Those values do it alone, in every browser.
  */
-const registeredOnce: Visitor<CustomAtRules>["Rule"] = {
+const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
   "layer-statement": () => [],
   "layer-block": ({ value }) => value.rules.flatMap((rule) => (rule.type === "supports" ? rule.value.rules : rule)),
@@ -107,8 +102,8 @@ export default defineConfig({
     productionRouter,
     noPreloadHelper,
     shortNames,
-    mdx(),
-    manifest(),
+    mdxPlugin(),
+    manifestPlugin(),
     tailwindcss({ optimize: false }),
     reactRouter(),
   ],
@@ -117,10 +112,10 @@ export default defineConfig({
     lightningcss: {
       // Prefixes that these browsers need are written by hand; nothing here uses light-dark().
       exclude: Features.VendorPrefixes | Features.LightDark,
-      visitor: { Rule: registeredOnce },
+      visitor: { Rule: dropPropertyRules },
     },
   },
-  build: { cssTarget: oldest },
+  build: { cssTarget: oldestBrowsers },
   resolve: { alias: { "~": path.resolve(import.meta.dirname, "app") } },
   environments: {
     client: {

@@ -1,7 +1,7 @@
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { HydratedRouter } from "react-router/dom";
-import { loadAgain } from "./lib/load-again";
+import { retryModuleImport } from "./lib/browser/module-retry";
 
 /**
  * Newest features that React Router and our code need; a browser with these has the others too. Without them nothing
@@ -10,10 +10,10 @@ import { loadAgain } from "./lib/load-again";
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
 
-if (canRun) start();
+if (canRun) hydrate();
 
-function start(): void {
-  window.reloadRouteModule = loadAgain;
+function hydrate(): void {
+  window.reloadRouteModule = retryModuleImport;
 
   // The HTML inlines only the CSS it uses; what script adds needs the whole stylesheet (server/web/critical-css.ts).
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {

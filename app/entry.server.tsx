@@ -4,17 +4,17 @@ import { createReadableStreamFromReadable, readableStreamToString } from "@react
 import { LRUCache } from "lru-cache";
 import { renderToPipeableStream } from "react-dom/server";
 import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, ServerRouter } from "react-router";
-import { contentSecurityPolicy, renderedHeader } from "./lib/headers.server";
-import { log } from "./lib/log.server";
+import { contentSecurityPolicy, renderedHeader } from "./lib/http/headers.server";
+import { log } from "./lib/http/log.server";
 
 /** How long rendering one page may take, in milliseconds. */
-const renderDeadline = 10_000;
+const renderTimeoutMs = 10_000;
 
 /** A page as React wrote it, and the nonce of its scripts: one and the same for every answer that is this page. */
-type Rendered = { html: string; nonce: string | undefined };
+type RenderedPage = { html: string; nonce: string | undefined };
 
 /** What clients saw in the last minutes, by all that it was made of: a page that has not changed is not rendered again. */
-const pages = new LRUCache<string, Rendered>({
+const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
   ttl: 5 * 60 * 1000,
@@ -27,13 +27,13 @@ export default async function handleRequest(
   context: EntryContext,
 ): Promise<Response> {
   headers.set("Content-Type", "text/html; charset=utf-8");
-  const source = sourceOf(request, context);
-  const known = source ? pages.get(source) : undefined;
-  const { html, nonce } = known ?? (await render(request, context));
+  const source = getPageSource(request, context);
+  const known = source ? renderedPages.get(source) : undefined;
+  const { html, nonce } = known ?? (await renderPage(request, context));
   if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
   if (source && nonce) {
     // A known one keeps its time, and is rendered anew after it.
-    if (!known) pages.set(source, { html, nonce });
+    if (!known) renderedPages.set(source, { html, nonce });
     headers.set(renderedHeader, nonce);
   }
   return new Response(html, { status, headers });
@@ -44,13 +44,13 @@ export default async function handleRequest(
  * other pages (those for everybody the server keeps, and at the desk few come twice), and for those that JSON does not tell
  * whole: errors, and answers to forms.
  */
-function sourceOf({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
+function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
   const isOfPortal = /^\/portal(\/|$)/.test(new URL(url).pathname);
   return errors || actionData || !isOfPortal ? null : JSON.stringify([url, loaderData]);
 }
 
-function render(request: Request, context: EntryContext): Promise<Rendered> {
+function renderPage(request: Request, context: EntryContext): Promise<RenderedPage> {
   // Vite's own client in development injects styles and inline scripts without a nonce.
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
   return new Promise((resolve, reject) => {
@@ -67,7 +67,7 @@ function render(request: Request, context: EntryContext): Promise<Rendered> {
       },
       onShellError: reject,
     });
-    const timer = setTimeout(abort, renderDeadline);
+    const timer = setTimeout(abort, renderTimeoutMs);
   });
 }
 

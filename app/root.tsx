@@ -9,47 +9,47 @@ import {
   useMatches,
 } from "react-router";
 import type { Route } from "./+types/root";
-import { ErrorPage } from "./components/error-page";
-import { Flash, Toaster } from "./components/flash";
-import { Page, stayOnPage } from "./components/lost-connection";
-import { Pending, usePageChange } from "./components/page-change";
+import { connectionLostMiddleware, RootOutlet } from "./components/offline/connection-lost";
+import { ErrorPage } from "./components/site/error-page";
 import { Footer } from "./components/site/footer";
 import { Navigation } from "./components/site/navigation";
 import { QuotePanel, useIsBelowQuote } from "./components/site/quote-panel";
+import { type SiteData, useSiteData } from "./components/site/site-data";
 import { Splash } from "./components/site/splash";
 import { Streaks } from "./components/site/streaks";
 import { useChosenTheme } from "./components/site/theme-toggle";
-import { type SiteData, useSiteData } from "./components/site-data";
-import { quoteServices, theCompany } from "./lib/content.server";
-import { env } from "./lib/env.server";
-import { flashMiddleware, takeFlash } from "./lib/flash.server";
-import { answerMiddleware, gateMiddleware } from "./lib/gate.server";
-import { limitsMiddleware } from "./lib/limits.server";
-import { isLite } from "./lib/lite.server";
-import { logMiddleware } from "./lib/log.server";
-import { isOnlyQuote } from "./lib/revalidate";
-import { seemsSignedIn } from "./lib/session.server";
-import { backendMiddleware } from "./lib/supabase.server";
-import { themeOf } from "./lib/theme.server";
+import { NavigationProgress, useNavigationFocus } from "./components/ui/page-navigation";
+import { PageToast, Toaster } from "./components/ui/toast";
+import { seemsSignedIn } from "./lib/auth/viewer.server";
+import { isQuotePanelChange } from "./lib/browser/revalidate";
+import { env } from "./lib/http/env.server";
+import { isLite } from "./lib/http/lite.server";
+import { logMiddleware } from "./lib/http/log.server";
+import { rateLimitMiddleware } from "./lib/http/rate-limiter.server";
+import { requestGuardMiddleware, responseHeadersMiddleware } from "./lib/http/request-guard.server";
+import { readTheme } from "./lib/http/theme.server";
+import { takeToast, toastCookieMiddleware } from "./lib/http/toast.server";
+import { supabaseMiddleware } from "./lib/supabase/client.server";
+import { companyDetails, quoteServices } from "./models/content.server";
 import "./styles/app.css";
 
 export const middleware: Route.MiddlewareFunction[] = [
   logMiddleware,
-  answerMiddleware,
-  gateMiddleware,
-  limitsMiddleware,
-  flashMiddleware,
-  backendMiddleware,
+  responseHeadersMiddleware,
+  requestGuardMiddleware,
+  rateLimitMiddleware,
+  toastCookieMiddleware,
+  supabaseMiddleware,
 ];
 
 export async function loader({ request, context }: Route.LoaderArgs) {
   return data<SiteData>({
-    company: theCompany,
+    company: companyDetails,
     origin: env().origin,
     quoteServices,
-    theme: await themeOf(request),
+    theme: await readTheme(request),
     lite: isLite(request),
-    toast: takeFlash(context),
+    toast: takeToast(context),
     signedIn: seemsSignedIn(request, context),
   });
 }
@@ -60,22 +60,22 @@ export async function loader({ request, context }: Route.LoaderArgs) {
  */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRefusal = change.actionStatus !== undefined && change.actionStatus >= 400;
-  return !isRefusal && !isOnlyQuote(change) && change.nextUrl.pathname !== "/resources/quote";
+  return !isRefusal && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
 }
 
 // Site data from before the connection was lost, for the error page. Set in the browser only.
-let known: SiteData | undefined;
+let lastSiteData: SiteData | undefined;
 
 /** The document. Renders without loader data too: a request refused by gateMiddleware has none. */
 export function Layout({ children }: { children: React.ReactNode }) {
   const answered = useSiteData();
   useEffect(() => {
-    known = answered ?? known;
+    lastSiteData = answered ?? lastSiteData;
   }, [answered]);
-  const page = answered ?? known;
+  const page = answered ?? lastSiteData;
   const theme = useChosenTheme() ?? page?.theme ?? "dark";
   const isBelowQuote = useIsBelowQuote();
-  usePageChange();
+  useNavigationFocus();
   const head = (
     <>
       <meta charSet="utf-8" />
@@ -132,7 +132,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
             theme={theme}
           />
           <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
-            {page?.toast && <Flash toast={page.toast} />}
+            {page?.toast && <PageToast toast={page.toast} />}
             {children}
           </main>
           {page && <Footer company={page.company} lite={page.lite} signedIn={page.signedIn} />}
@@ -140,7 +140,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         {page && <QuotePanel services={page.quoteServices} />}
         {!page?.lite && (
           <>
-            <Pending />
+            <NavigationProgress />
             <Toaster />
             <Streaks />
             <ScrollRestoration />
@@ -152,9 +152,9 @@ export function Layout({ children }: { children: React.ReactNode }) {
   );
 }
 
-export const clientMiddleware: Route.ClientMiddlewareFunction[] = [stayOnPage];
+export const clientMiddleware: Route.ClientMiddlewareFunction[] = [connectionLostMiddleware];
 
-export default Page;
+export default RootOutlet;
 
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
   return <ErrorPage error={error} />;

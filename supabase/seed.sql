@@ -51,7 +51,7 @@ with shipment (id, name, stage, awb, age) as (values
   ('5d000000-0000-4000-8000-000000000004'::uuid, 'Household effects, Leeds to Nairobi', 1, null, interval '3 hours')
 ),
 made as (
-  insert into public.shipments (id, user_id, name, stage, awb, created_at, changed_at, acted_at, turn_since)
+  insert into public.shipments (id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since)
   select id, 'd0000000-0000-4000-8000-000000000001', name, stage, awb, now() - age, last, last, last
   from shipment, lateral (select now() - age / stage as last) as known
 )
@@ -65,7 +65,7 @@ from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
 -- `quiet`: how long ago the last thing happened. `places`: of the stages from the second on. A container that arrived so many
--- days ago has four days of free storage, as app/models/desk-act.server.ts counts them.
+-- days ago has four days of free storage, as app/models/staff-action.server.ts counts them.
 with shipment (id, client, name, stage, awb, age, quiet, places, arrival, arrived_ago, size) as (values
   ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',
     interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null::integer),
@@ -92,8 +92,8 @@ with shipment (id, client, name, stage, awb, age, quiet, places, arrival, arrive
 ),
 made as (
   insert into public.shipments (
-    id, user_id, name, stage, awb, created_at, changed_at, acted_at, turn_since,
-    arrival_place, arrived_on, container_size, free_until
+    id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since,
+    arrival_place, arrived_on, container_size, free_storage_ends_on
   )
   select
     id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
@@ -116,8 +116,8 @@ where shipment_id = '6c000000-0000-4000-8000-000000000007' and status = 'Payment
 
 insert into public.charges (shipment_id, item, amount, currency, due_on, note, paid_at)
 select
-  shipment.id, item, amount, currency, shipment.acted_at::date + due_after, charge.note,
-  shipment.acted_at - paid_before
+  shipment.id, item, amount, currency, shipment.staff_action_at::date + due_after, charge.note,
+  shipment.staff_action_at - paid_before
 from (values
   ('6b000000-0000-4000-8000-000000000006'::uuid, 'duties', 1284300.00, 'KES', -7, 'Entry 2026MSA81744', interval '8 days'),
   ('6c000000-0000-4000-8000-000000000007', 'idf-fee', 98450.00, 'KES', -5, null, interval '6 days'),
@@ -125,7 +125,7 @@ from (values
 ) as charge (shipment_id, item, amount, currency, due_after, note, paid_before)
 join public.shipments as shipment on shipment.id = charge.shipment_id;
 -- A charge is a change of this moment to its shipment.
-update public.shipments set changed_at = acted_at
+update public.shipments set changed_at = staff_action_at
 where id in ('6b000000-0000-4000-8000-000000000006', '6c000000-0000-4000-8000-000000000007');
 
 -- What the company did to get there.
@@ -136,9 +136,9 @@ event as (
   select event.* from public.tracking_events as event join shipment on shipment.id = event.shipment_id
 ),
 charge as (
-  select charge.*, shipment.acted_at from public.charges as charge join shipment on shipment.id = charge.shipment_id
+  select charge.*, shipment.staff_action_at from public.charges as charge join shipment on shipment.id = charge.shipment_id
 )
-insert into public.acts (at, by_name, act, shipment, document, before, after)
+insert into public.audit_log (created_at, actor_name, action, shipment_id, document_id, before, after)
 select event.created_at, 'Wanjiru Demo', 'shipment advance', event.shipment_id, null::uuid,
   jsonb_build_object('stage', step - 1),
   jsonb_strip_nulls(jsonb_build_object('stage', step, 'location', event.location))
@@ -162,7 +162,7 @@ select (arrived_on + time '09:40') at time zone 'Africa/Nairobi', 'Wanjiru Demo'
   jsonb_build_object('place', arrival_place, 'day', arrived_on, 'size', container_size)
 from shipment where arrived_on is not null
 union all
-select coalesce(paid_at - interval '30 hours', acted_at), 'Wanjiru Demo', 'charge set', shipment_id, null, null,
+select coalesce(paid_at - interval '30 hours', staff_action_at), 'Wanjiru Demo', 'charge set', shipment_id, null, null,
   jsonb_build_object('item', item, 'amount', amount, 'currency', currency, 'due_on', due_on)
 from charge
 union all

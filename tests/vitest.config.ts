@@ -1,17 +1,17 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
-import { cheapHashes, patience } from "./support/environment.ts";
+import { cheapPasswordHashes, longDeadlines } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
 /** Unit tests that start embedded backends: they run in the project "process", whose timeouts are long enough. */
-const startsBackends = ["supabase/local/{backend,lock}.test.ts"];
+const backendTestFiles = ["supabase/local/{backend,lock}.test.ts"];
 
 /** Route tests that give the site settings of their own, which it reads once. */
-const ownSettings = ["tests/routes/{hanging,https,limits}.test.ts"];
+const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits}.test.ts"];
 
 /** With which a worker optimizes only what runs very often: the rest of these tests ends before that is repaid. */
-const seldomOptimized = ["--interrupt-budget=1000000"];
+const lowOptimizationArgs = ["--interrupt-budget=1000000"];
 
 export default defineConfig({
   root,
@@ -23,8 +23,8 @@ export default defineConfig({
     isolate: false,
     // Shows console output of failed tests only.
     silent: "passed-only",
-    env: cheapHashes,
-    // The V8 flag with which app/server/embedded.ts starts PGlite.
+    env: cheapPasswordHashes,
+    // The V8 flag with which app/server/embedded-backend.ts starts PGlite.
     execArgv: ["--wasm-tiering-budget=100000000"],
     // One more than the smallest machine has processors, as some tests only wait.
     maxWorkers: 3,
@@ -36,7 +36,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"], exclude: startsBackends },
+        test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"], exclude: backendTestFiles },
       },
       {
         extends: true,
@@ -51,8 +51,8 @@ export default defineConfig({
         test: {
           // The tests of grants and types on PGlite too; the project "database" runs them on PostgreSQL.
           name: "pglite",
-          include: ["tests/database/{access,catalogue,types}.test.ts"],
-          globalSetup: "tests/support/first-start.ts",
+          include: ["tests/database/{row-level-security,privileges,types}.test.ts"],
+          globalSetup: "tests/support/first-start-data.ts",
         },
       },
       {
@@ -60,9 +60,9 @@ export default defineConfig({
         test: {
           name: "routes",
           include: ["tests/routes/*.test.ts"],
-          exclude: ownSettings,
-          globalSetup: "tests/support/backend-for-routes.ts",
-          execArgv: seldomOptimized,
+          exclude: ownSettingsFiles,
+          globalSetup: "tests/support/routes-setup.ts",
+          execArgv: lowOptimizationArgs,
           // Uses React's production build, as visitors do.
           env: { NODE_ENV: "production" },
         },
@@ -71,9 +71,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: "settings",
-          include: ownSettings,
-          globalSetup: "tests/support/backend-for-routes.ts",
-          execArgv: seldomOptimized,
+          include: ownSettingsFiles,
+          globalSetup: "tests/support/routes-setup.ts",
+          execArgv: lowOptimizationArgs,
           env: { NODE_ENV: "production" },
           isolate: true,
         },
@@ -83,7 +83,7 @@ export default defineConfig({
         test: {
           name: "firefox",
           include: ["tests/firefox/*.test.ts"],
-          globalSetup: "tests/support/backend-for-routes.ts",
+          globalSetup: "tests/support/routes-setup.ts",
           env: { NODE_ENV: "production" },
         },
       },
@@ -91,9 +91,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: "process",
-          include: ["tests/process/*.test.ts", ...startsBackends],
-          globalSetup: "tests/support/first-start.ts",
-          env: patience,
+          include: ["tests/process/*.test.ts", ...backendTestFiles],
+          globalSetup: "tests/support/first-start-data.ts",
+          env: longDeadlines,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

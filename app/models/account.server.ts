@@ -1,183 +1,227 @@
-/** Accounts: sign-up, confirmation, sign-in and sign-out with the backend's auth. */
-
-import type { AuthError } from "@supabase/supabase-js";
-import { within } from "../lib/backend-fetch.server.ts";
-import { deadlines } from "../lib/env.server.ts";
-import type { Limits } from "../lib/limits.server.ts";
-import { log, pseudonym } from "../lib/log.server.ts";
-import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import { anonymousBackend, type Backend, companyBackend, renewalFailed } from "../lib/supabase.server.ts";
-import { admitSignUp, spendClientId } from "./client-id.server.ts";
-import { normalizeClientId } from "./client-id.ts";
-
-/** A refusal; the title tells whether the rules of sign-up refused it or the backend failed. */
-export type SignUpFailure = Refusal & { title: "Sign up Failed" | "Sign-up Failed" };
-
-/**
- * Makes the account and sends its confirmation; null when the person is to look into their mailbox. An address that
- * has an account gets the same answer as a new one.
- */
-export async function signUp(
-  limits: Limits,
-  input: { clientId: string; fullName: string; email: string; password: string },
-): Promise<SignUpFailure | null> {
-  const clientId = normalizeClientId(input.clientId);
-  const guess = await limits.clientId();
-  if ("reason" in guess) return titled(guess);
-  const company = companyBackend();
-  const refused = await admitSignUp(company, clientId, input.email).catch(refusalOfThrown);
-  if (!refused || refused.status >= 500) guess.release();
-  if (refused) return signUpFailed(input.email, refused);
-  const { error } = await anonymousBackend()
-    .auth.signUp({
-      email: input.email,
-      password: input.password,
-      options: { data: { full_name: input.fullName, client_id: clientId } },
-    })
-    .catch((error: Error) => ({ error }));
-  // Auth limits mails to known addresses only: hidden, so as not to reveal an account.
-  if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
-    const refusal = refusalOf(error);
-    // Auth has no words for the trigger that refuses a client ID which another sign-up spent meanwhile: it answers 500.
-    const isRefusal = "status" in error && error.status === 500;
-    const late = isRefusal ? await admitSignUp(company, clientId, input.email).catch(() => null) : null;
-    return signUpFailed(input.email, late ?? refusal);
-  }
-  const late = await spendClientId(company, clientId, input.email).catch(() => null);
-  if (late) return signUpFailed(input.email, late);
-  log("info", "sign-up", { account: pseudonym(input.email) });
-  return null;
-}
-
-function signUpFailed(email: string, refusal: Refusal): SignUpFailure {
-  log("warn", "sign-up failed", { account: pseudonym(email), status: refusal.status });
-  return titled(refusal);
-}
-
-function titled(refusal: Refusal): SignUpFailure {
-  return { ...refusal, title: refusal.status < 500 ? "Sign up Failed" : "Sign-up Failed" };
-}
-
-/** An address that nobody has: RFC 2606. */
-const nobody = "nobody@account.invalid";
+/** A client's own account: name, password, e-mail address, sessions. */
+import { z } from "zod";
+import type { LinkCredentials } from "../actions/email-link.server.ts";
+import type { Viewer } from "../lib/auth/viewer.server.ts";
+import type { IntentError } from "../lib/forms/intent-form.server.ts";
+import { createTotpFieldErrors } from "../lib/forms/rejected-form.server.ts";
+import { log, pseudonym } from "../lib/http/log.server.ts";
+import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { logInWithPassword } from "./authentication.server.ts";
+import { sendEmail } from "./email-delivery.server.ts";
+import {
+  type EmailSender,
+  emailChangeConfirmationEmail,
+  emailChangedEmail,
+  emailChangeRequestedEmail,
+  emailTakenEmail,
+  formatSender,
+  passwordChangedEmail,
+} from "./emails.ts";
+import { verifyTotp } from "./second-factor.server.ts";
+import { trySendEmail } from "./staff.server.ts";
 
 /**
- * Has auth judge a password. It refuses a closed account before it looks at the password: there the time is taken all the
- * same, so that nobody tells closed accounts by it.
+ * What somebody gives who changes how their account is opened; the code where it has a second factor, and the token of the
+ * link that they came by.
  */
-export async function givePassword(backend: Backend, given: { email: string; password: string }) {
-  const answer = await backend.auth.signInWithPassword(given);
-  if (answer.error?.code === "user_banned")
-    await anonymousBackend()
-      .auth.signInWithPassword({ ...given, email: nobody })
-      .catch(() => undefined);
-  return answer;
+export type ReauthenticationInput = { currentPassword: string; code?: string; factorId?: string; link?: string };
+
+/** Saves the name of the client; null when it is saved. */
+export async function saveName(client: Viewer, full_name: string): Promise<UserError | null> {
+  const { error } = await client.supabase.auth.updateUser({ data: { full_name } });
+  return error && toUserError(error);
+}
+
+/** Signs the client out on every device but this one; null when done. */
+export async function signOutOtherDevices(client: Viewer): Promise<UserError | null> {
+  const { error } = await client.supabase.auth.signOut({ scope: "others" });
+  log("info", "sign-out elsewhere", { account: pseudonym(client.email), told: !error });
+  return error && toUserError(error);
 }
 
 /**
- * Confirms the address of a sign-up, by the token from its mail and the password: with the token alone, the mailbox's
- * owner could activate an account whose password somebody else chose. Null when confirmed, now or before; leaves no
- * session. Wrong passwords are answered and counted as at the login.
+ * Signs in anew with the present password, and the code of a second factor: the handle of that session, or why not. Wrong
+ * passwords and codes count as at the login. The caller ends the session, or makes it the browser's.
  */
-export async function confirmAddress(
-  limits: Limits,
-  { email, password, token }: { email: string; password: string; token: string },
-): Promise<Refusal | null> {
-  const attempt = await limits.login(email);
+async function reauthenticate(
+  client: Pick<Viewer, "id" | "email">,
+  limits: RateLimiter,
+  { currentPassword: present, code, factorId, link }: ReauthenticationInput,
+): Promise<AppSupabaseClient | IntentError> {
+  const attempt = await limits.consumeLogin(client.email);
   if ("reason" in attempt) return attempt;
-  const backend = anonymousBackend();
-  const login = await givePassword(backend, { email, password }).catch((error: AuthError) => ({ error }));
-  const waits = login.error?.code === "email_not_confirmed";
-  if (login.error && !waits) {
-    log("warn", "confirmation failed", { account: pseudonym(email), reason: login.error.code });
-    const refusal = refusalOf(login.error);
-    if (refusal.status >= 500) attempt.release();
-    return refusal;
+  const person = anonymousClient();
+  const { error } = await logInWithPassword(person, { email: client.email, password: present });
+  if (error?.code === "invalid_credentials") {
+    const reason = "This is not the password of the account.";
+    log("warn", "proof failed", { account: pseudonym(client.email) });
+    return { reason, status: 400, fieldErrors: { present: [reason] } };
   }
-  attempt.release();
-  const refused = waits ? await spendToken(backend, email, token).catch(refusalOfThrown) : null;
-  if (refused) return refused;
-  await backend.auth.signOut({ scope: "local" }).catch(() => undefined);
-  log("info", "confirmation", { account: pseudonym(email) });
+  attempt.refund();
+  if (error) return toUserError(error);
+  if (!factorId) return person;
+  const failed = await verifyTotp({ ...client, supabase: person }, limits, factorId, code ?? "", link);
+  if (!failed) return person;
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  return { ...failed, fieldErrors: createTotpFieldErrors(failed) };
+}
+
+/**
+ * Changes the password of the client; null when it is changed. Every other session ends, this browser's goes on in a new
+ * one, and the owner is told by mail.
+ */
+export async function changePassword(
+  client: Viewer,
+  limits: RateLimiter,
+  head: EmailSender,
+  proof: ReauthenticationInput,
+  password: string,
+): Promise<IntentError | null> {
+  const person = await reauthenticate(client, limits, proof);
+  if ("reason" in person) return person;
+  const { error } = await person.auth.updateUser({ password, current_password: proof.currentPassword });
+  const to = { email: client.email, account: client.id, kind: "password change" } as const;
+  // Without an answer it may be changed all the same: at once, when it opens the account, or a moment later.
+  const isUnknown = error !== null && toUserError(error).status === 503;
+  if (error && !(isUnknown && (await isPasswordValid(client.email, password)))) {
+    await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+    if (isUnknown) {
+      await trySendEmail(serviceRoleClient(), head, to, passwordChangedEmail(head, "perhaps"));
+      return { reason: "We do not know whether it was changed. Log in again, with the new one first.", status: 503 };
+    }
+    const same = error.code === "same_password" && "This is the password you have. Choose another one.";
+    return same ? { reason: same, status: 400, fieldErrors: { password: [same] } } : toUserError(error);
+  }
+  log("info", "password changed", { account: pseudonym(client.email) });
+  // Auth ends them with the change already; this is for one that does not.
+  await person.auth.signOut({ scope: "others" }).catch(() => undefined);
+  const { data } = await person.auth.getSession();
+  if (data.session) await client.supabase.auth.setSession(data.session);
+  const company = serviceRoleClient();
+  // What waits in a mailbox was perhaps asked for by whoever knew the old password.
+  await company.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
+  await trySendEmail(company, head, to, passwordChangedEmail(head));
   return null;
 }
 
-/** Spends the token of a confirmation link on the account whose password was just given; null when it is confirmed. */
-async function spendToken(backend: Backend, email: string, token: string): Promise<Refusal | null> {
-  const { data, error, status } = await companyBackend().rpc("prove_password", { email, token });
-  if (error) return refusalOf({ ...error, status });
-  if (!data) return refusalOf({ message: "", code: "otp_expired" });
-  const verified = await backend.auth.verifyOtp({ token_hash: token, type: "signup" });
-  return verified.error && refusalOf(verified.error);
+/** Whether a password opens an account, as far as auth answers. */
+async function isPasswordValid(email: string, password: string): Promise<boolean> {
+  const { error } = await anonymousClient().auth.signInWithPassword({ email, password });
+  return error === null;
 }
 
-export type SignInFailure = Refusal & { title: "Login Failed" | "Sign in Failed" };
-
-/** Whether the account that has just signed in has a second factor, whose code is asked for next. */
-export type SignedIn = { asksForCode: boolean };
-
-/** Auth sends no mail again within a minute; the link of the last one opens the account all the same. */
-const linkNotSent =
-  "The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
-
 /**
- * Signs in on this browser. Somebody with the right password and an unconfirmed address gets the confirmation mail again,
- * or hears that none was sent. Wrong passwords count against the limits; failures of the backend do not.
+ * Begins a change of address: the new one gets a link, the present one is told. Null when done, also for an address that
+ * has an account: nobody learns that here.
  */
-export async function signIn(
-  backend: Backend,
-  limits: Limits,
+export async function requestEmailChange(
+  client: Viewer,
+  limits: RateLimiter,
+  head: EmailSender,
+  proof: ReauthenticationInput,
   email: string,
-  password: string,
-): Promise<SignedIn | SignInFailure> {
-  const attempt = await limits.login(email);
-  if ("reason" in attempt) return signInFailure(attempt);
-  const { data, error } = await within(deadlines().write, givePassword(backend, { email, password })).catch(
-    (error: Error) => ({ data: null, error }),
+): Promise<IntentError | null> {
+  // Before the code is spent.
+  if (email.toLowerCase() === client.email.toLowerCase()) {
+    const reason = "This is your address already.";
+    return { reason, status: 400, fieldErrors: { email: [reason] } };
+  }
+  const mails = await limits.consumeEmailChange(client.id);
+  if ("reason" in mails) return mails;
+  const person = await reauthenticate(client, limits, proof);
+  if ("reason" in person) {
+    mails.refund();
+    return person;
+  }
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  const company = serviceRoleClient();
+  const { data: token, error, status } = await company.rpc("start_email_change", { account_id: client.id, email });
+  if (error) {
+    mails.refund();
+    return toUserError({ ...error, status });
+  }
+  const about = { account_id: client.id, kind: "email change" } as const;
+  // A mail in any case: the time of the answer tells nothing either.
+  const letter = token ? emailChangeConfirmationEmail(head, token) : emailTakenEmail(head);
+  const left = await sendEmail({ to: email, ...letter }, formatSender(head)).then(
+    () => true,
+    () => false,
   );
-  if (!error) {
-    attempt.release();
-    log("info", "sign-in", { account: pseudonym(email) });
-    return { asksForCode: data.user.factors?.some(({ status }) => status === "verified") ?? false };
+  if (!left) {
+    await company.rpc("cancel_email_change", { account_id: client.id }).then(undefined, () => undefined);
+    mails.refund();
+    return { reason: "The mail could not be sent. Your address stays as it is. Try again in a minute.", status: 503 };
   }
-  log("warn", "sign-in failed", {
-    account: pseudonym(email),
-    reason: "code" in error ? String(error.code) : error.name,
-  });
-  if ("code" in error && error.code === "email_not_confirmed") {
-    attempt.release();
-    const again = await anonymousBackend()
-      .auth.resend({ type: "signup", email })
-      .catch((error: Error) => ({ error }));
-    const link = again.error ? linkNotSent : "We have sent you the link again: open it, then log in.";
-    return { title: "Login Failed", reason: `Your e-mail address is not confirmed yet. ${link}`, status: 400 };
-  }
-  const refusal = refusalOf(error);
-  if (refusal.status >= 500) attempt.release();
-  return signInFailure(refusal);
+  await trySendEmail(company, head, { email: client.email, ...about }, emailChangeRequestedEmail(head));
+  log("info", "address change asked", { account: pseudonym(client.email) });
+  return null;
 }
 
-function signInFailure(refusal: Refusal): SignInFailure {
-  return { ...refusal, title: refusal.status < 500 ? "Login Failed" : "Sign in Failed" };
+const EmailChange = z.object({
+  account_id: z.string(),
+  email: z.string(),
+  old_email: z.string(),
+  factors: z.array(z.object({ id: z.string(), name: z.string() })),
+});
+type EmailChange = z.infer<typeof EmailChange>;
+
+/** What the link to a new address opens; null when it is wrong, used or too old. Looking spends nothing. */
+export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
+  const { data, error, status } = await serviceRoleClient().rpc("email_change", { token });
+  if (error) return toUserError({ ...error, status });
+  if (data === null) return null;
+  const change = EmailChange.safeParse(data);
+  return change.success ? change.data : userErrorFromThrown(change.error);
 }
 
 /**
- * Ends the session at the backend; null when done. The caller removes the browser's cookies in any case (endSession): a
- * refusal means that the backend could not be told.
+ * Changes the address of the account behind a link, by its password, and the code of a second factor where it has one: who
+ * reads the new mailbox gets no account with it. Null when it is changed. The old address is told. Whatever is refused
+ * leaves the link good.
  */
-export async function signOut(backend: Backend): Promise<Refusal | null> {
-  const { error } = await within(
-    deadlines().write,
-    backend.auth.signOut({ scope: "local" }),
-    renewalFailed(backend),
-  ).catch((error: Error) => ({
-    error,
-  }));
-  log("info", "sign-out", { told: !error });
-  return error && !isGone(error) ? refusalOf(error) : null;
+export async function confirmEmailChange(
+  limits: RateLimiter,
+  head: EmailSender,
+  token: string,
+  { account_id: account, email, old_email }: EmailChange,
+  given: LinkCredentials,
+): Promise<IntentError | null> {
+  const { password: present, ...code } = given;
+  const person = await reauthenticate({ id: account, email: old_email }, limits, {
+    currentPassword: present,
+    ...code,
+    link: token,
+  });
+  if ("reason" in person) {
+    const { present: wrong, ...others } = person.fieldErrors ?? {};
+    return { ...person, fieldErrors: person.fieldErrors && { ...others, ...(wrong && { password: wrong }) } };
+  }
+  await person.auth.signOut({ scope: "local" }).catch(() => undefined);
+  const company = serviceRoleClient();
+  const spent = await company.rpc("redeem_email_change", { token });
+  if (spent.error) return toUserError({ ...spent.error, status: spent.status });
+  if (!spent.data) return { reason: "This link has been used or is too old.", status: 409 };
+  const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
+  const to = { email: old_email, account, kind: "address change" } as const;
+  const refused = error && toUserError(error);
+  // Without an answer it may be changed all the same, at once or a moment later: then the old address is told too.
+  const isUnknown = refused?.status === 503;
+  const now = isUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
+  if (refused && !(now && now.data.user?.email === email)) {
+    await company.rpc("restore_email_change", { token });
+    if (isUnknown) await trySendEmail(company, head, to, emailChangedEmail(head, "perhaps"));
+    return refused;
+  }
+  log("info", "address changed", { account: pseudonym(email) });
+  // An account that has it already, as an answer was lost before, has no other address: the old one was told then.
+  if (email !== old_email) await trySendEmail(company, head, to, emailChangedEmail(head));
+  return null;
 }
 
-/** Whether auth says that there is no such session any more: ended elsewhere, or too old to be renewed. */
-function isGone({ name, code }: { name: string; code?: unknown }): boolean {
-  return name === "AuthSessionMissingError" || ["refresh_token_not_found", "session_not_found"].includes(String(code));
+/** Asks for the erasure of the client's account, or takes that back; null when done. */
+export async function setErasureRequest(client: Viewer, wanted: boolean): Promise<UserError | null> {
+  const { error, status } = await client.supabase.rpc("set_erasure_request", { wanted });
+  return error ? toUserError({ ...error, status }) : null;
 }

@@ -1,23 +1,23 @@
 /** Shipments of all clients, for the company's commands. */
-import { refusalOf } from "../lib/refusal.server.ts";
-import type { Backend } from "../lib/supabase.server.ts";
+import { toUserError } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { isUuid } from "./shipment.server.ts";
 
-const columns = "id, user_id, name, status, stage, awb, created_at";
+const shipmentColumns = "id, user_id, name, status, stage, awb, created_at";
 
 /** Staff: every shipment, newest first. Throws when the backend refuses. */
-export async function listAllShipments(company: Backend) {
+export async function listAllShipments(company: AppSupabaseClient) {
   const all = [];
   const step = 1000;
   for (let first = 0; ; first += step) {
     const { data, error, status } = await company
       .from("shipments")
-      .select(columns)
+      .select(shipmentColumns)
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
       .range(first, first + step - 1)
       .retry(false);
-    if (error) throw new Error(refusalOf({ ...error, status }).reason);
+    if (error) throw new Error(toUserError({ ...error, status }).reason);
     all.push(...data);
     if (data.length < step) return all;
   }
@@ -27,7 +27,7 @@ export async function listAllShipments(company: Backend) {
  * Staff: the id of the one shipment that begins with `prefix`, case and dashes as in a uuid.
  * Throws when there is none, or more than one.
  */
-export async function findShipmentId(company: Backend, prefix: string): Promise<string> {
+export async function findShipmentId(company: AppSupabaseClient, prefix: string): Promise<string> {
   const typed = prefix.toLowerCase();
   const shape = "00000000-0000-0000-0000-000000000000";
   const isPrefix = typed.length > 0 && typed.length <= shape.length;
@@ -39,7 +39,7 @@ export async function findShipmentId(company: Backend, prefix: string): Promise<
     .lte("id", typed + shape.replaceAll("0", "f").slice(typed.length))
     .limit(2)
     .retry(false);
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  if (error) throw new Error(toUserError({ ...error, status }).reason);
   if (data.length > 1) throw new Error(`More than one shipment begins with ${prefix}: give more of its id.`);
   if (!data[0]) throw new Error(`There is no shipment ${prefix}.`);
   return data[0].id;

@@ -1,7 +1,7 @@
 /** Articles of the blog and the legal texts, from content/, compiled when the site is built. */
 import { z } from "zod";
-import { check, services } from "../lib/content.server.ts";
-import type { Compiled } from "../lib/mdx.build.ts";
+import type { CompiledMdx } from "../lib/build/mdx.ts";
+import { checkContent, services } from "./content.server.ts";
 
 const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");
 
@@ -19,7 +19,7 @@ const scenes = [
 /** What matters, in a few points: for whom, the figure, what to have ready, as of when. */
 const Glance = z.array(z.string().min(1).max(120)).min(3).max(5);
 
-const Fields = z.object({
+const ArticleFields = z.object({
   title: z.string().min(1),
   category: z.enum([
     "Automotive",
@@ -48,7 +48,7 @@ const Fields = z.object({
 });
 
 /** What stands above an article. Only an article that can be read has a drawing and points at a glance. */
-export const Frontmatter = Fields.superRefine((article, context) => {
+export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
     const message = article.placeholder ? "a placeholder has none" : "an article that is no placeholder has one";
@@ -63,28 +63,28 @@ const PageFrontmatter = z.object({
   glance: Glance,
 });
 
-type Body = Pick<Compiled, "html" | "headings">;
-export type ArticleSummary = Omit<z.infer<typeof Fields>, "glance" | "service"> & { slug: string };
+type TextBody = Pick<CompiledMdx, "html" | "headings">;
+export type ArticleSummary = Omit<z.infer<typeof ArticleFields>, "glance" | "service"> & { slug: string };
 /** `minutes` is how long a person reads. */
-export type Article = z.infer<typeof Fields> & Body & { slug: string; minutes: number };
-export type LegalText = z.infer<typeof PageFrontmatter> & Body;
+export type Article = z.infer<typeof ArticleFields> & TextBody & { slug: string; minutes: number };
+export type LegalText = z.infer<typeof PageFrontmatter> & TextBody;
 export type ArticlePage = { articles: ArticleSummary[]; page: number; pages: number };
 
-const articleFiles = import.meta.glob<Compiled>("../../content/blog/*.mdx", { eager: true });
-const pageFiles = import.meta.glob<Compiled>("../../content/pages/*.mdx", { eager: true });
+const articleFiles = import.meta.glob<CompiledMdx>("../../content/blog/*.mdx", { eager: true });
+const pageFiles = import.meta.glob<CompiledMdx>("../../content/pages/*.mdx", { eager: true });
 
 /** Words a person reads in a minute, for the reading time. */
-const readingSpeed = 220;
+const wordsPerMinute = 220;
 /** How many articles a page of the list has at most. */
-const pageSize = 20;
+const articlesPerPage = 20;
 
 /** All articles, newest first. */
 const articles: Article[] = Object.entries(articleFiles)
   .map(([path, { frontmatter, html, headings, words }]) => {
     const file = path.replace("../../", "");
-    const slug = check(file, Slug, file.replace(/^.*\/|\.mdx$/g, ""));
-    const minutes = Math.max(1, Math.round(words / readingSpeed));
-    return { ...check(file, Frontmatter, frontmatter), slug, html, headings, minutes };
+    const slug = checkContent(file, Slug, file.replace(/^.*\/|\.mdx$/g, ""));
+    const minutes = Math.max(1, Math.round(words / wordsPerMinute));
+    return { ...checkContent(file, Frontmatter, frontmatter), slug, html, headings, minutes };
   })
   .sort((a, b) => b.date.localeCompare(a.date) || a.slug.localeCompare(b.slug));
 
@@ -95,24 +95,24 @@ const articles: Article[] = Object.entries(articleFiles)
 export function listArticles(asked: { category: string | null; page: number }): ArticlePage {
   const { category, page } = asked;
   const found = articles.filter((article) => category === null || article.category === category);
-  return pageOf(readableFirst(found.map(summaryOf)), page);
+  return paginateArticles(sortPlaceholdersLast(found.map(toArticleSummary)), page);
 }
 
 /** The articles with the placeholders after all others, each in the order they had. */
-export function readableFirst(list: readonly ArticleSummary[]): ArticleSummary[] {
+export function sortPlaceholdersLast(list: readonly ArticleSummary[]): ArticleSummary[] {
   return [...list].sort((a, b) => Number(a.placeholder) - Number(b.placeholder));
 }
 
 /** A page of a list, with how many there are. Pages count from 1; a number out of range gives the nearest page. */
-export function pageOf(list: ArticleSummary[], asked: number): ArticlePage {
-  const pages = Math.max(1, Math.ceil(list.length / pageSize));
+export function paginateArticles(list: ArticleSummary[], asked: number): ArticlePage {
+  const pages = Math.max(1, Math.ceil(list.length / articlesPerPage));
   const page = Math.min(Math.max(1, Math.trunc(asked) || 1), pages);
-  return { articles: list.slice((page - 1) * pageSize, page * pageSize), page, pages };
+  return { articles: list.slice((page - 1) * articlesPerPage, page * articlesPerPage), page, pages };
 }
 
 /** The articles that are no placeholders, newest first: those in the sitemap and the RSS feed. */
-export function writtenArticles(): ArticleSummary[] {
-  return articles.filter(({ placeholder }) => !placeholder).map(summaryOf);
+export function listPublishedArticles(): ArticleSummary[] {
+  return articles.filter(({ placeholder }) => !placeholder).map(toArticleSummary);
 }
 
 /** The categories that have articles, in alphabetical order. */
@@ -129,8 +129,8 @@ export function getArticle(slug: string): Article | null {
  * Where an article leads: two others that are written, of its category first, then those that follow it in the list, whose
  * first follows its last: so each is somebody's next.
  */
-export function nextOf({ slug, category }: Article): ArticleSummary[] {
-  const written = writtenArticles();
+export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
+  const written = listPublishedArticles();
   const place = written.findIndex((one) => one.slug === slug);
   const others = [...written.slice(place + 1), ...written.slice(0, Math.max(place, 0))];
   const own = others.filter((other) => other.category === category);
@@ -138,12 +138,12 @@ export function nextOf({ slug, category }: Article): ArticleSummary[] {
 }
 
 /** The legal text content/pages/<name>.mdx. Throws when there is none. */
-export function legalText(name: "privacy" | "terms" | "legal"): LegalText {
+export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
   const file = `content/pages/${name}.mdx`;
   const compiled = pageFiles[`../../${file}`];
   if (!compiled) throw new Error(`${file}: there is no such file`);
   const { frontmatter, html, headings } = compiled;
-  return { ...check(file, PageFrontmatter, frontmatter), html, headings };
+  return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
 /**
@@ -151,13 +151,16 @@ export function legalText(name: "privacy" | "terms" | "legal"): LegalText {
  * serialised into the hydration data, so that the HTML holds them once (LongText and Prose read them from the
  * document). A data request gets them too.
  */
-export function forPage<Text extends Body>(text: Text, request: Request): Omit<Text, keyof Body> & Partial<Body> {
+export function toLoaderData<Text extends TextBody>(
+  text: Text,
+  request: Request,
+): Omit<Text, keyof TextBody> & Partial<TextBody> {
   const copy = { ...text };
   if (!new URL(request.url).pathname.endsWith(".data"))
     for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });
   return copy;
 }
 
-function summaryOf({ slug, title, category, date, excerpt, placeholder, scene }: Article): ArticleSummary {
+function toArticleSummary({ slug, title, category, date, excerpt, placeholder, scene }: Article): ArticleSummary {
   return { slug, title, category, date, excerpt, placeholder, scene };
 }

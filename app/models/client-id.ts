@@ -11,10 +11,10 @@ export function normalizeClientId(typed: string): string {
 }
 
 /** A client ID in a form of the desk: one that its page listed. */
-export const UnusedId = z.string().min(12).max(64);
+export const UnusedClientId = z.string().min(12).max(64);
 
 /** Shown when there is none; no call is made then (section 5 of the specification). */
 export const clientIdRequired = "A valid Client ID provided by the company is required.";
 
 /** The same words for an unknown and a used client ID; the database hook says them too. */
-export const clientIdRefused = "This Client ID is not known or has been used. Ask the company for a new one.";
+export const clientIdInvalid = "This Client ID is not known or has been used. Ask the company for a new one.";

@@ -1,6 +1,6 @@
 /** Fields that the public forms share, with one validation for all. */
 import { z } from "zod";
-import { oneLine } from "./text.ts";
+import { oneLine } from "../lib/forms/text-fields.ts";
 
 export const personName = oneLine("Enter your full name.")
   .min(1, "Enter your full name.")

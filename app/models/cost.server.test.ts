@@ -1,27 +1,27 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { check, costRates } from "../lib/content.server.ts";
-import { CostRates, quoteForCost, readCost } from "./cost.server.ts";
-import { importOf } from "./cost.ts";
+import { checkContent, costRates } from "./content.server.ts";
+import { CostRates, parseCostQuery, quoteForCost } from "./cost.server.ts";
+import { parseImport } from "./cost.ts";
 
 const today = "2026-11-23";
 const car = {
   ...{ what: "car", registered: "2020-03", excise: "25", currency: "USD", value: "8,000", freight: "1200" },
   ...{ insurance: "120.50", rate: "129.5", duty: "25" },
 };
-const asked = (form: Record<string, string>) => readCost(new URLSearchParams(form), costRates, today);
-const problems = (form: Record<string, string>) => asked(form)?.result.error;
+const parseForm = (form: Record<string, string>) => parseCostQuery(new URLSearchParams(form), costRates, today);
+const getFormErrors = (form: Record<string, string>) => parseForm(form)?.result.error;
 
 test("an address without any of the fields asks for nothing", () => {
   for (const form of [{}, { quote: "" }, { utm_source: "x" }, { __intent__: "{" }] as Record<string, string>[])
-    expect(asked(form)).toBeNull();
+    expect(parseForm(form)).toBeNull();
 });
 
 test("the duty is the one of the content when an address leaves it out, but not when it is emptied", () => {
   const { duty: _, ...rest } = car;
-  expect(asked(rest)?.cargo?.duty).toBe(25);
-  expect(problems({ ...car, duty: "" })).toEqual({ duty: ["Enter the import duty in percent, such as 25."] });
+  expect(parseForm(rest)?.cargo?.duty).toBe(25);
+  expect(getFormErrors({ ...car, duty: "" })).toEqual({ duty: ["Enter the import duty in percent, such as 25."] });
 });
 
 test.each([
@@ -44,11 +44,11 @@ test.each([
   ["registered", "2020-13", "Enter the month of first registration, such as 2021-04."],
   ["registered", "2026-12", "This month is still to come. Enter when it was registered first."],
 ])("%s = %j is answered in words", (name, typed, words) => {
-  expect(problems({ ...car, [name]: typed })).toEqual({ [name]: [words] });
+  expect(getFormErrors({ ...car, [name]: typed })).toEqual({ [name]: [words] });
 });
 
 test("everything that is wrong is told at once", () => {
-  expect(Object.keys(problems({ what: "car", value: "x", duty: "" }) ?? {})).toEqual(
+  expect(Object.keys(getFormErrors({ what: "car", value: "x", duty: "" }) ?? {})).toEqual(
     expect.arrayContaining(["registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"]),
   );
 });
@@ -62,13 +62,13 @@ test("what is counted while somebody types is what the server counts", () => {
   // The duty alone has a value that stands for one left out.
   forms.push(...(parts.filter((part) => "duty" in part) as (typeof car)[]));
   for (const form of [car, ...forms, ...forms.map((form) => ({ ...form, what: "loose", currency: "KES" }))]) {
-    const typed = importOf(form, costRates.excise_duty.percents, today);
-    expect(typed, JSON.stringify(form)).toEqual(asked(form)?.cargo);
+    const typed = parseImport(form, costRates.excise_duty.percents, today);
+    expect(typed, JSON.stringify(form)).toEqual(parseForm(form)?.cargo);
   }
 });
 
 test("the quote that is asked for names the import and its estimate, in our words alone", () => {
-  const cargo = asked(car)?.cargo;
+  const cargo = parseForm(car)?.cargo;
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
     service: "Imports",
     message: [
@@ -118,6 +118,8 @@ describe("content/data/cost.yaml", () => {
     ["car_age", "years", 0],
   ])("with a wrong %s.%s (%j) stops with the file and the field", (name, field, value) => {
     const wrong = { ...content, [name]: { ...content[name], [field]: value } };
-    expect(() => check(file, CostRates, wrong)).toThrow(new RegExp(`^content/data/cost\\.yaml: ${name}\\.${field}: `));
+    expect(() => checkContent(file, CostRates, wrong)).toThrow(
+      new RegExp(`^content/data/cost\\.yaml: ${name}\\.${field}: `),
+    );
   });
 });

@@ -1,23 +1,23 @@
 /** What the address of "What will it cost?" asks for, judged, and the content that it is counted with. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import { z } from "zod";
-import { monthName } from "../lib/dates.ts";
 import {
   COST_FIELDS,
-  CURRENCIES,
-  estimate,
+  estimateCost,
+  formatAmount,
+  getPercents,
+  IMPORT_CURRENCIES,
+  IMPORT_KINDS,
   type Import,
+  type ImportKind,
   isPastMonth,
-  KINDS,
-  type Kind,
-  money,
   type NumberField,
-  percentsOf,
   readNumber,
 } from "./cost.ts";
+import { monthName } from "./dates.ts";
 
 const percent = z.number().min(0).max(100);
-const sourced = {
+const sourceFields = {
   /** "October 2025", from the month in the file. */
   date: z
     .string()
@@ -26,30 +26,32 @@ const sourced = {
   source: z.string().min(1),
   note: z.string().min(1).optional(),
 };
-const Rate = z.strictObject({ percent, ...sourced });
-const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
+const SourcedRate = z.strictObject({ percent, ...sourceFields });
+const importKinds = Object.keys(IMPORT_KINDS) as [ImportKind, ...ImportKind[]];
 
 /** The shape of content/data/cost.yaml. */
 export const CostRates = z.strictObject({
-  import_duty: Rate,
-  excise_duty: z.strictObject({ percents: z.array(percent).min(1), ...sourced }),
-  vat: Rate,
-  import_declaration_fee: Rate,
-  railway_development_levy: Rate,
-  no_certificate: Rate,
-  car_age: z.strictObject({ years: z.number().int().positive(), ...sourced }),
+  import_duty: SourcedRate,
+  excise_duty: z.strictObject({ percents: z.array(percent).min(1), ...sourceFields }),
+  vat: SourcedRate,
+  import_declaration_fee: SourcedRate,
+  railway_development_levy: SourcedRate,
+  no_certificate: SourcedRate,
+  car_age: z.strictObject({ years: z.number().int().positive(), ...sourceFields }),
   documents: z
     .array(
       z.strictObject({
         by: z.string().min(1),
-        papers: z.array(z.strictObject({ text: z.string().min(1), for: z.array(z.enum(kinds)).optional() })).min(1),
+        papers: z
+          .array(z.strictObject({ text: z.string().min(1), for: z.array(z.enum(importKinds)).optional() }))
+          .min(1),
       }),
     )
     .min(1),
 });
 export type CostRates = z.infer<typeof CostRates>;
 
-const named: Record<NumberField, { subject: string; missing: string; tooMuch: string; like: string }> = {
+const numberFieldTexts: Record<NumberField, { subject: string; missing: string; tooMuch: string; like: string }> = {
   value: {
     subject: "The price",
     missing: "Enter the price of the goods.",
@@ -83,8 +85,8 @@ const named: Record<NumberField, { subject: string; missing: string; tooMuch: st
 };
 
 /** A number that readNumber reads; else a sentence that says what to write. */
-function number(name: NumberField) {
-  const { subject, missing, tooMuch, like } = named[name];
+function numberField(name: NumberField) {
+  const { subject, missing, tooMuch, like } = numberFieldTexts[name];
   return z.string(missing).transform((typed, context) => {
     const read = readNumber(name, typed);
     if (typeof read === "number") return read;
@@ -100,18 +102,18 @@ function number(name: NumberField) {
 }
 
 /** What is not asked for here counts as this, whatever was sent. */
-const instead = <T>(value: T) =>
+const fixedValue = <T>(value: T) =>
   z
     .unknown()
     .optional()
     .transform(() => value);
 
 /** The form, by two of its answers: only a car has an age and pays excise duty here, and a shilling costs a shilling. */
-function costForm(isCar: boolean, isKes: boolean, classes: number[], today: string) {
+function createCostSchema(isCar: boolean, isKes: boolean, classes: number[], today: string) {
   const oneClass = `Choose the excise duty of the car: ${classes.join(", ").replace(/, (\d+)$/, " or $1")} percent.`;
   const month = "Enter the month of first registration, such as 2021-04.";
   return z.object({
-    what: z.enum(kinds, "Choose what you bring in."),
+    what: z.enum(importKinds, "Choose what you bring in."),
     registered: isCar
       ? z
           .string(month)
@@ -121,21 +123,21 @@ function costForm(isCar: boolean, isKes: boolean, classes: number[], today: stri
             (typed) => isPastMonth(typed, today),
             "This month is still to come. Enter when it was registered first.",
           )
-      : instead(undefined),
-    excise: isCar ? z.enum(classes.map(String) as [string, ...string[]], oneClass).transform(Number) : instead(0),
-    currency: z.enum(CURRENCIES, "Choose one of the currencies."),
-    value: number("value"),
-    freight: number("freight"),
-    insurance: number("insurance"),
-    rate: isKes ? instead(1) : number("rate"),
-    duty: number("duty"),
+      : fixedValue(undefined),
+    excise: isCar ? z.enum(classes.map(String) as [string, ...string[]], oneClass).transform(Number) : fixedValue(0),
+    currency: z.enum(IMPORT_CURRENCIES, "Choose one of the currencies."),
+    value: numberField("value"),
+    freight: numberField("freight"),
+    insurance: numberField("insurance"),
+    rate: isKes ? fixedValue(1) : numberField("rate"),
+    duty: numberField("duty"),
   });
 }
 
 const monthNames = Array.from({ length: 12 }, (_, at) => monthName(`2000-${String(at + 1).padStart(2, "0")}`));
 
 /** A month as people write it, such as "2021-4", "04/2021", "202104" or "Apr 2021", as YYYY-MM; another text as it is. */
-function monthOf(typed: string): string {
+function parseMonth(typed: string): string {
   const month = String.raw`(\d{1,2}|[a-z]{3,9})`;
   const year = String.raw`((?:19|20)\d\d)`;
   const [, first, second, third, fourth] =
@@ -150,13 +152,13 @@ function monthOf(typed: string): string {
  * What an address asks for: the import, or null while something is wrong, and the result for the form. Null when it asks
  * for nothing. A duty that is not in the address is the one that the form begins with. `today` is the day in East Africa.
  */
-export function readCost(search: URLSearchParams, rates: CostRates, today: string) {
+export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
   // Other parameters, some of which have a meaning for Conform, are not passed on, and of each field one.
   const asked = new URLSearchParams({ duty: String(rates.import_duty.percent) });
   for (const name of COST_FIELDS) if (search.has(name)) asked.set(name, search.get(name) ?? "");
-  if (asked.has("registered")) asked.set("registered", monthOf(asked.get("registered") ?? ""));
-  const schema = costForm(
+  if (asked.has("registered")) asked.set("registered", parseMonth(asked.get("registered") ?? ""));
+  const schema = createCostSchema(
     asked.get("what") === "car",
     asked.get("currency") === "KES",
     rates.excise_duty.percents,
@@ -171,19 +173,19 @@ export function readCost(search: URLSearchParams, rates: CostRates, today: strin
 /** The service and the message with which somebody asks for a quote for the import of their estimate. */
 export function quoteForCost(cargo: Import, rates: CostRates): { service: string; message: string } {
   const { what, registered, currency, value, freight, insurance, rate, duty, excise } = cargo;
-  const { cif, taxes } = estimate(cargo, percentsOf(rates));
+  const { cif, taxes } = estimateCost(cargo, getPercents(rates));
   const message = [
     "Send me a quote for this import.",
     "",
-    `What: ${KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
-    `Price: ${currency} ${money(value)}`,
-    `Freight: ${currency} ${money(freight)}`,
-    `Insurance: ${currency} ${money(insurance)}`,
+    `What: ${IMPORT_KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
+    `Price: ${currency} ${formatAmount(value)}`,
+    `Freight: ${currency} ${formatAmount(freight)}`,
+    `Insurance: ${currency} ${formatAmount(insurance)}`,
     ...(currency === "KES" ? [] : [`Exchange rate: KES ${rate} for ${currency} 1`]),
     `Import duty: ${duty}%`,
     ...(what === "car" ? [`Excise duty: ${excise}%`] : []),
     "",
-    `Your site's estimate: CIF KES ${money(cif)}, taxes KES ${money(taxes)}.`,
+    `Your site's estimate: CIF KES ${formatAmount(cif)}, taxes KES ${formatAmount(taxes)}.`,
   ];
   return { service: "Imports", message: message.join("\n") };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { dayInEastAfrica } from "../lib/dates.ts";
-import { estimate, type Import, importOf, judgeAge, readNumber } from "./cost.ts";
+import { checkCarAge, estimateCost, type Import, parseImport, readNumber } from "./cost.ts";
+import { dayInEastAfrica } from "./dates.ts";
 
 const percents = { vat: 16, fee: 3.5, levy: 2, penalty: 15 };
 const classes = [20, 25, 35];
@@ -152,17 +152,17 @@ const worked: { name: string; cargo: Partial<Import>; lines: Record<string, numb
 ];
 
 test.each(worked)("$name", ({ cargo, lines }) => {
-  expect(estimate({ ...goods, ...cargo }, percents)).toMatchObject(lines);
+  expect(estimateCost({ ...goods, ...cargo }, percents)).toMatchObject(lines);
 });
 
 test("halves that a computer's fractions miss go up as well", () => {
-  expect(estimate({ ...goods, value: 100, rate: 1.005 }, percents).cif).toBe(101); // 100.50
-  expect(estimate({ ...goods, value: 5000, duty: 0.57 }, percents).duty).toBe(29); // 0.57% of 5,000 = 28.50
+  expect(estimateCost({ ...goods, value: 100, rate: 1.005 }, percents).cif).toBe(101); // 100.50
+  expect(estimateCost({ ...goods, value: 5000, duty: 0.57 }, percents).duty).toBe(29); // 0.57% of 5,000 = 28.50
 });
 
 test("the lines of any import add up to its totals", () => {
   for (let value = 1; value < 1e12; value = value * 7 + 0.01) {
-    const lines = estimate({ ...goods, value: Number(value.toFixed(2)), duty: 33.33, excise: 35 }, percents);
+    const lines = estimateCost({ ...goods, value: Number(value.toFixed(2)), duty: 33.33, excise: 35 }, percents);
     expect(lines.duty + lines.excise + lines.vat + lines.fee + lines.levy).toBe(lines.taxes);
     expect(lines.cif + lines.taxes).toBe(lines.total);
     for (const line of Object.values(lines)) expect(Number.isSafeInteger(line)).toBe(true);
@@ -213,29 +213,29 @@ describe("a car is refused from the month in which it turns eight", () => {
     ["2019-01", "taken"],
     ["2026-11", "taken"],
   ])("registered in %s, asked in November 2026: %s", (registered, ruling) => {
-    expect(judgeAge(registered, today, 8)).toBe(ruling);
+    expect(checkCarAge(registered, today, 8)).toBe(ruling);
   });
 
   test("which begins at midnight in East Africa", () => {
-    const at = (moment: string) => judgeAge("2018-12", dayInEastAfrica(new Date(moment)), 8);
+    const at = (moment: string) => checkCarAge("2018-12", dayInEastAfrica(new Date(moment)), 8);
     expect(at("2026-11-30T20:59:59.999Z")).toBe("doubtful");
     expect(at("2026-11-30T21:00:00Z")).toBe("refused");
   });
 
   test("and is in doubt when only the years of the calendar are eight apart", () => {
-    expect(judgeAge("2018-12", "2025-12-31", 8)).toBe("taken");
-    expect(judgeAge("2018-12", "2026-01-01", 8)).toBe("doubtful");
+    expect(checkCarAge("2018-12", "2025-12-31", 8)).toBe("taken");
+    expect(checkCarAge("2018-12", "2026-01-01", 8)).toBe("doubtful");
   });
 });
 
 test("a form that is being filled in counts once nothing is missing, and what does not belong to it is left out", () => {
   const typed = { what: "air", currency: "KES", value: "500,000", freight: "0", insurance: "0", rate: "", duty: "10" };
-  expect(importOf({ ...typed, excise: "35", registered: "x", rate: "130" }, classes, today)).toEqual({
+  expect(parseImport({ ...typed, excise: "35", registered: "x", rate: "130" }, classes, today)).toEqual({
     ...{ what: "air", currency: "KES", value: 500_000, freight: 0, insurance: 0, rate: 1, duty: 10, excise: 0 },
     registered: undefined,
   });
   for (const name of ["what", "currency", "value", "freight", "insurance", "duty"]) {
-    expect(importOf({ ...typed, [name]: "" }, classes, today), name).toBeNull();
+    expect(parseImport({ ...typed, [name]: "" }, classes, today), name).toBeNull();
   }
-  expect(importOf({ ...typed, currency: "USD" }, classes, today)).toBeNull();
+  expect(parseImport({ ...typed, currency: "USD" }, classes, today)).toBeNull();
 });

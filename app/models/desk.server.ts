@@ -1,62 +1,62 @@
 /** What the pages of the desk show: one call each, with who asks. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
-import type { AskForDesk } from "../lib/desk.server.ts";
-import { logFilterOf, minute, ShownAct } from "./act.server.ts";
-import { filterOf, PLACES, type Place } from "./desk.ts";
-import { movedOf } from "./desk-act.server.ts";
+import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
+import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
+import { readShipmentFilter, STORAGE_LOCATIONS, type StorageLocation } from "./desk.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
+import { readBulkMoveOutcomes } from "./staff-action.server.ts";
 
 const time = z.string();
-const turn = z.enum(["client", "company", "closed"]);
+const waitingOn = z.enum(["client", "company", "nobody"]);
 
 /** A list of the day's work: its count, up to 100, and its oldest rows. */
-const listOf = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
-const Line = z.object({
-  shipment: z.string(),
+const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
+const TodayItem = z.object({
+  shipment_id: z.string(),
   name: z.string(),
-  what: z.string(),
-  at: minute,
-  document: z.string().optional(),
+  detail: z.string(),
+  since: timeToMinute,
+  document_id: z.string().optional(),
 });
 
 export const TodayPage = z.object({
   announcement: Announcement.nullable(),
-  to_check: listOf(Line),
-  storage: listOf(z.object({ shipment: z.string(), name: z.string(), day: z.string() })),
-  standing: listOf(Line),
-  waiting: listOf(Line),
-  undelivered: listOf(
+  to_check: createListSchema(TodayItem),
+  storage: createListSchema(z.object({ shipment_id: z.string(), name: z.string(), free_storage_ends_on: z.string() })),
+  no_update: createListSchema(TodayItem),
+  waiting_for_client: createListSchema(TodayItem),
+  failed_emails: createListSchema(
     z.object({
       id: z.string(),
       kind: z.string(),
       sent_to: z.string(),
-      account: z.string().nullable(),
+      account_id: z.string().nullable(),
       client_id: z.string().nullable(),
-      is_colleague: z.boolean(),
-      at: time,
+      is_staff: z.boolean(),
+      failed_at: time,
     }),
   ),
-  erasures: listOf(z.object({ account: z.string(), name: z.string(), at: time })),
+  erasure_requests: createListSchema(z.object({ account_id: z.string(), name: z.string(), requested_at: time })),
 });
 export type TodayPage = z.infer<typeof TodayPage>;
 
-const Listed = z.object({
+const DeskShipmentRow = z.object({
   id: z.string(),
   name: z.string(),
   awb: z.string().nullable(),
   stage: z.number(),
   status: z.string(),
-  turn,
+  waiting_on: waitingOn,
   changed_at: time,
   created_at: time,
   version: z.number(),
-  client: z.string().nullable(),
+  client_name: z.string().nullable(),
   email: z.string(),
 });
 
 /** A shipment of the list, as the pages show it. */
-const ShownShipment = Listed.omit({ created_at: true }).extend({ changed_at: minute });
-export type ShownShipment = z.infer<typeof ShownShipment>;
+const DeskShipmentListItem = DeskShipmentRow.omit({ created_at: true }).extend({ changed_at: timeToMinute });
+export type DeskShipmentListItem = z.infer<typeof DeskShipmentListItem>;
 
 const DeskDocument = z.object({
   id: z.string(),
@@ -66,10 +66,10 @@ const DeskDocument = z.object({
   file_name: z.string().nullable(),
   file_size: z.number().nullable(),
   media_type: z.string().nullable(),
-  uploaded_at: minute.nullable(),
+  uploaded_at: timeToMinute.nullable(),
   version: z.number(),
-  sent_back_at: minute.nullable(),
-  sent_back_reason: z.string().nullable(),
+  rejected_at: timeToMinute.nullable(),
+  rejection_reason: z.string().nullable(),
 });
 export type DeskDocument = z.infer<typeof DeskDocument>;
 
@@ -84,38 +84,41 @@ const DeskCharge = z.object({
 });
 export type DeskCharge = z.infer<typeof DeskCharge>;
 
-const Opened = ShownShipment.omit({ client: true, email: true }).extend({
-  turn_since: minute,
+const DeskShipmentDetailsSchema = DeskShipmentListItem.omit({ client_name: true, email: true }).extend({
+  waiting_since: timeToMinute,
   arrival: z
     .object({
-      place: z.enum(Object.keys(PLACES) as Place[]),
+      place: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[]),
       day: z.string(),
       size: z.number(),
-      free_until: z.string(),
+      free_storage_ends_on: z.string(),
     })
     .nullable(),
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),
-  events: z.array(
+  tracking_events: z.array(
     z.object({
       status: z.string(),
       location: z.string().nullable(),
       note: z.string().nullable(),
-      created_at: minute,
+      created_at: timeToMinute,
     }),
   ),
-  log: z.array(ShownAct),
+  audit_entries: z.array(AuditEntry),
 });
-export type OpenedShipment = z.infer<typeof Opened>;
+export type DeskShipmentDetails = z.infer<typeof DeskShipmentDetailsSchema>;
 
 /** A 21st shipment means that there is a next page. `opened` is null for none and for an unknown one. */
-export const ShipmentsPage = z.object({ shipments: z.array(ShownShipment), opened: Opened.nullable() });
+export const ShipmentsPage = z.object({
+  shipments: z.array(DeskShipmentListItem),
+  opened: DeskShipmentDetailsSchema.nullable(),
+});
 
 /** Rows of the table of all shipments. */
-export const ShipmentRows = z.object({ shipments: z.array(Listed) });
+export const DeskShipmentRows = z.object({ shipments: z.array(DeskShipmentRow) });
 
-const ListedClient = z.object({
+const DeskClientRow = z.object({
   id: z.string(),
   name: z.string().nullable(),
   email: z.string(),
@@ -125,18 +128,18 @@ const ListedClient = z.object({
 });
 
 export const ClientsPage = z.object({
-  clients: z.array(ListedClient),
-  opened: ListedClient.extend({
+  clients: z.array(DeskClientRow),
+  opened: DeskClientRow.extend({
     last_sign_in_at: time.nullable(),
     client_id: z.string().nullable(),
-    factors: z.number(),
-    kept_until: z.string().nullable(),
-    erasure_asked_at: time.nullable(),
-    shipments: z.array(Listed.pick({ id: true, name: true, stage: true, status: true, turn: true })),
-    log: z.array(ShownAct),
+    factor_count: z.number(),
+    retention_ends_on: z.string().nullable(),
+    erasure_requested_at: time.nullable(),
+    shipments: z.array(DeskShipmentRow.pick({ id: true, name: true, stage: true, status: true, waiting_on: true })),
+    audit_entries: z.array(AuditEntry),
   }).nullable(),
 });
-export type OpenedClient = NonNullable<z.infer<typeof ClientsPage>["opened"]>;
+export type DeskClientDetails = NonNullable<z.infer<typeof ClientsPage>["opened"]>;
 
 export const InvitationsPage = z.object({
   invitations: z.array(
@@ -149,7 +152,7 @@ export const InvitationsPage = z.object({
   ),
 });
 
-const ListedColleague = z.object({
+const DeskStaffMember = z.object({
   id: z.string(),
   name: z.string(),
   email: z.string(),
@@ -158,16 +161,16 @@ const ListedColleague = z.object({
   removed_at: time.nullable(),
   last_sign_in_at: time.nullable(),
   has_factor: z.boolean(),
-  is_me: z.boolean(),
+  is_viewer: z.boolean(),
 });
-export type ListedColleague = z.infer<typeof ListedColleague>;
-export const ColleaguesPage = z.object({ colleagues: z.array(ListedColleague) });
+export type DeskStaffMember = z.infer<typeof DeskStaffMember>;
+export const TeamPage = z.object({ staff_members: z.array(DeskStaffMember) });
 
 /** A request for a page: `pattern` is its route, such as desk/clients/:accountId. */
-type Asked = { url: URL; params: Record<string, string | undefined>; pattern: string };
+type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; pattern: string };
 
 /** The call behind a page of the desk; null for one that shows nothing of the backend. */
-export function askForDesk({ url, params, pattern }: Asked): AskForDesk | null {
+export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
   // The framework gives it without a slash before it.
   const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
   // A file of a shipment is no page of it.
@@ -175,33 +178,34 @@ export function askForDesk({ url, params, pattern }: Asked): AskForDesk | null {
   // GETs: they change nothing, so backendFetch may retry them.
   const get = { get: true } as const;
   if (page === "") return (backend) => backend.rpc("desk_today", {}, get).retry(false);
-  if (id === "move-many")
-    return (backend) => backend.rpc("desk_moved", { shipments: Object.keys(movedOf(url)) }, get).retry(false);
+  if (id === "bulk-move")
+    return (backend) =>
+      backend.rpc("desk_move_result", { shipment_ids: Object.keys(readBulkMoveOutcomes(url)) }, get).retry(false);
   if (page === "shipments") {
-    const { q, stage, turn, check, page } = filterOf(url);
+    const { q, stage, waiting: turn, needsCheck: check, page } = readShipmentFilter(url);
     const { shipmentId } = params;
     const args = {
       page,
       ...(check && { to_check: true }),
       ...(q && { q }),
       ...(stage && { stage }),
-      ...(turn && { turn }),
-      ...(shipmentId && isUuid(shipmentId) && { opened: shipmentId }),
+      ...(turn && { waiting_on: turn }),
+      ...(shipmentId && isUuid(shipmentId) && { opened_id: shipmentId }),
     };
     return (backend) => backend.rpc("desk_shipments", args, get).retry(false);
   }
   if (page === "clients") {
-    const { q, page } = filterOf(url);
+    const { q, page } = readShipmentFilter(url);
     const { accountId } = params;
-    const args = { page, ...(q && { q }), ...(accountId && isUuid(accountId) && { opened: accountId }) };
+    const args = { page, ...(q && { q }), ...(accountId && isUuid(accountId) && { opened_id: accountId }) };
     return (backend) => backend.rpc("desk_clients", args, get).retry(false);
   }
   if (page === "invitations")
-    return (backend) => backend.rpc("desk_invitations", { page: filterOf(url).page }, get).retry(false);
-  if (page === "colleagues") return (backend) => backend.rpc("desk_colleagues", {}, get).retry(false);
+    return (backend) => backend.rpc("desk_invitations", { page: readShipmentFilter(url).page }, get).retry(false);
+  if (page === "team") return (backend) => backend.rpc("desk_team", {}, get).retry(false);
   if (page === "log") {
-    const asked = Object.fromEntries(Object.entries(logFilterOf(url)).filter(([, value]) => value !== undefined));
-    return (backend) => backend.rpc("desk_log", asked, get).retry(false);
+    const args = toAuditLogArgs(readAuditLogFilter(url));
+    return (backend) => backend.rpc("desk_log", args, get).retry(false);
   }
   return null;
 }

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { withSettings } from "../../tests/support/settings.ts";
+import { stubSettings } from "../../tests/support/stub-settings.ts";
 
-let fileAnswer: typeof import("./document-file.server.ts").fileAnswer;
+let createFileResponse: typeof import("./document-file.server.ts").createFileResponse;
 beforeAll(async () => {
-  withSettings({ SLOWEST_KIB: "2" });
-  ({ fileAnswer } = await import("./document-file.server.ts"));
+  stubSettings({ SLOWEST_KIB: "2" });
+  ({ createFileResponse } = await import("./document-file.server.ts"));
 });
 afterAll(() => {
   vi.unstubAllEnvs();
@@ -16,18 +16,18 @@ const address = "http://site.example/portal/a/documents/b";
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
 /** The answer to a request for a stored file, and whether its place is free again. */
-function open(request = new Request(address), content = large) {
+function openTestFile(request = new Request(address), content = large) {
   let isReleased = false;
   const release = () => {
     isReleased = true;
   };
   const file = { content, name: "Packing List", file_name: "list.pdf", media_type: "application/pdf" };
-  return { answer: fileAnswer(file, request, { release }), isReleased: () => isReleased };
+  return { answer: createFileResponse(file, request, { release }), isReleased: () => isReleased };
 }
 
 describe("the place of a stored file that is sent", () => {
   test("is kept until its reader has all of it, as it was stored", async () => {
-    const { answer, isReleased } = open();
+    const { answer, isReleased } = openTestFile();
     const reader = answer.body?.getReader();
     const read: Uint8Array[] = [];
     let length = 0;
@@ -46,7 +46,7 @@ describe("the place of a stored file that is sent", () => {
   });
 
   test("is kept while nobody reads, and released when its reader cancels", async () => {
-    const { answer, isReleased } = open();
+    const { answer, isReleased } = openTestFile();
     const reader = answer.body?.getReader();
     await reader?.read();
     expect(isReleased()).toBe(false);
@@ -56,7 +56,7 @@ describe("the place of a stored file that is sent", () => {
 
   test("is released when the request is aborted on the way", async () => {
     const line = new AbortController();
-    const { answer, isReleased } = open(new Request(address, { signal: line.signal }));
+    const { answer, isReleased } = openTestFile(new Request(address, { signal: line.signal }));
     await answer.body?.getReader().read();
     expect(isReleased()).toBe(false);
     line.abort();
@@ -64,18 +64,18 @@ describe("the place of a stored file that is sent", () => {
   });
 
   test("is released at once when the request was aborted before", () => {
-    const { answer, isReleased } = open(new Request(address, { signal: AbortSignal.abort() }));
+    const { answer, isReleased } = openTestFile(new Request(address, { signal: AbortSignal.abort() }));
     expect([answer.body, isReleased()]).toEqual([null, true]);
   });
 
   test("is released at once when the head alone is asked for, which says how long the file is", () => {
-    const { answer, isReleased } = open(new Request(address, { method: "HEAD" }));
+    const { answer, isReleased } = openTestFile(new Request(address, { method: "HEAD" }));
     expect([answer.body, isReleased()]).toEqual([null, true]);
     expect(answer.headers.get("Content-Length")).toBe(String(large.length));
   });
 
   test("of an empty file is released too", async () => {
-    const { answer, isReleased } = open(new Request(address), new Uint8Array());
+    const { answer, isReleased } = openTestFile(new Request(address), new Uint8Array());
     expect([(await answer.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
   });
 });
@@ -91,7 +91,7 @@ describe("a reader of a stored file", () => {
   /** Begins to read a file of a megabyte. */
   const begin = () => {
     clock();
-    const opened = open(new Request(address), new Uint8Array(1_000_000));
+    const opened = openTestFile(new Request(address), new Uint8Array(1_000_000));
     const reader = opened.answer.body?.getReader();
     return { ...opened, read: async () => (await reader?.read())?.value?.length ?? 0 };
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { acceptedFiles } from "./document.ts";
-import { FILE_TYPES, mediaTypeOf } from "./document-media-type.server.ts";
+import { acceptedExtensions } from "./document.ts";
+import { detectMediaType, FILE_TYPES } from "./document-media-type.server.ts";
 
 const text = (content: string) => new TextEncoder().encode(content);
 const bytes = (...parts: (number[] | string)[]) =>
@@ -81,7 +81,7 @@ const accepted: [string, keyof typeof content][] = [
 
 test.each(accepted)("%s is taken with the content %s", async (fileName, kind) => {
   const extension = fileName.split(".")[1]?.toLowerCase() ?? "";
-  expect(await mediaTypeOf(fileName, content[kind])).toEqual({
+  expect(await detectMediaType(fileName, content[kind])).toEqual({
     type: FILE_TYPES[extension as keyof typeof FILE_TYPES],
   });
 });
@@ -92,14 +92,14 @@ test("every accepted ending has a content above that is taken", () => {
 });
 
 test("the file field offers every accepted kind", () => {
-  expect(acceptedFiles.split(",")).toEqual(Object.keys(FILE_TYPES).map((extension) => `.${extension}`));
+  expect(acceptedExtensions.split(",")).toEqual(Object.keys(FILE_TYPES).map((extension) => `.${extension}`));
 });
 
 test("no accepted kind is one that a browser would run", () => {
   expect(Object.values(FILE_TYPES).join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
 });
 
-const refused: [string, keyof typeof content][] = [
+const rejected: [string, keyof typeof content][] = [
   ...Object.keys(FILE_TYPES).flatMap((extension): [string, keyof typeof content][] => [
     [`file.${extension}`, "exe"],
     [`file.${extension}`, "gif"],
@@ -127,8 +127,8 @@ const refused: [string, keyof typeof content][] = [
   ["note.txt", "xlsx"],
 ];
 
-test.each(refused)("%s is refused with the content %s, and the words name the ending", async (fileName, kind) => {
-  const verdict = await mediaTypeOf(fileName, content[kind]);
+test.each(rejected)("%s is refused with the content %s, and the words name the ending", async (fileName, kind) => {
+  const verdict = await detectMediaType(fileName, content[kind]);
   expect(verdict).toEqual({ reason: expect.stringContaining(`.${fileName.split(".")[1]}`), status: 400 });
 });
 
@@ -136,7 +136,7 @@ test.each(["page.html", "image.svg", "run.exe", "archive.zip", "invoice.pdf.exe"
   "%j is refused by its ending, and the words say what is taken",
   async (fileName) => {
     for (const kind of ["pdf", "html", "text"] as const) {
-      expect(await mediaTypeOf(fileName, content[kind])).toEqual({
+      expect(await detectMediaType(fileName, content[kind])).toEqual({
         reason: expect.stringContaining("PDF, photo"),
         status: 400,
       });
@@ -145,7 +145,7 @@ test.each(["page.html", "image.svg", "run.exe", "archive.zip", "invoice.pdf.exe"
 );
 
 test.each(Object.keys(FILE_TYPES))("an empty .%s is refused as empty", async (extension) => {
-  expect(await mediaTypeOf(`file.${extension}`, content.nothing)).toEqual({
+  expect(await detectMediaType(`file.${extension}`, content.nothing)).toEqual({
     reason: expect.stringContaining("empty"),
     status: 400,
   });
@@ -154,8 +154,8 @@ test.each(Object.keys(FILE_TYPES))("an empty .%s is refused as empty", async (ex
 test.each(["MZIGO,WEIGHT\nTea,200\n", "BMW X5, chassis 4471\n", "GIF of the seal follows\n", "CWS,FWS\n1,2\n"])(
   "the text %j is text, though other kinds of files begin with its first letters",
   async (written) => {
-    expect(await mediaTypeOf("list.csv", text(written))).toEqual({ type: "text/csv" });
-    expect(await mediaTypeOf("list.txt", text(written))).toEqual({ type: "text/plain" });
+    expect(await detectMediaType("list.csv", text(written))).toEqual({ type: "text/csv" });
+    expect(await detectMediaType("list.txt", text(written))).toEqual({ type: "text/plain" });
   },
 );
 

@@ -1,7 +1,7 @@
 /** Which kinds of files a document takes, told by their ending and their content. */
 import { fileTypeFromBuffer } from "file-type";
-import type { Refusal } from "../lib/refusal.server.ts";
-import { extensionOf, fileProblem } from "./document.ts";
+import type { UserError } from "../lib/http/user-error.server.ts";
+import { getExtension, getFileProblem } from "./document.ts";
 
 /** Accepted files: media type by extension. The bucket accepts the same types. */
 export const FILE_TYPES: Readonly<Record<string, string>> = {
@@ -42,22 +42,22 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
 };
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they show that a file is not text
-const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
+const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
 /**
  * The media type of a document's file, by its extension and checked against its signature; a refusal when it is empty
  * or of a kind we do not take.
  */
-export async function mediaTypeOf(fileName: string, content: Uint8Array): Promise<{ type: string } | Refusal> {
-  const problem = fileProblem({ name: fileName, size: content.length });
+export async function detectMediaType(fileName: string, content: Uint8Array): Promise<{ type: string } | UserError> {
+  const problem = getFileProblem({ name: fileName, size: content.length });
   if (problem) return { reason: problem, status: 400 };
-  const extension = extensionOf(fileName);
+  const extension = getExtension(fileName);
   const type = FILE_TYPES[extension] ?? "";
   const allowed = signatures[extension];
   const fits = allowed
-    ? allowed.includes((await fileTypeFromBuffer(signed(content)))?.mime ?? "")
+    ? allowed.includes((await fileTypeFromBuffer(getSignatureBytes(content)))?.mime ?? "")
     : // Text has no signature, and its first letters may look like one: it is text if it has no control characters.
-      !notInText.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
+      !controlCharacters.test(Buffer.from(content.buffer, content.byteOffset, content.length).toString("latin1"));
   if (fits) return { type };
   return {
     reason: `The content of this file is not what its ending .${extension} says. Choose another one.`,
@@ -69,7 +69,7 @@ export async function mediaTypeOf(fileName: string, content: Uint8Array): Promis
  * The part of a file that has its signature: the first 64 KiB, so that no file makes us search ten megabytes. The
  * directory of a TIFF may be anywhere.
  */
-function signed(content: Uint8Array): Uint8Array {
+function getSignatureBytes(content: Uint8Array): Uint8Array {
   const isTiff = content[0] === content[1] && (content[0] === 0x49 || content[0] === 0x4d);
   return isTiff ? content : content.subarray(0, 64 * 1024);
 }

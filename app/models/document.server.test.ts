@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documentSlug, objectPath, safeFileName, shownFileName } from "./document.server.ts";
+import { documentSlug, objectPath, safeFileName, toDisplayFileName } from "./document.server.ts";
 import { DEFAULT_DOCUMENTS } from "./document.ts";
 
 const document = {
@@ -93,7 +93,7 @@ test.each([
   [" \t/", "file"],
   [`${"ä🚢".repeat(150)}.pdf`, `${"ä🚢".repeat(98)}.pdf`],
 ])("the file name %j is shown as %j", (fileName, shown) => {
-  expect(shownFileName(fileName)).toBe(shown);
+  expect(toDisplayFileName(fileName)).toBe(shown);
 });
 
 test.each(fileNames)("the file name %j cannot lead out of the shipment's folder", (fileName) => {

@@ -4,20 +4,20 @@
  */
 import { randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
-import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import type { Client } from "../lib/session.server.ts";
-import { type Backend, companyBackend } from "../lib/supabase.server.ts";
-import { act, type Signed } from "./desk-act.server.ts";
-import { extensionOf } from "./document.ts";
-import { countedFile, openFile, sha256Of } from "./document-file.server.ts";
-import { mediaTypeOf } from "./document-media-type.server.ts";
+import type { Viewer } from "../lib/auth/viewer.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { getExtension } from "./document.ts";
+import { hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
+import { detectMediaType } from "./document-media-type.server.ts";
+import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
 
 /**
  * A file name that is safe in a path: letters of any script become a-z, everything else a dash, at most 80 characters.
  * `../فاتورة "1".PDF` becomes `ftwr-1.pdf`. Without a letter or digit it is `file`.
  */
 export function safeFileName(fileName: string): string {
-  const extension = extensionOf(fileName);
+  const extension = getExtension(fileName);
   const stem = extension ? fileName.trim().slice(0, -extension.length - 1) : fileName;
   const safe = transliterate(stem)
     .toLowerCase()
@@ -49,48 +49,48 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
  * The name of a person's own file, to be shown: its last part, without control and direction characters, at most 200
  * characters, its extension kept.
  */
-export function shownFileName(fileName: string): string {
+export function toDisplayFileName(fileName: string): string {
   const clean = (fileName.split(/[\\/]/).at(-1) ?? "")
     .replace(/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]+/gu, " ")
     .trim();
   const characters = [...clean];
   if (characters.length <= 200) return clean || "file";
-  const ending = `.${extensionOf(clean)}`;
+  const ending = `.${getExtension(clean)}`;
   return characters.slice(0, 200 - ending.length).join("") + ending;
 }
 
 /** Where an upload failed, by the row of the error catalogue. */
-export type UploadFailure = Refusal & { title: "Upload failed" | "Failed to update document status" };
+export type UploadFailure = UserError & { title: "Upload failed" | "Failed to update document status" };
 
 /**
  * Stores the file of a document of the client's and marks the document uploaded; null when both are done.
  * A document that has its file, or whose shipment is closed, is left as it is.
  */
 export async function uploadDocument(
-  client: Client,
+  client: Viewer,
   document: { id: string; name: string; shipmentId: string },
   file: { name: string; content: Uint8Array },
 ): Promise<UploadFailure | null> {
   const { content } = file;
-  const media = await mediaTypeOf(file.name, content);
+  const media = await detectMediaType(file.name, content);
   if ("reason" in media) return { ...media, title: "Upload failed" };
 
-  const refused = await notAwaited(client, document.id);
+  const refused = await checkUploadAllowed(client, document.id);
   if (refused) return { ...refused, title: "Upload failed" };
 
-  const company = companyBackend();
+  const company = serviceRoleClient();
   const bucket = company.storage.from("documents");
   const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file.name);
   const stored = await bucket.upload(path, content, { contentType: media.type, upsert: false });
-  if (stored.error) return { ...refusalOf(stored.error), title: "Upload failed" };
+  if (stored.error) return { ...toUserError(stored.error), title: "Upload failed" };
 
   const { data, error, status } = await company
     .from("documents")
     .update({
       uploaded: true,
       storage_path: path,
-      sha256: sha256Of(content),
-      file_name: shownFileName(file.name),
+      sha256: hashSha256(content),
+      file_name: toDisplayFileName(file.name),
       file_size: content.length,
       media_type: media.type,
     })
@@ -103,10 +103,10 @@ export async function uploadDocument(
   const isNo = error ? error.code?.startsWith("PT") : data.length === 0;
   if (isNo) await bucket.remove([path]);
   const refusal = error
-    ? refusalOf({ ...error, status })
+    ? toUserError({ ...error, status })
     : isNo
       ? { reason: "This document has been uploaded already.", status: 409 }
-      : refusalOfThrown(data);
+      : userErrorFromThrown(data);
   return { ...refusal, title: "Failed to update document status" };
 }
 
@@ -114,14 +114,18 @@ export async function uploadDocument(
  * Why a document of the client's takes no file, or null when it awaits one. Counts as a change, but for a request that only
  * asks (`get`).
  */
-export async function notAwaited({ backend }: Client, id: string, get = false): Promise<Refusal | null> {
-  const { data, error, status } = await backend.rpc("require_awaited_file", { document_id: id }, { get });
-  if (error) return refusalOf({ ...error, status });
-  return data === true ? null : refusalOfThrown(data);
+export async function checkUploadAllowed(
+  { supabase: backend }: Viewer,
+  id: string,
+  get = false,
+): Promise<UserError | null> {
+  const { data, error, status } = await backend.rpc("require_upload_allowed", { document_id: id }, { get });
+  if (error) return toUserError({ ...error, status });
+  return data === true ? null : userErrorFromThrown(data);
 }
 
 /** Whether the file that counts for a document of the client's has this hash, in base 16. */
-export async function hasFile({ backend }: Client, id: string, sha256: string): Promise<boolean> {
+export async function hasFile({ supabase: backend }: Viewer, id: string, sha256: string): Promise<boolean> {
   const { data } = await backend.from("documents").select("sha256").eq("id", id).eq("uploaded", true).maybeSingle();
   return data?.sha256 === sha256;
 }
@@ -130,10 +134,10 @@ export async function hasFile({ backend }: Client, id: string, sha256: string): 
  * Takes the file of a document of the client's back, before it is verified; null when it is done. `seen` is the version that
  * the page showed. The stored file is deleted; one that is not, `staff retention` deletes.
  */
-export async function takeBackFile(client: Client, id: string, seen: number): Promise<Refusal | null> {
-  const { data, error, status } = await client.backend.rpc("take_back_file", { document_id: id, seen });
-  if (error) return refusalOf({ ...error, status });
-  await companyBackend()
+export async function removeFile(client: Viewer, id: string, seen: number): Promise<UserError | null> {
+  const { data, error, status } = await client.supabase.rpc("remove_file", { document_id: id, expected_version: seen });
+  if (error) return toUserError({ ...error, status });
+  await serviceRoleClient()
     .storage.from("documents")
     .remove([data])
     .catch(() => undefined);
@@ -146,23 +150,23 @@ export async function takeBackFile(client: Client, id: string, seen: number): Pr
  * `backend` acts; the bytes are read with the company's handle.
  */
 export async function verifyDocument(
-  backend: Backend,
-  company: Backend,
+  backend: AppSupabaseClient,
+  company: AppSupabaseClient,
   id: string,
-  signed: Signed,
-): Promise<Refusal | null> {
+  signed: StaffActionOptions,
+): Promise<UserError | null> {
   const { data, error, status } = await backend
     .from("documents")
-    .select(`name, uploaded, ${countedFile}`)
+    .select(`name, uploaded, ${recordedFileColumns}`)
     .eq("id", id)
     .retry(false)
     .maybeSingle();
-  if (error) return refusalOf({ ...error, status });
+  if (error) return toUserError({ ...error, status });
   if (!data) return { reason: "There is no such document.", status: 404 };
   if (!data.uploaded) return { reason: `The ${data.name} has not been uploaded yet.`, status: 409 };
-  const file = await openFile(company, data);
+  const file = await readStoredFile(company, data);
   if ("reason" in file) return { ...file, reason: `The ${data.name} is not verified: ${file.reason}` };
-  const marked = await act(backend, "verify_document", {
+  const marked = await runStaffAction(backend, "verify_document", {
     document_id: id,
     sha256: file.sha256,
     file_version: file.version,
@@ -172,13 +176,13 @@ export async function verifyDocument(
 }
 
 /** Commands: the id of a document of a shipment, by its name in any case. Throws when there is none. */
-export async function findDocumentId(company: Backend, shipmentId: string, name: string): Promise<string> {
+export async function findDocumentId(company: AppSupabaseClient, shipmentId: string, name: string): Promise<string> {
   const { data, error, status } = await company
     .from("documents")
     .select("id, name")
     .eq("shipment_id", shipmentId)
     .retry(false);
-  if (error) throw new Error(refusalOf({ ...error, status }).reason);
+  if (error) throw new Error(toUserError({ ...error, status }).reason);
   const document = data.find((one) => one.name.toLowerCase() === name.toLowerCase());
   if (!document)
     throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
-import { DEFAULT_DOCUMENTS, documentState, extensionOf, fileProblem, inOrder } from "./document.ts";
+import { DEFAULT_DOCUMENTS, getDocumentState, getExtension, getFileProblem, sortDocuments } from "./document.ts";
 
 test.each([
   [{ uploaded: false, verified: false }, "missing"],
   [{ uploaded: true, verified: false }, "uploaded"],
   [{ uploaded: true, verified: true }, "verified"],
 ] as const)("a document that is %j is shown as %s", (document, state) => {
-  expect(documentState(document)).toBe(state);
+  expect(getDocumentState(document)).toBe(state);
 });
 
 test("documents are shown in the order of the list, further ones after it by name", () => {
   const names = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort();
-  const shown = inOrder(names.map((name) => ({ name }))).map(({ name }) => name);
+  const shown = sortDocuments(names.map((name) => ({ name }))).map(({ name }) => name);
   expect(shown).toEqual([...DEFAULT_DOCUMENTS, "Certificate of Origin", "Permit"]);
 });
 
 test("putting documents in order leaves the given list as it is", () => {
   const documents = [{ name: "Bill of Lading" }, { name: "Commercial Invoice" }];
-  inOrder(documents);
+  sortDocuments(documents);
   expect(documents).toEqual([{ name: "Bill of Lading" }, { name: "Commercial Invoice" }]);
 });
 
@@ -36,12 +36,12 @@ test.each([
   ["x.verylongending", ""],
   ["", ""],
 ])("the extension of %j is %j", (fileName, extension) => {
-  expect(extensionOf(fileName)).toBe(extension);
+  expect(getExtension(fileName)).toBe(extension);
 });
 
 test("a file of 10 MiB is taken, and one byte more is not", () => {
-  expect(fileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 })).toBeNull();
-  const tooLarge = fileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 + 1 });
+  expect(getFileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 })).toBeNull();
+  const tooLarge = getFileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 + 1 });
   expect(tooLarge).toMatch(/^This file is over 10 MB\. Scan or .* fewer pages, or e-mail it to us\.$/);
   expect(tooLarge).not.toContain("parts");
 });

@@ -1,5 +1,5 @@
 /** Documents of a shipment: which there are and which files they take. Goes to the browser: no library. */
-import { maxFileSize } from "../lib/file-size.ts";
+import { maxFileBytes } from "../lib/forms/file-size.ts";
 
 /** The documents every shipment begins with, in the order they are shown. The database adds them. */
 export const DEFAULT_DOCUMENTS = [
@@ -15,13 +15,13 @@ export const fileFieldId = (document: string) => `file-${document}`;
 export type DocumentState = "missing" | "uploaded" | "verified";
 
 /** What the client sees of a document: its file awaited, in our hands, or checked. */
-export function documentState(document: { uploaded: boolean; verified: boolean }): DocumentState {
+export function getDocumentState(document: { uploaded: boolean; verified: boolean }): DocumentState {
   if (document.verified) return "verified";
   return document.uploaded ? "uploaded" : "missing";
 }
 
 /** Sorts documents as DEFAULT_DOCUMENTS has them, others after, by name. */
-export function inOrder<T extends { name: string }>(documents: readonly T[]): T[] {
+export function sortDocuments<T extends { name: string }>(documents: readonly T[]): T[] {
   const place = (name: string) => {
     const index = (DEFAULT_DOCUMENTS as readonly string[]).indexOf(name);
     return index === -1 ? DEFAULT_DOCUMENTS.length : index;
@@ -30,32 +30,33 @@ export function inOrder<T extends { name: string }>(documents: readonly T[]): T[
 }
 
 /** The extensions of accepted files, as the `accept` attribute of a file field has them; document.server.ts has their types. */
-export const acceptedFiles = ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
+export const acceptedExtensions =
+  ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
 
 /** The accepted kinds in words. */
-export const acceptedKinds = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
+export const acceptedKindsText = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
 
 /** The extension of a file name in lower case, without the dot; "" without one. */
-export function extensionOf(fileName: string): string {
+export function getExtension(fileName: string): string {
   return /\.([A-Za-z0-9]{1,8})$/.exec(fileName.trim())?.[1]?.toLowerCase() ?? "";
 }
 
 /** What can be done about a file over the limit; where to e-mail it stands below the documents. */
-export const ifTooLarge = "Scan or photograph it at a lower quality, send fewer pages, or e-mail it to us";
+export const tooLargeHint = "Scan or photograph it at a lower quality, send fewer pages, or e-mail it to us";
 
 /** Why a file is not taken, as far as its name and its size in bytes tell; null when they are fine. */
-export function fileProblem({ name, size }: { name: string; size: number }): string | null {
+export function getFileProblem({ name, size }: { name: string; size: number }): string | null {
   if (size === 0) return "This file is empty. Choose another one.";
-  if (size > maxFileSize) return `This file is over 10 MB. ${ifTooLarge}.`;
-  if (!acceptedFiles.split(",").includes(`.${extensionOf(name)}`))
-    return `We take ${acceptedKinds}. Choose a file of one of these kinds.`;
+  if (size > maxFileBytes) return `This file is over 10 MB. ${tooLargeHint}.`;
+  if (!acceptedExtensions.split(",").includes(`.${getExtension(name)}`))
+    return `We take ${acceptedKindsText}. Choose a file of one of these kinds.`;
   return null;
 }
 
 /** Photos over this many bytes are made smaller before they are sent, where script runs. */
-const largePhoto = 2 * 1024 * 1024;
+const largePhotoBytes = 2 * 1024 * 1024;
 
 /** Whether a file is a photo that is worth making smaller, and of a kind every browser can read. */
 export function isLargePhoto({ name, size }: { name: string; size: number }): boolean {
-  return size > largePhoto && ["jpg", "jpeg", "png", "webp"].includes(extensionOf(name));
+  return size > largePhotoBytes && ["jpg", "jpeg", "png", "webp"].includes(getExtension(name));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { hours } from "../lib/content.server.ts";
-import { openingAt, WorkingHours } from "./hours.ts";
+import { workingHours } from "./content.server.ts";
+import { getOfficeStatus, WorkingHours } from "./hours.ts";
 
 /** 2 November 2026 is a Monday. Times are East Africa Time. */
 const at = (time: string) => new Date(`2026-11-${time}+03:00`);
@@ -12,7 +12,7 @@ const lines = [
 ];
 const [week, saturday, sunday] = lines;
 const times = { opens: "08:00", closes: "17:00" };
-const written = (...changed: object[]) => WorkingHours.safeParse(changed);
+const parseHours = (...changed: object[]) => WorkingHours.safeParse(changed);
 
 test.each([
   ["in the middle of a working day", "04T11:30:00", true, "Open now, until 5:00 PM EAT", "04T17:00:00"],
@@ -32,14 +32,15 @@ test.each([
     "04T08:00:00",
   ],
 ])("%s the offices are said to be as they are, and until when that holds", (_when, now, isOpen, words, until) => {
-  expect(openingAt(hours, at(now))).toEqual({ isOpen, words, until: at(until) });
+  expect(getOfficeStatus(workingHours, at(now))).toEqual({ isOpen, words, until: at(until) });
 });
 
 test("hours of one day a week lead to that day of the next week, and no hours to none", () => {
-  const sundays = written({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
-  expect(openingAt(sundays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");
+  const sundays =
+    parseHours({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
+  expect(getOfficeStatus(sundays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");
   const never = sundays.map((line) => ({ ...line, opens: undefined, closes: undefined }));
-  expect(openingAt(never, at("07T13:00:00"))).toEqual({ isOpen: false, words: "Closed now", until: null });
+  expect(getOfficeStatus(never, at("07T13:00:00"))).toEqual({ isOpen: false, words: "Closed now", until: null });
 });
 
 test.each([
@@ -51,6 +52,6 @@ test.each([
   ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than opens/],
   ["words of other hours", [{ ...week, ...times, closes: "16:00" }, saturday, sunday], /must say "8:00 AM to 4:00 PM"/],
 ])("hours with %s are refused", (_what, changed, reason) => {
-  expect(written({ ...week, ...times }, saturday as object, sunday as object).success).toBe(true);
-  expect(written(...(changed as object[])).error?.issues[0]?.message).toMatch(reason);
+  expect(parseHours({ ...week, ...times }, saturday as object, sunday as object).success).toBe(true);
+  expect(parseHours(...(changed as object[])).error?.issues[0]?.message).toMatch(reason);
 });

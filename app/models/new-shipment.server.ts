@@ -1,38 +1,46 @@
 /** Shipments that clients open, and change while they are at stage 1. */
 import { z } from "zod";
-import { type Refusal, refusalOf } from "../lib/refusal.server.ts";
-import type { Client } from "../lib/session.server.ts";
-import { oneLine } from "./text.ts";
+import type { Viewer } from "../lib/auth/viewer.server.ts";
+import { oneLine } from "../lib/forms/text-fields.ts";
+import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 
-const nameOr = (missing: string) => oneLine(missing).max(120, "Use at most 120 characters for the name.");
-const noName = "Enter a name for the shipment.";
+const shipmentNameField = (missing: string) => oneLine(missing).max(120, "Use at most 120 characters for the name.");
+const shipmentNameRequired = "Enter a name for the shipment.";
 /** The number of the air waybill or the bill of lading, where it is known; "" is none. */
-const awb = oneLine("")
+const awbField = oneLine("")
   .max(64, "Use at most 64 characters for the AWB/BL.")
   .optional()
   .transform((text) => text ?? "");
 
 /** The form that changes a shipment at stage 1. */
-export const ChangeShipment = z.object({ name: nameOr(noName).min(1, noName), awb });
+export const ChangeShipmentFields = z.object({
+  name: shipmentNameField(shipmentNameRequired).min(1, shipmentNameRequired),
+  awb: awbField,
+});
 
 /** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
-export const CreateShipment = z.object({
-  name: nameOr("")
+export const CreateShipmentFields = z.object({
+  name: shipmentNameField("")
     .optional()
     .transform((name) => name ?? ""),
-  awb,
+  awb: awbField,
   requestId: z.uuid("Open this form again and send it once more."),
 });
 
 /** Changes the name and the AWB/BL of a shipment of the client's at stage 1; `seen` is its version then. Null when done. */
 export async function changeShipment(
-  client: Client,
+  client: Viewer,
   id: string,
-  { name, awb }: z.infer<typeof ChangeShipment>,
+  { name, awb }: z.infer<typeof ChangeShipmentFields>,
   seen: number,
-): Promise<Refusal | null> {
-  const { error, status } = await client.backend.rpc("change_shipment", { shipment_id: id, name, awb, seen });
-  return error ? refusalOf({ ...error, status }) : null;
+): Promise<UserError | null> {
+  const { error, status } = await client.supabase.rpc("change_shipment", {
+    shipment_id: id,
+    name,
+    awb,
+    expected_version: seen,
+  });
+  return error ? toUserError({ ...error, status }) : null;
 }
 
 /**
@@ -40,10 +48,10 @@ export async function changeShipment(
  * again after a lost answer, makes one. Returns the shipment's id or a refusal.
  */
 export async function createShipment(
-  client: Client,
+  client: Viewer,
   { name, awb = "", requestId }: { name: string; awb?: string; requestId: string },
-): Promise<{ id: string } | Refusal> {
-  const { data, error, status } = await client.backend
+): Promise<{ id: string } | UserError> {
+  const { data, error, status } = await client.supabase
     .from("shipments")
     .insert({
       name,
@@ -57,13 +65,13 @@ export async function createShipment(
     .select("id")
     .single();
   if (!error) return data;
-  if (error.code !== "23505") return refusalOf({ ...error, status });
-  const made = await client.backend
+  if (error.code !== "23505") return toUserError({ ...error, status });
+  const made = await client.supabase
     .from("shipments")
     .select("id")
     .eq("user_id", client.id)
     .eq("request_id", requestId)
     .retry(false)
     .single();
-  return made.error ? refusalOf({ ...made.error, status: made.status }) : made.data;
+  return made.error ? toUserError({ ...made.error, status: made.status }) : made.data;
 }

@@ -1,5 +1,5 @@
 /** Features that the specification only announces: their buttons show a toast, no more (sections 2 and 7). */
-import type { Toast } from "../lib/flash.ts";
+import type { Toast } from "../lib/http/toast.ts";
 import type { PAYMENTS } from "./shipment.ts";
 
 /** For a press on an industry, by its name. */

@@ -1,45 +1,45 @@
 /** Second factors (TOTP): set-up, check and removal by the client; reset by staff after a loss. */
 import { renderSVG } from "uqr";
 import { z } from "zod";
-import { eastAfricaTime } from "../lib/dates.ts";
-import type { Limits } from "../lib/limits.server.ts";
-import { log, pseudonym } from "../lib/log.server.ts";
-import { type Refusal, refusalOf, refusalOfThrown } from "../lib/refusal.server.ts";
-import type { Client } from "../lib/session.server.ts";
-import type { Backend } from "../lib/supabase.server.ts";
-import { tell } from "./colleague.server.ts";
-import { act, type Done } from "./desk-act.server.ts";
-import { factorsRemoved, type Letterhead } from "./letter.ts";
+import type { Viewer } from "../lib/auth/viewer.server.ts";
+import { log, pseudonym } from "../lib/http/log.server.ts";
+import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { eastAfricaTime } from "./dates.ts";
+import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
+import { trySendEmail } from "./staff.server.ts";
+import { runStaffAction, type StaffActionResult } from "./staff-action.server.ts";
 
 /** A code as people type it: spaces are no mistake. */
-export const Code = z
+export const TotpCode = z
   .string("Enter the six digits of the code.")
   .transform((code) => code.replace(/\s/g, ""))
   .pipe(z.string().regex(/^\d{6}$/, "The code has six digits."));
 
 /** What a person needs to set up an authenticator. `secret` is base 32. */
-export type Setup = { factorId: string; secret: string; uri: string };
+export type TotpSetup = { factorId: string; secret: string; uri: string };
 
 /** A refusal with its title of the error catalogue. */
-export type CodeFailure = Refusal & { title: "Error challenging" | "Verification failed" };
+export type CodeFailure = UserError & { title: "Error challenging" | "Verification failed" };
 
 /**
  * Begins a second factor. One that was begun before and never finished is dropped first, so that leaving half-way
  * blocks nothing. `issuer` is the name an authenticator shows.
  */
-export async function startSetup(client: Client, issuer: string): Promise<Setup | Refusal> {
-  const { mfa } = client.backend.auth;
+export async function startFactorSetup(client: Viewer, issuer: string): Promise<TotpSetup | UserError> {
+  const { mfa } = client.supabase.auth;
   const listed = await mfa.listFactors();
-  if (listed.error) return refusalOf(listed.error);
+  if (listed.error) return toUserError(listed.error);
   for (const { id } of listed.data.all.filter(({ status }) => status === "unverified")) {
     const dropped = await mfa.unenroll({ factorId: id });
-    if (dropped.error) return refusalOf(dropped.error);
+    if (dropped.error) return toUserError(dropped.error);
   }
   const friendlyName = `Authenticator, ${eastAfricaTime(new Date().toISOString())}`;
   const taken = new Set(listed.data.all.map((factor) => factor.friendly_name));
   const name = taken.has(friendlyName) ? `${friendlyName} (${taken.size + 1})` : friendlyName;
   const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName: name, issuer });
-  if (error) return refusalOf(error);
+  if (error) return toUserError(error);
   return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
 }
 
@@ -52,7 +52,7 @@ const wrongCode: CodeFailure = {
 const usedCode: CodeFailure = { ...wrongCode, reason: "This code was entered before. Wait for the next one." };
 
 /** The authenticator that a form names; the first one where it names none of them, undefined where there is none. */
-export function chosenFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
+export function selectFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
@@ -61,65 +61,69 @@ export function chosenFactor<Factor extends { name: string }>(factors: readonly 
  * against the limits, those behind a `link` from a mail apart. Each code is accepted once: hosted auth would accept it
  * repeatedly within its 90 seconds.
  */
-export async function giveCode(
-  client: Pick<Client, "id" | "email" | "backend">,
-  limits: Limits,
+export async function verifyTotp(
+  client: Pick<Viewer, "id" | "email" | "supabase">,
+  limits: RateLimiter,
   factorId: string,
   code: string,
   link?: string,
 ): Promise<CodeFailure | null> {
-  const guess = await limits.code(client.id, client.email, link);
+  const guess = await limits.consumeTotpAttempt(client.id, client.email, link);
   if ("reason" in guess) return { ...guess, title: "Verification failed" };
-  const use = await limits.codeOnce(factorId, code);
+  const use = await limits.consumeTotp(factorId, code);
   if ("reason" in use) {
-    guess.release();
+    guess.refund();
     return use.status === 429 ? usedCode : { ...use, title: "Verification failed" };
   }
-  const failed = await verifyCode(client.backend, factorId, code).catch((error: unknown) => ({
-    ...refusalOfThrown(error),
+  const failed = await challengeAndVerify(client.supabase, factorId, code).catch((error: unknown) => ({
+    ...userErrorFromThrown(error),
     title: "Error challenging" as const,
   }));
   const account = pseudonym(client.email);
   if (failed) log("warn", "code failed", { account, status: failed.status });
   else log("info", "code accepted", { account });
   if (failed === wrongCode) return failed;
-  if (!failed) guess.release();
+  if (!failed) guess.refund();
   // The backend did not check the code: it may be sent again.
-  else for (const attempt of [guess, use]) attempt.release();
+  else for (const attempt of [guess, use]) attempt.refund();
   return failed;
 }
 
 /** Challenges the factor and verifies the code at once: hosted auth requires one IP address for both. */
-async function verifyCode(backend: Backend, factorId: string, code: string): Promise<CodeFailure | null> {
+async function challengeAndVerify(
+  backend: AppSupabaseClient,
+  factorId: string,
+  code: string,
+): Promise<CodeFailure | null> {
   const { mfa } = backend.auth;
   const challenged = await mfa.challenge({ factorId });
-  if (challenged.error) return { ...refusalOf(challenged.error), title: "Error challenging" };
+  if (challenged.error) return { ...toUserError(challenged.error), title: "Error challenging" };
   const { error } = await mfa.verify({ factorId, challengeId: challenged.data.id, code });
   if (!error) return null;
   if (error.code === "mfa_verification_failed") return wrongCode;
-  return { ...refusalOf(error), title: "Verification failed" };
+  return { ...toUserError(error), title: "Verification failed" };
 }
 
 /** Removes a factor of the client's with a fresh code of that factor; null when it is gone. */
 export async function removeFactor(
-  client: Client,
-  limits: Limits,
+  client: Viewer,
+  limits: RateLimiter,
   factorId: string,
   code: string,
 ): Promise<CodeFailure | null> {
-  const failed = await giveCode(client, limits, factorId, code);
+  const failed = await verifyTotp(client, limits, factorId, code);
   if (failed) return failed;
-  const { error } = await client.backend.auth.mfa.unenroll({ factorId });
-  return error ? { ...refusalOf(error), title: "Verification failed" } : null;
+  const { error } = await client.supabase.auth.mfa.unenroll({ factorId });
+  return error ? { ...toUserError(error), title: "Verification failed" } : null;
 }
 
 /** The picture an authenticator scans: an SVG of black on white with its quiet zone. */
-export function qrCode(uri: string): string {
+export function renderQrCode(uri: string): string {
   return renderSVG(uri, { border: 4, whiteColor: "white", blackColor: "black" });
 }
 
 /** The `otpauth:` address again, for a form that comes back after a wrong code. */
-export function setupUri(secret: string, email: string, issuer: string): string {
+export function createTotpUri(secret: string, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
@@ -129,16 +133,21 @@ export function setupUri(secret: string, email: string, issuer: string): string 
  * were. Its sessions end, and its owner is told by mail.
  */
 export async function removeSecondFactors(
-  backend: Backend,
-  company: Backend,
-  head: Letterhead,
+  backend: AppSupabaseClient,
+  company: AppSupabaseClient,
+  head: EmailSender,
   account: string,
   reason: string | null,
-  by_name?: string,
-): Promise<Done<number> | Refusal> {
-  const done = await act(backend, "remove_second_factors", { account, reason, by_name });
+  actor_name?: string,
+): Promise<StaffActionResult<number> | UserError> {
+  const done = await runStaffAction(backend, "remove_second_factors", { account_id: account, reason, actor_name });
   if ("reason" in done) return done;
-  const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(done.answer);
-  await tell(company, head, { email, account, kind: "second factor" }, factorsRemoved(head));
-  return { answer: removed };
+  const { removed, email } = z.object({ removed: z.number(), email: z.string() }).parse(done.result);
+  await trySendEmail(
+    company,
+    head,
+    { email, account_id: account, kind: "second factor" },
+    secondFactorRemovedEmail(head),
+  );
+  return { result: removed };
 }

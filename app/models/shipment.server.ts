@@ -1,84 +1,84 @@
 /** Shipments, read and written as the signed-in client; staff acts take the company's handle. */
 import { z } from "zod";
-import { portalPath } from "../lib/redirect.server.ts";
-import { type Refusal, refusalOf, refusalOfThrown, thrown } from "../lib/refusal.server.ts";
-import { answerOf, Caller, type Client } from "../lib/session.server.ts";
-import type { Backend } from "../lib/supabase.server.ts";
-import { type Filter, filterOf, searchOf } from "./desk.ts";
-import { inOrder } from "./document.ts";
-import { pageSize, type Who } from "./shipment.ts";
+import { readViewerResult, type Viewer, ViewerRecord } from "../lib/auth/viewer.server.ts";
+import { toViewerPath } from "../lib/http/redirect.server.ts";
+import { toUserError, type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./desk.ts";
+import { sortDocuments } from "./document.ts";
+import { shipmentsPerPage } from "./shipment.ts";
 
-/** Who acts next, by the `turn` of the database. */
-const who = z.enum(["client", "company", "closed"]).transform((turn): Who => WHO[turn]);
-const WHO = { client: "you", company: "us", closed: "done" } as const;
+const waitingOn = z.enum(["client", "company", "nobody"]);
 
 /** The filter of the client's list in an address, as the search of another one. */
 export function listSearch(url: URL): string {
-  return searchOf({ ...filterOf(url), check: false });
+  return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
 }
 
 /** The page of a shipment, beside the list as the address `url` filters it. */
 export function shipmentPath(id: string, url: URL): string {
-  return portalPath(`/portal/${id}${listSearch(url)}`);
+  return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
 
-const Listed = z.object({
+const PortalShipmentRow = z.object({
   id: z.string(),
   name: z.string(),
   status: z.string(),
   stage: z.number(),
   awb: z.string().nullable(),
-  turn: who,
+  waiting_on: waitingOn,
   changed_at: z.string(),
   created_at: z.string(),
 });
 
-const Charge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
-const Awaited = z.object({
+const PortalCharge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
+const AwaitedDocument = z.object({
   id: z.string(),
   name: z.string(),
   uploaded: z.boolean(),
-  sent_back_at: z.string().nullable(),
+  rejected_at: z.string().nullable(),
 });
 
 /** What waits for the client, the longest first, and how many shipments are whose; counts stop at 100. */
-const Work = z.object({
+const NextActions = z.object({
   waiting: z.array(
     z.object({
       id: z.string(),
       name: z.string(),
       stage: z.number(),
-      documents: z.array(Awaited),
-      charges: z.array(Charge),
+      documents: z.array(AwaitedDocument),
+      charges: z.array(PortalCharge),
     }),
   ),
-  yours: z.number(),
-  ours: z.number(),
-  closed: z.number(),
+  client: z.number(),
+  company: z.number(),
+  nobody: z.number(),
 });
-export type Work = z.infer<typeof Work>;
+export type NextActions = z.infer<typeof NextActions>;
 
-/** What the company says to all clients; `begun_at` in ISO 8601, UTC. */
-export const Announcement = z.object({ text: z.string(), begun_at: z.string() });
+/** What the company says to all clients; `started_at` in ISO 8601, UTC. */
+export const Announcement = z.object({ text: z.string(), started_at: z.string() });
 export type Announcement = z.infer<typeof Announcement>;
 
 /** The answer of public.portal_page. A 21st shipment means that there is a next page. Times are ISO 8601, UTC. */
 const PortalPage = z.object({
-  caller: Caller,
+  viewer: ViewerRecord,
   announcement: Announcement.nullable(),
-  shipments: z.array(Listed),
-  work: Work.nullable(),
-  shipment: Listed.extend({
-    arrival: z.object({ place: z.string(), day: z.string(), size: z.number(), free_until: z.string() }).nullable(),
-    charges: z.array(Charge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
+  shipments: z.array(PortalShipmentRow),
+  work: NextActions.nullable(),
+  shipment: PortalShipmentRow.extend({
+    arrival: z
+      .object({ place: z.string(), day: z.string(), size: z.number(), free_storage_ends_on: z.string() })
+      .nullable(),
+    charges: z.array(PortalCharge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
     documents: z.array(
       z.object({
         id: z.string(),
         name: z.string(),
         uploaded: z.boolean(),
         verified: z.boolean(),
-        sent_back_at: z.string().nullable(),
-        sent_back_reason: z.string().nullable(),
+        rejected_at: z.string().nullable(),
+        rejection_reason: z.string().nullable(),
         file_name: z.string().nullable(),
         file_size: z.number().nullable(),
         uploaded_at: z.string().nullable(),
@@ -86,7 +86,9 @@ const PortalPage = z.object({
       }),
     ),
     version: z.number(),
-    shares: z.array(z.object({ id: z.string(), token_hash: z.string(), made_at: z.string(), expires_at: z.string() })),
+    share_links: z.array(
+      z.object({ id: z.string(), token_hash: z.string(), created_at: z.string(), expires_at: z.string() }),
+    ),
     tracking_events: z.array(
       z.object({
         id: z.string(),
@@ -100,62 +102,65 @@ const PortalPage = z.object({
 });
 type PortalPage = z.infer<typeof PortalPage>;
 
-export type ShipmentInList = PortalPage["shipments"][number];
-export type ShipmentPage = {
-  shipments: ShipmentInList[];
-  hasOlder: boolean;
+export type ShipmentListItem = PortalPage["shipments"][number];
+export type ShipmentListPage = {
+  shipments: ShipmentListItem[];
+  hasNextPage: boolean;
   announcement: Announcement | null;
-  work: Work | null;
+  nextActions: NextActions | null;
 };
 
-type Answer = Promise<PortalPage | Refusal | null>;
+type PortalPageResult = Promise<PortalPage | UserError | null>;
 
 /** Calls by the handle of a request: what the middleware fetched with who asks, the loaders of the page take. */
-const calls = new WeakMap<Backend, Map<string, Answer>>();
+const portalPageCaches = new WeakMap<AppSupabaseClient, Map<string, PortalPageResult>>();
 
-function callsOf(backend: Backend): Map<string, Answer> {
-  const made = calls.get(backend) ?? new Map<string, Answer>();
-  calls.set(backend, made);
+function getPortalPageCache(backend: AppSupabaseClient): Map<string, PortalPageResult> {
+  const made = portalPageCaches.get(backend) ?? new Map<string, PortalPageResult>();
+  portalPageCaches.set(backend, made);
   return made;
 }
 
 /** What a page of the portal asks for: a page of the list by its filter, and perhaps the shipment that is open. */
-type Asked = { filter: Filter; opened: string | null };
+type PortalPageRequest = { filter: ShipmentFilter; shipmentId: string | null };
 
-const keyOf = (asked: Asked) => JSON.stringify(asked);
+const toCacheKey = (asked: PortalPageRequest) => JSON.stringify(asked);
 
 /** Fetches a page of the portal with who asks, once for this request: nothing that it shows is changed in it. */
-export function openPage(backend: Backend, url: URL, opened: string | undefined): Answer {
-  const asked = { filter: filterOf(url), opened: shipmentAsked(opened) };
-  const call = askForPage(backend, asked);
-  callsOf(backend).set(keyOf(asked), call);
+export function prefetchPortalPage(backend: AppSupabaseClient, url: URL, opened: string | undefined): PortalPageResult {
+  const asked = { filter: readShipmentFilter(url), shipmentId: parseShipmentId(opened) };
+  const call = fetchPortalPage(backend, asked);
+  getPortalPageCache(backend).set(toCacheKey(asked), call);
   return call;
 }
 
 /** The page that openPage fetched, or the page as it is after a change, for all who ask meanwhile. */
-async function portalPage({ backend }: Client, asked: Asked): Promise<PortalPage | Refusal> {
-  const made = callsOf(backend);
-  const key = keyOf(asked);
-  const call = made.get(key) ?? askForPage(backend, asked).finally(() => made.delete(key));
+async function getPortalPage({ supabase: backend }: Viewer, asked: PortalPageRequest): Promise<PortalPage | UserError> {
+  const made = getPortalPageCache(backend);
+  const key = toCacheKey(asked);
+  const call = made.get(key) ?? fetchPortalPage(backend, asked).finally(() => made.delete(key));
   made.set(key, call);
   const answer = await call;
   // A session that was ended during this request: the next one finds out.
-  return answer && ("reason" in answer || answer.caller) ? answer : refusalOfThrown(null);
+  return answer && ("reason" in answer || answer.viewer) ? answer : userErrorFromThrown(null);
 }
 
-function askForPage(backend: Backend, { filter, opened }: Asked): Answer {
-  const args = { page: filter.page, ...searchArgs(filter), ...(opened && { opened }) };
+function fetchPortalPage(
+  backend: AppSupabaseClient,
+  { filter, shipmentId: opened }: PortalPageRequest,
+): PortalPageResult {
+  const args = { page: filter.page, ...toSearchArgs(filter), ...(opened && { opened_id: opened }) };
   // A GET: it changes nothing, so backendFetch may retry it.
-  return answerOf(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
+  return readViewerResult(PortalPage, backend.rpc("portal_page", args, { get: true }).retry(false));
 }
 
 /** What a filter asks the database for. */
-function searchArgs({ q, stage, turn }: Filter) {
-  return { ...(q && { q }), ...(stage && { stage }), ...(turn && { turn }) };
+function toSearchArgs({ q, stage, waiting: turn }: ShipmentFilter) {
+  return { ...(q && { q }), ...(stage && { stage }), ...(turn && { waiting_on: turn }) };
 }
 
 /** The id in the address of a page if it can be one. */
-function shipmentAsked(id: string | undefined): string | null {
+function parseShipmentId(id: string | undefined): string | null {
   return id && isUuid(id) ? id : null;
 }
 
@@ -163,37 +168,46 @@ function shipmentAsked(id: string | undefined): string | null {
  * One page of the client's shipments by the filter in an address, newest first. `opened` is the id in the address of the
  * page, if any: getShipment then shares the call.
  */
-export async function listShipments(client: Client, url: URL, opened?: string): Promise<ShipmentPage | Refusal> {
-  const answer = await portalPage(client, { filter: filterOf(url), opened: shipmentAsked(opened) });
+export async function listShipments(client: Viewer, url: URL, opened?: string): Promise<ShipmentListPage | UserError> {
+  const answer = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: parseShipmentId(opened) });
   if ("reason" in answer) return answer;
   const { shipments, announcement, work } = answer;
-  return { shipments: shipments.slice(0, pageSize), hasOlder: shipments.length > pageSize, announcement, work };
+  return {
+    shipments: shipments.slice(0, shipmentsPerPage),
+    hasNextPage: shipments.length > shipmentsPerPage,
+    announcement,
+    nextActions: work,
+  };
 }
 
 /**
  * A shipment of the client's with its documents in their order and its events newest first; `url` asks for the list
  * beside it. Null alike for an unknown id, a stranger's shipment, or something that is no id.
  */
-export async function getShipment(client: Client, id: string, url = new URL("http://localhost")) {
+export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
-  const answer = await portalPage(client, { filter: filterOf(url), opened: id });
+  const answer = await getPortalPage(client, { filter: readShipmentFilter(url), shipmentId: id });
   if ("reason" in answer) return answer;
   const { shipment } = answer;
-  return shipment && { ...shipment, documents: inOrder(shipment.documents) };
+  return shipment && { ...shipment, documents: sortDocuments(shipment.documents) };
 }
 
-const Rows = z.object({ caller: Caller, shipments: z.array(Listed) });
+const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(PortalShipmentRow) });
 
 /** The client's shipments of a filter, 500 of them after `last`, newest first; none at the end. Throws a refusal. */
-export async function shipmentsAfter(backend: Backend, filter: Filter, last: ShipmentInList | null) {
+export async function listShipmentsAfter(
+  backend: AppSupabaseClient,
+  filter: ShipmentFilter,
+  last: ShipmentListItem | null,
+) {
   const after = last ? { before: last.created_at, before_id: last.id } : {};
   const { data, error, status } = await backend
-    .rpc("portal_shipments_after", { ...searchArgs(filter), ...after }, { get: true })
+    .rpc("portal_shipments_export", { ...toSearchArgs(filter), ...after }, { get: true })
     .retry(false);
-  if (error) throw thrown(refusalOf({ ...error, status }));
-  const { caller, shipments } = Rows.parse(data);
+  if (error) throw userErrorData(toUserError({ ...error, status }));
+  const { viewer: caller, shipments } = PortalShipmentRows.parse(data);
   // The session ended meanwhile: what is cut off must not look whole.
-  if (!caller) throw thrown(refusalOfThrown(null));
+  if (!caller) throw userErrorData(userErrorFromThrown(null));
   return shipments;
 }
 

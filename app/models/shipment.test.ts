@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chargeWords, lastStage, PAYMENTS, STAGES, type Step, shortId, whoseMove } from "./shipment.ts";
+import { formatCharge, lastStage, type NextAction, nextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
 import { stages } from "./stage.server.ts";
 
 test("a shipment has ten stages, each of another name", () => {
@@ -10,9 +10,9 @@ test("a shipment has ten stages, each of another name", () => {
 test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
   "at stage $stage ($name) a client is told what happens next and who acts",
   ({ stage }) => {
-    const { who, text } = stages[stage - 1] ?? { who: "", text: "" };
+    const { waitingOn, text } = stages[stage - 1] ?? { waitingOn: "", text: "" };
     expect(text).toMatch(/^[A-Z].{10,}\.$/);
-    expect(who).toBe({ 1: "you", 5: "you", 10: "done" }[stage] ?? "us");
+    expect(waitingOn).toBe({ 1: "client", 5: "client", 10: "nobody" }[stage] ?? "company");
   },
 );
 
@@ -37,44 +37,54 @@ test.each([
   [{ due_on: "2026-05-04", paid_at: "2026-05-03T09:00:00Z" }, "KES 1,284,300.00, Paid."],
 ])("a charge with %j is told as %j", (known, words) => {
   const charge = { amount: 1284300, currency: "KES", due_on: null, note: null, paid_at: null };
-  expect(chargeWords({ ...charge, ...known })).toBe(words);
+  expect(formatCharge({ ...charge, ...known })).toBe(words);
 });
 
-const paper = (name: string, state: "here" | "missing" | "sent back") => ({
+const createDocument = (name: string, state: "here" | "missing" | "sent back") => ({
   name,
   uploaded: state === "here",
-  sent_back_at: state === "sent back" ? "2026-05-12T09:00:00Z" : null,
+  rejected_at: state === "sent back" ? "2026-05-12T09:00:00Z" : null,
 });
-const papers = (...states: Parameters<typeof paper>[1][]) =>
+const createDocuments = (...states: Parameters<typeof createDocument>[1][]) =>
   ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"].map((name, index) =>
-    paper(name, states[index] ?? "here"),
+    createDocument(name, states[index] ?? "here"),
   );
 const due = { item: "idf-fee", due_on: "2026-05-04", paid_at: null };
 const paid = { ...due, paid_at: "2026-05-03T09:00:00Z" };
-const at = (stage: number): Step & { ours?: string } => stages[stage - 1] ?? { who: "us", text: "" };
+const getStage = (stage: number): NextAction & { ours?: string } =>
+  stages[stage - 1] ?? { waitingOn: "company", text: "" };
 
 test.each([
-  [1, papers("missing", "missing", "missing", "missing"), [], "you", at(1).text],
-  [1, papers("missing", "here", "missing"), [], "you", "Upload the Commercial Invoice and Insurance Certificate."],
-  [1, papers(), [], "us", at(1).ours],
-  [3, papers("sent back"), [], "you", "Send us another file for the Commercial Invoice."],
+  [1, createDocuments("missing", "missing", "missing", "missing"), [], "client", getStage(1).text],
+  [
+    1,
+    createDocuments("missing", "here", "missing"),
+    [],
+    "client",
+    "Upload the Commercial Invoice and Insurance Certificate.",
+  ],
+  [1, createDocuments(), [], "company", getStage(1).ours],
+  [3, createDocuments("sent back"), [], "client", "Send us another file for the Commercial Invoice."],
   [
     4,
-    papers("sent back", "missing"),
+    createDocuments("sent back", "missing"),
     [due],
-    "you",
+    "client",
     "Send us another file for the Commercial Invoice. Upload the Packing List. Pay the IDF Fee by 4 May 2026.",
   ],
-  [4, papers(), [{ ...due, due_on: null }], "you", "Pay the IDF Fee."],
-  [4, papers(), [paid], "us", at(4).text],
-  [5, papers(), [due], "you", "Pay the IDF Fee by 4 May 2026."],
-  [5, papers(), [], "us", at(5).ours],
-  [8, papers("here", "missing"), [paid], "you", "Upload the Packing List."],
-  [10, papers("missing"), [due], "done", at(10).text],
+  [4, createDocuments(), [{ ...due, due_on: null }], "client", "Pay the IDF Fee."],
+  [4, createDocuments(), [paid], "company", getStage(4).text],
+  [5, createDocuments(), [due], "client", "Pay the IDF Fee by 4 May 2026."],
+  [5, createDocuments(), [], "company", getStage(5).ours],
+  [8, createDocuments("here", "missing"), [paid], "client", "Upload the Packing List."],
+  [10, createDocuments("missing"), [due], "nobody", getStage(10).text],
 ] as const)(
   "at stage %i the move is told from documents and charges: %j %j",
   (stage, documents, charges, who, text) => {
-    const { who: acts, text: said } = whoseMove({ stage, documents: [...documents], charges: [...charges] }, at(stage));
+    const { waitingOn: acts, text: said } = nextAction(
+      { stage, documents: [...documents], charges: [...charges] },
+      getStage(stage),
+    );
     expect([acts, said]).toEqual([who, text]);
   },
 );

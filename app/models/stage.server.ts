@@ -1,19 +1,19 @@
 import { z } from "zod";
-import { read, storageTariff } from "../lib/content.server.ts";
-import { dayInEastAfrica } from "../lib/dates.ts";
-import { fileFieldId, inOrder } from "./document.ts";
-import { PAYMENTS, STAGES, type Standing, type Step, whoseMove } from "./shipment.ts";
-import { isStorageUrgent, storageWords } from "./storage.ts";
+import { readContent, storageTariff } from "./content.server.ts";
+import { dayInEastAfrica } from "./dates.ts";
+import { fileFieldId, sortDocuments } from "./document.ts";
+import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
+import { type NextAction, nextAction, PAYMENTS, type ShipmentState, STAGES } from "./shipment.ts";
 
 const Stage = z.object({
   name: z.string(),
-  who: z.enum(["you", "us", "done"]),
+  waitingOn: z.enum(["client", "company", "nobody"]),
   text: z.string().min(1),
   ours: z.string().optional(),
 });
 
 /** What happens at each of the ten stages and who acts; stage n is stages[n - 1]. */
-export const stages = read(
+export const stages = readContent(
   "stages",
   z
     .array(Stage)
@@ -24,34 +24,36 @@ export const stages = read(
 );
 
 /** Whose move a shipment is, and what happens next; at a stage that is none, the first one's words. */
-export function moveOf(shipment: Standing): Step {
-  return whoseMove(shipment, stages[shipment.stage - 1] ?? (stages[0] as Step));
+export function getNextAction(shipment: ShipmentState): NextAction {
+  return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
 /**
  * The button of a client's move: its words, and the place on the shipment's page where it is done. Null when the move is
  * not theirs.
  */
-export function pressOf(shipment: Standing & { documents: (Standing["documents"][number] & { id: string })[] }) {
-  if (moveOf(shipment).who !== "you") return null;
-  const awaited = inOrder(shipment.documents).filter(({ uploaded }) => !uploaded);
-  const [first] = [...awaited.filter((one) => one.sent_back_at), ...awaited];
+export function getNextActionButton(
+  shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
+) {
+  if (getNextAction(shipment).waitingOn !== "client") return null;
+  const awaited = sortDocuments(shipment.documents).filter(({ uploaded }) => !uploaded);
+  const [first] = [...awaited.filter((one) => one.rejected_at), ...awaited];
   if (first) return { words: `Upload the ${first.name}`, at: `#${fileFieldId(first.id)}` };
   const due = PAYMENTS.find(({ id }) => shipment.charges.some((one) => one.item === id && one.paid_at === null));
   return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
 }
 
 /** From this stage on the cargo is not in storage any more. */
-const cargoLeft = 9;
+const cargoReleasedStage = 9;
 
 /** What the free storage of a shipment is, and whether it ends or costs by now; null where nothing is known or it has left. */
-export function storageOf(shipment: {
+export function describeStorage(shipment: {
   stage: number;
-  arrival: { day: string; free_until: string; size: number } | null;
+  arrival: { day: string; free_storage_ends_on: string; size: number } | null;
 }) {
   const { stage, arrival } = shipment;
-  if (!arrival || stage >= cargoLeft) return null;
+  if (!arrival || stage >= cargoReleasedStage) return null;
   const today = dayInEastAfrica(new Date());
-  const at = { arrived: arrival.day, freeUntil: arrival.free_until, size: arrival.size };
-  return { text: storageWords(at, storageTariff, today), isUrgent: isStorageUrgent(at, today) };
+  const at = { arrived: arrival.day, freeUntil: arrival.free_storage_ends_on, size: arrival.size };
+  return { text: describeFreeStorage(at, storageTariff, today), isUrgent: isStorageUrgent(at, today) };
 }

@@ -1,17 +1,17 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, Link } from "react-router";
-import { Field } from "~/components/field";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { PasswordField } from "~/components/password-field";
+import { ConfirmationFields, confirmationToken } from "~/actions/authentication";
+import { Field } from "~/components/forms/field";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
-import { Title } from "~/components/title";
-import { failure, firstError, refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { limitsOf } from "~/lib/limits.server";
-import { Confirmation, confirmationToken } from "~/models/account";
-import { confirmAddress } from "~/models/account.server";
+import { Title } from "~/components/site/title";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { getRateLimiter } from "~/lib/http/rate-limiter.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { confirmEmail } from "~/models/authentication.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
 /** Opening the link does not use the token, as mail scanners open links too; the button does. */
@@ -21,12 +21,13 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: Confirmation });
+  const submission = parseWithZod(form, { schema: ConfirmationFields });
   const result = submission.reply({ hideFields: ["password"] });
-  if (submission.status !== "success") return refuse(result, failure("Sign in Failed", firstError(result)));
-  const refused = await confirmAddress(limitsOf(context), submission.value);
-  if (refused) return refuse(result, failure("Sign in Failed", refused.reason), refused.status);
-  return redirectWithFlash(context, "/login", {
+  if (submission.status !== "success")
+    return rejectForm(result, createErrorToast("Sign in Failed", getFirstError(result)));
+  const refused = await confirmEmail(getRateLimiter(context), submission.value);
+  if (refused) return rejectForm(result, createErrorToast("Sign in Failed", refused.reason), refused.status);
+  return redirectWithToast(context, "/login", {
     title: "E-mail address confirmed",
     description: "Log in with your password.",
     variant: "default",
@@ -34,7 +35,7 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export default function ConfirmPage({ actionData, loaderData }: Route.ComponentProps) {
@@ -42,7 +43,7 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
   return (
     <>
       <Title refused={actionData !== undefined}>Confirm your e-mail address</Title>
-      <FormProblems refused={actionData} form={form} />
+      <FormErrorSummary refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">
         Confirm your <span className="whitespace-nowrap">e-mail</span> address
       </h1>

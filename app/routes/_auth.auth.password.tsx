@@ -1,27 +1,30 @@
-import { MailLinkPage } from "~/components/mail-link-page";
+import { minClientPasswordLength, newPasswordSchema } from "~/actions/authentication";
+import { handleEmailLinkForm, openEmailLink } from "~/actions/email-link.server";
+import { minStaffPasswordLength } from "~/actions/staff";
+import { EmailLinkPage } from "~/components/site/email-link-page";
 import { OfficePhone } from "~/components/site/office-phone";
-import { keepTyped } from "~/lib/connection";
-import { theLetterhead } from "~/lib/content.server";
-import { limitsOf } from "~/lib/limits.server";
-import { clientPassword, newPassword } from "~/models/account";
-import { colleaguePassword } from "~/models/colleague";
-import { answerLink, openLinkOf } from "~/models/mail-link.server";
-import { openLink, setPassword } from "~/models/password.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { getRateLimiter } from "~/lib/http/rate-limiter.server";
+import { getEmailSender } from "~/models/content.server";
+import { openPasswordLink, setPassword } from "~/models/password-link.server";
 import type { Route } from "./+types/_auth.auth.password";
 
 /** The least characters of the password behind a link. */
-const leastOf = (link: { colleague: boolean } | null) => (link?.colleague ? colleaguePassword : clientPassword);
+const getMinPasswordLength = (link: { is_staff: boolean } | null) =>
+  link?.is_staff ? minStaffPasswordLength : minClientPasswordLength;
 
 export async function loader({ url }: Route.LoaderArgs) {
-  const link = await openLinkOf(url.searchParams.get("token"), openLink);
-  return link && { token: link.token, least: leastOf(link), factors: link.factors.map(({ name }) => name) };
+  const link = await openEmailLink(url.searchParams.get("token"), openPasswordLink);
+  return (
+    link && { token: link.token, least: getMinPasswordLength(link), factors: link.factors.map(({ name }) => name) }
+  );
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  return answerLink(request, context, {
-    open: openLink,
-    password: (link) => newPassword(leastOf(link)),
-    run: (link, given) => setPassword(limitsOf(context), theLetterhead(), link.token, link, given),
+  return handleEmailLinkForm(request, context, {
+    open: openPasswordLink,
+    password: (link) => newPasswordSchema(getMinPasswordLength(link)),
+    run: (link, given) => setPassword(getRateLimiter(context), getEmailSender(), link.token, link, given),
     refused: "Password not set",
     gone: "This link has been used or is too old. Ask for another one.",
     done: { title: "Password set", description: "Log in with it." },
@@ -29,14 +32,14 @@ export function action({ request, context }: Route.ActionArgs) {
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
 export default function PasswordPage({ loaderData: link, actionData }: Route.ComponentProps) {
   return (
-    <MailLinkPage
+    <EmailLinkPage
       id="password"
       title="Set your password"
       link={link}

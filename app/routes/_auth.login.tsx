@@ -1,65 +1,69 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { useEffect } from "react";
 import { data, Form, Link, redirect } from "react-router";
-import { Field } from "~/components/field";
-import { answerAtOnce } from "~/components/flash";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { PasswordField } from "~/components/password-field";
+import { LoginFields } from "~/actions/authentication";
+import { Field } from "~/components/forms/field";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { failure, firstError, refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { theCompany } from "~/lib/content.server";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { keepsNoCookies, trial } from "~/lib/kept-cookies.server";
-import { limitsOf, rememberBrowser } from "~/lib/limits.server";
-import { portalPath } from "~/lib/redirect.server";
-import { signedInMiddleware } from "~/lib/session.server";
-import { tellOtherTabs } from "~/lib/signed-out";
-import { backendOf, rememberShared, sharedComputer } from "~/lib/supabase.server";
-import { Login } from "~/models/account";
-import { signIn } from "~/models/account.server";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast";
+import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
+import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { broadcastSignOut } from "~/lib/browser/sign-out";
+import { readForm } from "~/lib/forms/form-data.server";
+import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { getRateLimiter, knownBrowserCookie } from "~/lib/http/rate-limiter.server";
+import { toViewerPath } from "~/lib/http/redirect.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { getSupabase, sharedComputerContext, sharedComputerCookie } from "~/lib/supabase/client.server";
+import { logIn } from "~/models/authentication.server";
+import { companyDetails } from "~/models/content.server";
 import { forgotPasswordToast } from "~/models/not-yet";
 import type { Route } from "./+types/_auth.login";
 
-export const middleware: Route.MiddlewareFunction[] = [signedInMiddleware];
+export const middleware: Route.MiddlewareFunction[] = [redirectSignedInMiddleware];
 
 export function loader({ request, url }: Route.LoaderArgs) {
-  const next = portalPath(url.searchParams.get("next"));
-  const noCookies = keepsNoCookies(request, url);
-  const headers: HeadersInit = noCookies ? { "Set-Cookie": trial() } : {};
-  const mail = theCompany.offices[0]?.email;
+  const next = toViewerPath(url.searchParams.get("next"));
+  const noCookies = hasCookiesDisabled(request, url);
+  const headers: HeadersInit = noCookies ? { "Set-Cookie": testCookie() } : {};
+  const mail = companyDetails.offices[0]?.email;
   return data({ next: next === "/portal" ? null : next, noCookies, mail }, { headers });
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: Login });
+  const submission = parseWithZod(form, { schema: LoginFields });
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["password"] });
-    return refuse(result, failure("Login Failed", firstError(result)));
+    return rejectForm(result, createErrorToast("Login Failed", getFirstError(result)));
   }
   const shared = form.has("shared");
-  context.set(sharedComputer, shared);
+  context.set(sharedComputerContext, shared);
   const { email, password } = submission.value;
-  const login = await signIn(backendOf(context), limitsOf(context), email, password);
+  const login = await logIn(getSupabase(context), getRateLimiter(context), email, password);
   if ("reason" in login) {
-    return refuse(submission.reply({ hideFields: ["password"] }), failure(login.title, login.reason), login.status);
+    return rejectForm(
+      submission.reply({ hideFields: ["password"] }),
+      createErrorToast(login.title, login.reason),
+      login.status,
+    );
   }
-  const next = portalPath(form.get("next"));
-  const { asksForCode } = login;
+  const next = toViewerPath(form.get("next"));
+  const { requiresSecondFactor: asksForCode } = login;
   const response = asksForCode
     ? redirect(next === "/portal" ? "/login/verify" : `/login/verify?next=${encodeURIComponent(next)}`, 303)
-    : redirectWithFlash(context, next, { title: "Login Successful", variant: "default" });
-  response.headers.append("Set-Cookie", rememberShared(shared));
-  if (!asksForCode && !shared) response.headers.append("Set-Cookie", rememberBrowser(request, email));
+    : redirectWithToast(context, next, { title: "Login Successful", variant: "default" });
+  response.headers.append("Set-Cookie", sharedComputerCookie(shared));
+  if (!asksForCode && !shared) response.headers.append("Set-Cookie", knownBrowserCookie(request, email));
   return response;
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [
@@ -68,11 +72,11 @@ export const meta: Route.MetaFunction = () => [
 
 export default function LoginPage({ actionData, loaderData }: Route.ComponentProps) {
   const [form, fields] = useActionForm("login", actionData, ["email", "password", "shared"]);
-  useEffect(tellOtherTabs);
+  useEffect(broadcastSignOut);
   return (
     <>
       <Title refused={actionData !== undefined}>Client Login</Title>
-      <FormProblems refused={actionData} form={form} />
+      <FormErrorSummary refused={actionData} form={form} />
       {loaderData.noCookies && <NoCookies />}
       <h1 className="mb-6 text-xl">Client Login</h1>
       <Form method="post" id={form.id} noValidate>
@@ -95,8 +99,8 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
       </Form>
       <Form
         method="post"
-        action="/resources/forgot-password"
-        onSubmit={(event) => answerAtOnce(event, forgotPasswordToast())}
+        action="/actions/forgot-password"
+        onSubmit={(event) => showToastInsteadOfSubmit(event, forgotPasswordToast())}
         className="mt-2"
       >
         <Button look="quiet" name="forgot">

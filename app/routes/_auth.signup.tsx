@@ -1,21 +1,21 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form, Link } from "react-router";
-import { Field } from "~/components/field";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { PasswordField } from "~/components/password-field";
+import { clientIdInLink, SignUpFields } from "~/actions/authentication";
+import { Field } from "~/components/forms/field";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
-import { Title } from "~/components/title";
-import { failure, firstError, refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { limitsOf } from "~/lib/limits.server";
-import { signedInMiddleware } from "~/lib/session.server";
-import { clientIdInLink, SignUp } from "~/models/account";
-import { signUp } from "~/models/account.server";
+import { Title } from "~/components/site/title";
+import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { getRateLimiter } from "~/lib/http/rate-limiter.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { signUp } from "~/models/authentication.server";
 import type { Route } from "./+types/_auth.signup";
 
-export const middleware: Route.MiddlewareFunction[] = [signedInMiddleware];
+export const middleware: Route.MiddlewareFunction[] = [redirectSignedInMiddleware];
 
 /** An invitation's link fills the client ID in. */
 export function loader({ url }: Route.LoaderArgs) {
@@ -25,16 +25,20 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: SignUp });
+  const submission = parseWithZod(form, { schema: SignUpFields });
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields: ["password"] });
-    return refuse(result, failure("Sign up Failed", result.error?.clientId?.[0] ?? firstError(result)));
+    return rejectForm(result, createErrorToast("Sign up Failed", result.error?.clientId?.[0] ?? getFirstError(result)));
   }
-  const failed = await signUp(limitsOf(context), submission.value);
+  const failed = await signUp(getRateLimiter(context), submission.value);
   if (failed) {
-    return refuse(submission.reply({ hideFields: ["password"] }), failure(failed.title, failed.reason), failed.status);
+    return rejectForm(
+      submission.reply({ hideFields: ["password"] }),
+      createErrorToast(failed.title, failed.reason),
+      failed.status,
+    );
   }
-  return redirectWithFlash(context, "/login", {
+  return redirectWithToast(context, "/login", {
     title: "Account Created!",
     description: "Please check your email to verify your account. You'll be prompted to set up 2FA on first login.",
     variant: "default",
@@ -42,7 +46,7 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = () => [
@@ -54,7 +58,7 @@ export default function SignUpPage({ actionData, loaderData }: Route.ComponentPr
   return (
     <>
       <Title refused={actionData !== undefined}>Sign up</Title>
-      <FormProblems refused={actionData} form={form} />
+      <FormErrorSummary refused={actionData} form={form} />
       <h1 className="mb-2 text-xl">Open your client account</h1>
       <p className="mb-6 text-quiet">
         For clients the company has invited. You follow your shipments and send documents here.

@@ -1,7 +1,7 @@
 import { Outlet } from "react-router";
-import { Door } from "~/components/door";
-import { identifiers } from "~/lib/content.server";
-import { noStoreMiddleware } from "~/lib/headers.server";
+import { AuthPage } from "~/components/site/auth-page";
+import { noStoreMiddleware } from "~/lib/http/headers.server";
+import { identifiers } from "~/models/content.server";
 import type { Route } from "./+types/_auth";
 
 export const middleware: Route.MiddlewareFunction[] = [noStoreMiddleware];
@@ -16,8 +16,8 @@ export function loader() {
 /** The pages of sign-up, login and confirmation. */
 export default function AuthLayout({ loaderData }: Route.ComponentProps) {
   return (
-    <Door licence={loaderData.licence}>
+    <AuthPage licence={loaderData.licence}>
       <Outlet />
-    </Door>
+    </AuthPage>
   );
 }

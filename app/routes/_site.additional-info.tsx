@@ -1,16 +1,16 @@
 import { Link } from "react-router";
-import { Title } from "~/components/title";
-import { type Company, identifiers, theCompany } from "~/lib/content.server";
-import { env } from "~/lib/env.server";
-import { seo } from "~/lib/seo";
+import { Title } from "~/components/site/title";
+import { env } from "~/lib/http/env.server";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { type Company, companyDetails, identifiers } from "~/models/content.server";
 import type { Route } from "./+types/_site.additional-info";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader() {
   const { customs_agent_licence, aeo_number, tax_pin, managing_director } = identifiers;
   return {
-    company: theCompany,
+    company: companyDetails,
     origin: env().origin,
     licence: customs_agent_licence,
     rows: [
@@ -23,7 +23,7 @@ export function loader() {
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Additional information",
     description:
       "Customs agent licence, authorised economic operator number, tax PIN and managing director of the company.",
@@ -53,16 +53,16 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
         </Link>
         .
       </p>
-      <ReallyUs company={loaderData.company} origin={loaderData.origin} licence={loaderData.licence} />
+      <IdentityCheck company={loaderData.company} origin={loaderData.origin} licence={loaderData.licence} />
     </>
   );
 }
 
 /** How somebody finds out that a mail, a call or a page is the company's; the licence, which nobody can copy, comes first. */
-function ReallyUs(props: { company: Company; origin: string; licence: string }) {
+function IdentityCheck(props: { company: Company; origin: string; licence: string }) {
   const { company, origin, licence } = props;
   return (
-    <section id="really-us" className="mt-12 border-t border-line pt-10">
+    <section id="identity-check" className="mt-12 border-t border-line pt-10">
       <h2 className="text-xl">Is this really us?</h2>
       <p className="mt-3 max-w-prose">
         Fraud in our trade begins with a message that looks like ours: a fee to pay at once, a new account to pay it to.
@@ -103,7 +103,7 @@ function ReallyUs(props: { company: Company; origin: string; licence: string }) 
   );
 }
 
-const station =
+const stationClass =
   "relative pb-4 pl-6 last:pb-0 before:absolute before:top-1.5 before:-left-[7px] before:size-3 before:rounded-full " +
   "before:border-2 before:border-action before:bg-raised";
 
@@ -115,12 +115,12 @@ function Licence({ name, number }: { name: string; number: string }) {
       <p className="mt-3 text-sm text-quiet">Customs agent licence number</p>
       <p className="font-mono text-xl font-semibold wrap-anywhere">{number}</p>
       <ol className="mt-5 ml-1.5 border-l-2 border-action">
-        <li className={station}>
+        <li className={stationClass}>
           Open <span className="font-mono font-semibold">kra.go.ke</span>, the site of the Kenya Revenue Authority. Type
           the address, follow no link.
         </li>
-        <li className={station}>Find the list of licensed customs agents, which the authority publishes there.</li>
-        <li className={station}>
+        <li className={stationClass}>Find the list of licensed customs agents, which the authority publishes there.</li>
+        <li className={stationClass}>
           Our number must stand on it with the name <span className="font-semibold">{name}</span>. If it does not, call
           the head office before you pay anybody.
         </li>

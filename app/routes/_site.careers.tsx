@@ -1,71 +1,71 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, useLocation } from "react-router";
 import { z } from "zod";
-import { Field, FileField, TextField } from "~/components/field";
-import { FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
+import { Field, FileField, TextField } from "~/components/forms/field";
+import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Art } from "~/components/site/art";
-import { Title } from "~/components/title";
-import { refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { careers, theCompany } from "~/lib/content.server";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readUpload } from "~/lib/form.server";
-import { seo } from "~/lib/seo";
+import { Title } from "~/components/site/title";
+import { callServerAction } from "~/lib/browser/connection";
+import { readUpload } from "~/lib/forms/form-data.server";
+import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { severalLines } from "~/lib/forms/text-fields";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { redirectWithToast } from "~/lib/http/toast.server";
 import { emailAddress, personName } from "~/models/contact";
-import { extensionOf } from "~/models/document";
-import { mediaTypeOf } from "~/models/document-media-type.server";
-import { severalLines } from "~/models/text";
+import { careers, companyDetails } from "~/models/content.server";
+import { getExtension } from "~/models/document";
+import { detectMediaType } from "~/models/document-media-type.server";
 import type { Route } from "./+types/_site.careers";
 
-const kinds = ["pdf", "doc", "docx"];
+const cvExtensions = ["pdf", "doc", "docx"];
 
-const Application = z.object({
+const ApplicationFields = z.object({
   name: personName,
   email: emailAddress,
   cv: z.instanceof(File, { error: "Choose your CV." }).superRefine(async (file, issues) => {
-    if (!kinds.includes(extensionOf(file.name))) {
+    if (!cvExtensions.includes(getExtension(file.name))) {
       issues.addIssue("Choose a CV that is a .pdf, .doc or .docx file.");
       return;
     }
-    const media = await mediaTypeOf(file.name, new Uint8Array(await file.arrayBuffer()));
+    const media = await detectMediaType(file.name, new Uint8Array(await file.arrayBuffer()));
     if ("reason" in media) issues.addIssue(media.reason);
   }),
   letter: severalLines("").max(2000, "Use at most 2,000 characters for the cover letter.").optional(),
 });
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 /** Where an application goes while the form is a preview. */
-const mail = theCompany.offices[0]?.email;
+const applicationEmail = companyDetails.offices[0]?.email;
 
 export function loader() {
-  return { ...careers, mail };
+  return { ...careers, mail: applicationEmail };
 }
 
 /** Validates the application and discards it: nothing is sent or stored. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     if (!(form instanceof FormData)) {
-      const { initialValue } = parseWithZod(form.typed, { schema: z.object({}) }).reply();
+      const { initialValue } = parseWithZod(form.fields, { schema: z.object({}) }).reply();
       const reason = form.status === 413 ? `${form.reason} Choose a smaller one.` : form.reason;
-      return refuse({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
+      return rejectForm({ status: "error", initialValue, error: { cv: [reason] } }, undefined, form.status);
     }
-    const submission = await parseWithZod(form, { schema: Application, async: true });
-    if (submission.status !== "success") return refuse(submission.reply());
-    return redirectWithFlash(context, "/careers", {
+    const submission = await parseWithZod(form, { schema: ApplicationFields, async: true });
+    if (submission.status !== "success") return rejectForm(submission.reply());
+    return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",
-      description: `This form is a preview: your application was not sent and nothing of it was kept. Mail it to ${mail}.`,
+      description: `This form is a preview: your application was not sent and nothing of it was kept. Mail it to ${applicationEmail}.`,
       variant: "default",
     });
   });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Careers",
     description: loaderData?.description ?? "",
     path: "/careers",
@@ -87,13 +87,13 @@ export default function CareersPage({ actionData, loaderData }: Route.ComponentP
   );
 }
 
-function CareersForm(props: { refused: Refused | undefined; intro: string; mail: string | undefined }) {
+function CareersForm(props: { refused: RejectedForm | undefined; intro: string; mail: string | undefined }) {
   const { refused, intro, mail } = props;
   const [form, fields] = useActionForm("careers", refused, ["name", "email", "letter", "cv"]);
   return (
     <div>
       <Title refused={refused !== undefined}>Careers</Title>
-      <FormProblems refused={refused} form={form} />
+      <FormErrorSummary refused={refused} form={form} />
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-needs-you pl-4">

@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from "react";
 import { Form } from "react-router";
-import { Flash } from "~/components/flash";
-import { mirror } from "~/components/site/theme-toggle";
-import { Title } from "~/components/title";
+import { copyToLocalStorage } from "~/components/site/theme-toggle";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { keepTyped } from "~/lib/connection";
-import { type CookieSettings, cookieSettingsOf, keepCookieSettings } from "~/lib/cookie-settings.server";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { seo } from "~/lib/seo";
+import { PageToast } from "~/components/ui/toast";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { type CookieSettings, readCookieSettings, serializeCookieSettings } from "~/lib/http/cookie-settings.server";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { redirectWithToast } from "~/lib/http/toast.server";
 import type { Route } from "./+types/_site.cookie-settings";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ request }: Route.LoaderArgs) {
-  return cookieSettingsOf(request);
+  return readCookieSettings(request);
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -25,7 +25,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     functional: all || form.has("functional"),
     marketing: all || form.has("marketing"),
   };
-  const response = redirectWithFlash(
+  const response = redirectWithToast(
     context,
     "/cookie-settings",
     all
@@ -36,16 +36,16 @@ export async function action({ request, context }: Route.ActionArgs) {
         }
       : { title: "Preferences Saved!", description: "Your cookie settings have been updated.", variant: "default" },
   );
-  response.headers.append("Set-Cookie", await keepCookieSettings(settings));
+  response.headers.append("Set-Cookie", await serializeCookieSettings(settings));
   return response;
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Cookie Settings",
     description:
       "Choose which optional cookies this site may set. Necessary ones keep you signed in and your forms safe.",
@@ -76,7 +76,7 @@ const categories = [
 ] as const;
 
 /** What this site keeps in a browser, and for how long; section 14 of the privacy policy says the same. */
-const kept = [
+const storageEntries = [
   { name: "session", time: "30 days without a visit", text: "Keeps you signed in to the portal, until you sign out." },
   { name: "flash", time: "One page", text: "Carries one message to the next page." },
   { name: "theme", time: "Until the browser closes", text: "The light or dark theme you chose." },
@@ -90,12 +90,12 @@ const kept = [
 ] as const;
 
 export default function CookieSettingsPage({ loaderData, actionData }: Route.ComponentProps) {
-  const settings = useMirror(loaderData);
-  const form = useStored(loaderData, settings, actionData);
+  const settings = useLocalStorageCopy(loaderData);
+  const form = useFormReset(loaderData, settings, actionData);
   return (
     <>
       <Title>Cookie Settings</Title>
-      {actionData && <Flash toast={actionData.toast} />}
+      {actionData && <PageToast toast={actionData.toast} />}
       <h1 className="mb-2 text-2xl">Cookie Settings</h1>
       <p className="mb-8 max-w-prose text-lg text-quiet">
         Your choice is kept on this device for a year, and you can change it here.
@@ -135,13 +135,13 @@ export default function CookieSettingsPage({ loaderData, actionData }: Route.Com
             </Button>
           </div>
         </Form>
-        <Kept />
+        <BrowserStorage />
       </div>
     </>
   );
 }
 
-function Kept() {
+function BrowserStorage() {
   return (
     <section aria-labelledby="kept">
       <h2 id="kept" className="text-lg">
@@ -151,7 +151,7 @@ function Kept() {
         All of it is strictly necessary, and ours alone. Each is set when it is needed.
       </p>
       <ul className="ruled border-y border-line text-sm">
-        {kept.map(({ name, time, text }) => (
+        {storageEntries.map(({ name, time, text }) => (
           <li key={name} className="py-2">
             <p className="flex flex-wrap justify-between gap-x-4">
               <span className="font-mono font-semibold">{name}</span> <span className="text-quiet">{time}</span>
@@ -174,7 +174,7 @@ function Kept() {
  * Resets the checkboxes of a form to what is stored: after saving, and when localStorage has other settings. Otherwise
  * unsaved changes stay. A reset keeps the focus, unlike a remount.
  */
-function useStored(loaded: object, settings: CookieSettings, refused: object | undefined) {
+function useFormReset(loaded: object, settings: CookieSettings, refused: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
   const stored = JSON.stringify(settings);
@@ -192,18 +192,18 @@ function useStored(loaded: object, settings: CookieSettings, refused: object | u
 }
 
 /** The settings to show. Local storage has a copy of what is stored; without a cookie, it overrides the defaults. */
-function useMirror({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
+function useLocalStorageCopy({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
   const [found, setFound] = useState<CookieSettings | null>(null);
   useEffect(() => {
-    if (isStored) mirror(storageKey, JSON.stringify(settings));
-    else setFound(readMirror(settings));
+    if (isStored) copyToLocalStorage(storageKey, JSON.stringify(settings));
+    else setFound(readLocalStorageCopy(settings));
   }, [settings, isStored]);
   return (!isStored && found) || settings;
 }
 
 const storageKey = "cookieSettings";
 
-function readMirror(defaults: CookieSettings): CookieSettings | null {
+function readLocalStorageCopy(defaults: CookieSettings): CookieSettings | null {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "null");
     if (typeof stored !== "object" || stored === null) return null;

@@ -1,17 +1,19 @@
 import { Glance, LongText } from "~/components/site/prose";
-import { Title } from "~/components/title";
-import { seo } from "~/lib/seo";
-import { forPage, legalText } from "~/models/article.server";
+import { Title } from "~/components/site/title";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { getLegalText, toLoaderData } from "~/models/article.server";
 import type { Route } from "./+types/_site.legal";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader({ request }: Route.LoaderArgs) {
-  return forPage(legalText("legal"), request);
+  return toLoaderData(getLegalText("legal"), request);
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
-  loaderData ? seo(matches, { title: loaderData.title, description: loaderData.description, path: "/legal" }) : [];
+  loaderData
+    ? createPageMeta(matches, { title: loaderData.title, description: loaderData.description, path: "/legal" })
+    : [];
 
 export default function LegalPage({ loaderData }: Route.ComponentProps) {
   const { title, html, headings, glance } = loaderData;

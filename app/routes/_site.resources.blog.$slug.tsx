@@ -1,27 +1,27 @@
 import { ArrowLeft } from "lucide";
 import { Link, redirect } from "react-router";
 import { Glance, LongText } from "~/components/site/prose";
-import { LowerPart } from "~/components/site/quote-panel";
+import { DeferredSection } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
-import { calendarDate } from "~/lib/dates";
-import { seo } from "~/lib/seo";
-import { forPage, getArticle, nextOf } from "~/models/article.server";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
+import { calendarDate } from "~/models/dates";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);
-  const next = nextOf(article).map(({ slug, title, category }) => ({ slug, title, category }));
-  return forPage({ ...article, next }, request);
+  const next = listNextArticles(article).map(({ slug, title, category }) => ({ slug, title, category }));
+  return toLoaderData({ ...article, next }, request);
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   loaderData
-    ? seo(matches, {
+    ? createPageMeta(matches, {
         title: loaderData.title,
         description: loaderData.excerpt,
         path: `/resources/blog/${loaderData.slug}`,
@@ -36,7 +36,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
   return (
     <article>
       <Title>{title}</Title>
-      <BackToAll />
+      <BackToBlog />
       <p className="mt-4 flex flex-wrap items-baseline gap-x-4 text-sm text-quiet">
         <Link
           to={{ pathname: "/resources/blog", search: new URLSearchParams({ category }).toString() }}
@@ -59,18 +59,18 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
         contents="In this article"
         aside={glance && <Glance points={glance} scene={scene} />}
       />
-      {placeholder && <StillToCome />}
-      <LowerPart>
-        <Next service={service} articles={next} />
-        {!placeholder && <BackToAll className="mt-6" />}
-      </LowerPart>
+      {placeholder && <PlaceholderNote />}
+      <DeferredSection>
+        <NextSteps service={service} articles={next} />
+        {!placeholder && <BackToBlog className="mt-6" />}
+      </DeferredSection>
       {!placeholder && <ArticleData article={article} />}
     </article>
   );
 }
 
 /** What to do after reading: know the cost, ask, or read on. */
-function Next({
+function NextSteps({
   service,
   articles,
 }: {
@@ -79,7 +79,7 @@ function Next({
 }) {
   const steps = [
     { to: "/resources/cost", what: "Work it out", title: "What will it cost?" },
-    { to: `/resources/quote/for?service=${service}`, what: "Ask", title: "Get a quote" },
+    { to: `/quote?service=${service}`, what: "Ask", title: "Get a quote" },
     ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, what: category, title })),
   ];
   return (
@@ -102,7 +102,7 @@ function Next({
 }
 
 /** Where to get the answer that a placeholder does not give. */
-function StillToCome() {
+function PlaceholderNote() {
   return (
     <p className="mt-4 max-w-prose text-quiet">
       We are still writing this article. Until it is here,{" "}
@@ -114,7 +114,7 @@ function StillToCome() {
   );
 }
 
-function BackToAll({ className = "" }: { className?: string }) {
+function BackToBlog({ className = "" }: { className?: string }) {
   return (
     <Link
       to="/resources/blog"

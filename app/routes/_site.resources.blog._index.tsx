@@ -1,27 +1,27 @@
 import { Form, Link } from "react-router";
-import { inputLook } from "~/components/field";
+import { inputClass } from "~/components/forms/field";
 import { Art, useIsLite } from "~/components/site/art";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { calendarDate } from "~/lib/dates";
-import { seo } from "~/lib/seo";
+import { createPageMeta } from "~/lib/http/page-meta";
 import { type ArticleSummary, listArticles, listCategories } from "~/models/article.server";
+import { calendarDate } from "~/models/dates";
 import type { Route } from "./+types/_site.resources.blog._index";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
-const all = "All";
+const allCategories = "All";
 
 export function loader({ url }: Route.LoaderArgs) {
-  const asked = url.searchParams.get("category") || all;
+  const asked = url.searchParams.get("category") || allCategories;
   const categories = listCategories();
-  const category = asked === all ? null : asked;
+  const category = asked === allCategories ? null : asked;
   const list = listArticles({ category, page: Number(url.searchParams.get("page")) });
-  return { ...list, categories, category: categories.find((name) => name === asked) ?? all };
+  return { ...list, categories, category: categories.find((name) => name === asked) ?? allCategories };
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Blog",
     description:
       "Customs clearing and freight in East Africa explained: car imports, AEO status, HS codes, LCL or FCL, port clearance, with worked examples.",
@@ -35,7 +35,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
   const planned = articles.filter(({ placeholder }) => placeholder);
   return (
     <>
-      <Title>{category === all ? "Blog" : `${category}: Blog`}</Title>
+      <Title>{category === allCategories ? "Blog" : `${category}: Blog`}</Title>
       <div className="mb-8 flex flex-wrap items-end justify-between gap-x-12 gap-y-6 lg:flex-nowrap">
         <div>
           <h1 className="text-2xl">Blog</h1>
@@ -68,7 +68,7 @@ export default function BlogPage({ loaderData }: Route.ComponentProps) {
           </ol>
         </>
       )}
-      {pages > 1 && <Pages category={category} page={page} pages={pages} />}
+      {pages > 1 && <Pagination category={category} page={page} pages={pages} />}
       <a href="/resources/blog/rss.xml" className="mt-4 inline-flex min-h-11 items-center text-sm underline">
         New articles by RSS
       </a>
@@ -83,8 +83,8 @@ function CategoryFilter({ category, categories }: { category: string; categories
         <label htmlFor="category" className="block text-sm font-semibold">
           Category
         </label>
-        <select id="category" name="category" key={category} defaultValue={category} className={`mt-1 ${inputLook}`}>
-          {[all, ...categories].map((name) => (
+        <select id="category" name="category" key={category} defaultValue={category} className={`mt-1 ${inputClass}`}>
+          {[allCategories, ...categories].map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
@@ -109,7 +109,7 @@ function ArticleCard({ article, isLead }: { article: ArticleSummary; isLead: boo
           </div>
         )}
         <div className={`px-4 pt-4 pb-2 sm:px-6 ${isLead && scene ? "lg:w-2/5" : ""}`}>
-          <Facts article={article} />
+          <ArticleFacts article={article} />
           <h2 className={`mt-1 text-lg ${isLead ? "lg:text-xl" : ""}`}>{title}</h2>
           <p className="mt-2 max-w-prose text-sm text-pretty text-quiet">{excerpt}</p>
           <ReadMore article={article} />
@@ -124,7 +124,7 @@ function PlannedArticle({ article }: { article: ArticleSummary }) {
   return (
     <li className="border-t border-line">
       <article className="relative pt-3">
-        <Facts article={article} />
+        <ArticleFacts article={article} />
         <h3 className="mt-1">{article.title}</h3>
         <div className="flex items-center gap-4 text-sm">
           <p className="grow truncate text-quiet print:whitespace-normal">{article.excerpt}</p>
@@ -135,7 +135,7 @@ function PlannedArticle({ article }: { article: ArticleSummary }) {
   );
 }
 
-function Facts({ article: { category, date, placeholder } }: { article: ArticleSummary }) {
+function ArticleFacts({ article: { category, date, placeholder } }: { article: ArticleSummary }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-3 text-sm text-quiet">
       <span className="font-semibold">{category}</span> <time dateTime={date}>{calendarDate(date)}</time>{" "}
@@ -156,9 +156,9 @@ function ReadMore({ article: { slug, title } }: { article: ArticleSummary }) {
   );
 }
 
-function Pages({ category, page, pages }: { category: string; page: number; pages: number }) {
+function Pagination({ category, page, pages }: { category: string; page: number; pages: number }) {
   const to = (other: number) => {
-    const query = new URLSearchParams(category === all ? {} : { category });
+    const query = new URLSearchParams(category === allCategories ? {} : { category });
     if (other > 1) query.set("page", String(other));
     return { pathname: "/resources/blog", search: query.toString() };
   };

@@ -1,22 +1,22 @@
 import { Plus } from "lucide";
 import { Link } from "react-router";
+import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
-import { Fold } from "~/components/site/fold";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { faq } from "~/lib/content.server";
-import { seo } from "~/lib/seo";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { faq } from "~/models/content.server";
 import type { Route } from "./+types/_site.resources.faq";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader() {
   return { categories: faq };
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
-  ...seo(matches, {
+  ...createPageMeta(matches, {
     title: "Frequently Asked Questions",
     description:
       "Documents, duties, clearance times, LCL or FCL, used cars, household goods and permits: answers to what importers and shippers in East Africa ask us most.",
@@ -76,14 +76,14 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
   );
 }
 
-const station =
+const stationClass =
   "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
   "before:bg-surface open:before:border-action open:before:bg-action";
 
 /** A question is a station on the line of its category; the one that is open is filled. */
 function Question({ question, answer, link, open }: (typeof faq)[number]["questions"][number] & { open: boolean }) {
   return (
-    <Fold name="faq" open={open} className={`relative border-b border-line pl-6 ${station}`}>
+    <AccordionItem name="faq" open={open} className={`relative border-b border-line pl-6 ${stationClass}`}>
       <summary className="flex min-h-11 items-start gap-4 py-4 hover:text-action">
         <h3 className="grow text-base text-pretty">{question}</h3>
         <Icon
@@ -97,6 +97,6 @@ function Question({ question, answer, link, open }: (typeof faq)[number]["questi
           {link.words}
         </Link>
       )}
-    </Fold>
+    </AccordionItem>
   );
 }

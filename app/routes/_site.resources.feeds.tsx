@@ -1,18 +1,18 @@
 import { ExternalLink } from "lucide";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
-import { feeds } from "~/lib/content.server";
-import { seo } from "~/lib/seo";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { feeds } from "~/models/content.server";
 import type { Route } from "./+types/_site.resources.feeds";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader() {
   return { feeds };
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Feeds Update",
     description:
       "News pages for importers and shippers in East Africa: the revenue and ports authorities, world markets, shipping and the International Maritime Organization.",
@@ -32,7 +32,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
         {feeds.map((feed) => (
           <li key={feed.url} className="flex flex-col rounded-label border border-line bg-raised">
             <p className="relative border-b-2 border-line px-5 py-3 text-xs text-quiet before:absolute before:-bottom-[7px] before:left-5 before:size-3 before:rounded-full before:border-2 before:border-action before:bg-raised">
-              {hostOf(feed.url)}
+              {getHost(feed.url)}
             </p>
             <div className="flex grow flex-col items-start p-5">
               <h2 className="text-lg wrap-anywhere">{feed.name}</h2>
@@ -56,6 +56,6 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
 }
 
 /** The host of an address as people say it. */
-function hostOf(url: string): string {
+function getHost(url: string): string {
   return new URL(url).host.replace(/^www\./, "");
 }

@@ -18,17 +18,17 @@ import {
   Warehouse,
 } from "lucide";
 import { Link } from "react-router";
+import { AccordionItem } from "~/components/site/accordion-item";
 import { Art } from "~/components/site/art";
-import { Fold } from "~/components/site/fold";
-import { LowerPart } from "~/components/site/quote-panel";
-import { Title } from "~/components/title";
+import { DeferredSection } from "~/components/site/quote-panel";
+import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
-import { type Service, services } from "~/lib/content.server";
-import { seo } from "~/lib/seo";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { type Service, services } from "~/models/content.server";
 import type { Route } from "./+types/_site.services";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 /** `?service=<id>` opens that card instead of the default one; an unknown id is ignored. */
 export function loader({ url }: Route.LoaderArgs) {
@@ -38,7 +38,7 @@ export function loader({ url }: Route.LoaderArgs) {
 }
 
 export const meta: Route.MetaFunction = ({ matches }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Our Services",
     description:
       "Customs clearing, sea and air freight, storage, removals and inland transport in East Africa: what we do, what you hand over, and how long it takes.",
@@ -54,7 +54,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
       <div className="mt-8 overflow-hidden rounded-label border border-line">
         <Art name="services-banner" className="-ml-[38%] w-[200%] max-w-none sm:ml-0 sm:w-full" />
       </div>
-      <LowerPart>
+      <DeferredSection>
         <div className="mt-8 grid gap-3 md:grid-cols-2">
           {services.map((service) => (
             <ServiceCard key={service.id} service={service} open={service.id === open} />
@@ -74,7 +74,7 @@ export default function ServicesPage({ loaderData: { intro, services, open } }: 
             </ButtonLink>
           </div>
         </section>
-      </LowerPart>
+      </DeferredSection>
     </>
   );
 }
@@ -97,16 +97,16 @@ const icons: Record<string, IconNode> = {
  * An open card takes the full row. So does a card that would stand alone beside it, or at the end of the grid: the
  * cards keep their order and leave no hole.
  */
-const wholeRow =
+const fullRowClass =
   "open:col-span-full md:odd:has-[+[open]]:col-span-full md:[:not(:has(>:nth-child(odd)[open]))>&:last-child]:col-span-full";
 
 function ServiceCard({ service, open }: { service: Service; open: boolean }) {
   const drawing = icons[service.id] ?? Package;
   return (
-    <Fold
+    <AccordionItem
       name="service"
       open={open}
-      className={`flex flex-col rounded-label border border-line bg-raised open:border-edge ${wholeRow}`}
+      className={`flex flex-col rounded-label border border-line bg-raised open:border-edge ${fullRowClass}`}
     >
       <summary className="grid grow grid-cols-[auto_1fr_auto] content-start gap-x-4 p-4 hover:text-action sm:p-5">
         <span className="row-span-2 flex size-11 items-center justify-center rounded-label border border-line bg-surface text-action">
@@ -124,21 +124,21 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
         <Link
-          to={`/resources/quote/for?service=${service.id}`}
+          to={`/quote?service=${service.id}`}
           className="mt-4 inline-flex min-h-11 items-center font-semibold underline"
         >
           Ask for a quote<span className="sr-only"> for {service.title}</span>
         </Link>
       </div>
-    </Fold>
+    </AccordionItem>
   );
 }
 
-const stations = ["What we do", "What you hand over", "How long it takes"];
+const detailTitles = ["What we do", "What you hand over", "How long it takes"];
 
 /** The details as stations of the route line: down the page on a phone, across it on a wide screen. */
 function Details({ paragraphs }: { paragraphs: string[] }) {
-  const named = paragraphs.length === stations.length;
+  const named = paragraphs.length === detailTitles.length;
   return (
     <ol className={`grid border-l-2 border-line lg:border-t-2 lg:border-l-0 ${named ? "lg:grid-cols-3" : ""}`}>
       {paragraphs.map((paragraph, index) => (
@@ -146,7 +146,7 @@ function Details({ paragraphs }: { paragraphs: string[] }) {
           key={paragraph}
           className="relative pb-6 pl-5 before:absolute before:top-1.5 before:-left-[7px] before:size-3 before:rounded-full before:border-2 before:border-action before:bg-raised last:pb-0 lg:pt-5 lg:pr-8 lg:pb-0 lg:pl-0 lg:before:-top-[7px] lg:before:left-0"
         >
-          {named && <h3 className="text-sm text-ink">{stations[index]}</h3>}
+          {named && <h3 className="text-sm text-ink">{detailTitles[index]}</h3>}
           <p className="mt-1 max-w-lg text-sm">{paragraph}</p>
         </li>
       ))}

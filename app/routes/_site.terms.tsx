@@ -1,18 +1,20 @@
 import { Glance, LongText } from "~/components/site/prose";
-import { Title } from "~/components/title";
-import { calendarDate } from "~/lib/dates";
-import { seo } from "~/lib/seo";
-import { forPage, legalText } from "~/models/article.server";
+import { Title } from "~/components/site/title";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { getLegalText, toLoaderData } from "~/models/article.server";
+import { calendarDate } from "~/models/dates";
 import type { Route } from "./+types/_site.terms";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader({ request }: Route.LoaderArgs) {
-  return forPage(legalText("terms"), request);
+  return toLoaderData(getLegalText("terms"), request);
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
-  loaderData ? seo(matches, { title: loaderData.title, description: loaderData.description, path: "/terms" }) : [];
+  loaderData
+    ? createPageMeta(matches, { title: loaderData.title, description: loaderData.description, path: "/terms" })
+    : [];
 
 export default function TermsPage({ loaderData }: Route.ComponentProps) {
   const { title, updated, html, headings, glance } = loaderData;

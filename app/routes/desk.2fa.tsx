@@ -1,25 +1,25 @@
-import { TwoFactor } from "~/components/portal/two-factor";
-import { keepTyped } from "~/lib/connection";
-import { requireColleague } from "~/lib/desk.server";
-import { answerSetup } from "~/lib/two-factor.server";
+import { handleFactorSetup } from "~/actions/second-factor.server";
+import { SecondFactors } from "~/components/portal/second-factor";
+import { requireStaff } from "~/lib/auth/staff.server";
+import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/desk.2fa";
 
 export function loader({ context }: Route.LoaderArgs) {
-  return { factors: requireColleague(context).factors };
+  return { factors: requireStaff(context).factors };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  return answerSetup(request, context, requireColleague(context), "/desk");
+  return handleFactorSetup(request, context, requireStaff(context), "/desk");
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
-export default function TwoFactorPage({ actionData, loaderData }: Route.ComponentProps) {
+export default function DeskSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <div className="max-w-xl">
-      <TwoFactor area="/desk" factors={loaderData.factors} answer={actionData} />
+      <SecondFactors area="/desk" factors={loaderData.factors} answer={actionData} />
     </div>
   );
 }

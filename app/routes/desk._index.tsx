@@ -2,117 +2,132 @@ import { randomUUID } from "node:crypto";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, type RefusedAct, requestOf, useAct } from "~/components/act-form";
-import { Undelivered } from "~/components/desk/undelivered";
-import { Field } from "~/components/field";
-import { SubmitButton } from "~/components/form";
-import { Title } from "~/components/title";
+import { FailedEmailRow } from "~/components/desk/failed-email-row";
+import { Field } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import {
+  getIdempotencyKey,
+  IntentErrorSummary,
+  IntentForm,
+  type RejectedIntent,
+  useIntentForm,
+} from "~/components/forms/intent-form";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { answerForm, formOf, toastOf, toastOfMail } from "~/lib/act-form.server";
-import { keepTyped } from "~/lib/connection";
-import { theLetterhead } from "~/lib/content.server";
-import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
-import { deskPage, requireColleague } from "~/lib/desk.server";
-import { companyBackend } from "~/lib/supabase.server";
-import { UnusedId } from "~/models/client-id";
+import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
+import { oneLine } from "~/lib/forms/text-fields";
+import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { UnusedClientId } from "~/models/client-id";
 import { sendClientId } from "~/models/client-id.server";
-import { searchOf } from "~/models/desk";
+import { getEmailSender } from "~/models/content.server";
+import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/models/dates";
+import { createShipmentSearch } from "~/models/desk";
 import { TodayPage } from "~/models/desk.server";
-import { announce, dismissUndelivered, endAnnouncement } from "~/models/desk-act.server";
-import { oneLine } from "~/models/text";
+import { removeAnnouncement, resolveFailedEmail, setAnnouncement } from "~/models/staff-action.server";
 import type { Route } from "./+types/desk._index";
 
-export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-const Announce = z.object({
+const AnnouncementFields = z.object({
   text: oneLine("Write the notice.").min(1, "Write the notice.").max(200, "Use at most 200 characters."),
 });
 
 export async function loader({ context }: Route.LoaderArgs) {
-  const isLead = requireColleague(context).colleague.role === "lead";
+  const isLead = requireStaff(context).staff.role === "lead";
   const eastAfricaDay = dayInEastAfrica(new Date());
-  return { today: await deskPage(context, TodayPage), isLead, eastAfricaDay, request: randomUUID() };
+  return { today: await getStaffPage(context, TodayPage), isLead, eastAfricaDay, request: randomUUID() };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  return answerForm(request, context, "/desk", {
-    announce: formOf(Announce, async ({ backend }, { text }, sent) =>
-      toastOf(await announce(backend, text, sent), () => "All clients read it now"),
+  return handleIntent(request, context, "/desk", {
+    announce: defineIntent(AnnouncementFields, async ({ supabase: backend }, { text }, sent) =>
+      toIntentResult(await setAnnouncement(backend, text, sent), () => "All clients read it now"),
     ),
-    "end-notice": formOf(z.object({}), async ({ backend }) =>
-      toastOf(await endAnnouncement(backend), () => "Nothing is said to all clients any more"),
+    "end-notice": defineIntent(z.object({}), async ({ supabase: backend }) =>
+      toIntentResult(await removeAnnouncement(backend), () => "Nothing is said to all clients any more"),
     ),
-    send: formOf(z.object({ clientId: UnusedId }), async ({ backend }, { clientId }, { request }) => {
-      const told = await sendClientId(backend, companyBackend(), theLetterhead(), clientId, { request });
-      return toastOfMail(told, `${clientId} is on its way`);
-    }),
-    "dealt-with": formOf(z.object({ mail: z.uuid() }), async ({ backend }, { mail }) =>
-      toastOf(await dismissUndelivered(backend, mail), () => "Taken off the list"),
+    send: defineIntent(
+      z.object({ clientId: UnusedClientId }),
+      async ({ supabase: backend }, { clientId }, { idempotency_key: request }) => {
+        const told = await sendClientId(backend, serviceRoleClient(), getEmailSender(), clientId, {
+          idempotency_key: request,
+        });
+        return toEmailIntentResult(told, `${clientId} is on its way`);
+      },
+    ),
+    "dealt-with": defineIntent(z.object({ mail: z.uuid() }), async ({ supabase: backend }, { mail }) =>
+      toIntentResult(await resolveFailedEmail(backend, mail), () => "Taken off the list"),
     ),
   });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
-export default function TodayPage_({ loaderData, actionData }: Route.ComponentProps) {
+export default function DeskTodayPage({ loaderData, actionData }: Route.ComponentProps) {
   const { today, isLead, eastAfricaDay } = loaderData;
-  const request = requestOf(actionData, loaderData.request);
-  const { to_check, storage, standing, waiting, undelivered } = today;
+  const request = getIdempotencyKey(actionData, loaderData.request);
+  const { to_check, storage, no_update: standing, waiting_for_client: waiting, failed_emails: undelivered } = today;
   return (
     <>
       <Title refused={actionData !== undefined}>Today</Title>
-      <ActProblems answer={actionData} />
+      <IntentErrorSummary answer={actionData} />
       <h1 className="mb-4 text-xl">Today</h1>
-      <Notice said={today.announcement} answer={actionData} request={request} />
+      <AnnouncementCard said={today.announcement} answer={actionData} request={request} />
       <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
-        <List
+        <TodayList
           className="lg:row-span-5"
           title="Documents to check"
           count={to_check.count}
           empty="Every document is checked."
-          all={`/desk/shipments${searchOf({ check: true })}`}
+          allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
         >
           {to_check.rows.map((line) => (
-            <Row
-              key={line.document}
-              line={line}
-              to={`#document-${line.document}`}
-              when={`since ${eastAfricaTime(line.at)}`}
+            <TodayRow
+              key={line.document_id}
+              item={line}
+              to={`#document-${line.document_id}`}
+              when={`since ${eastAfricaTime(line.since)}`}
             />
           ))}
-        </List>
-        <List title="Free storage" count={storage.count} empty="No container nears the end of its free days.">
-          {storage.rows.map(({ shipment, name, day }) => (
-            <Row
+        </TodayList>
+        <TodayList title="Free storage" count={storage.count} empty="No container nears the end of its free days.">
+          {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
+            <TodayRow
               key={shipment}
-              line={{ shipment, name, what: day < eastAfricaDay ? "Over" : "" }}
+              item={{ shipment_id: shipment, name, detail: day < eastAfricaDay ? "Over" : "" }}
               isLate={day < eastAfricaDay}
               to="#storage"
               when={`free until ${calendarDate(day)}`}
             />
           ))}
-        </List>
-        <List title="Standing still" count={standing.count} empty="We did something on every shipment within 7 days.">
+        </TodayList>
+        <TodayList
+          title="Standing still"
+          count={standing.count}
+          empty="We did something on every shipment within 7 days."
+        >
           {standing.rows.map((line) => (
-            <Row key={line.shipment} line={line} to="#move" when={`since ${eastAfricaTime(line.at)}`} />
+            <TodayRow key={line.shipment_id} item={line} to="#move" when={`since ${eastAfricaTime(line.since)}`} />
           ))}
-        </List>
-        <List
+        </TodayList>
+        <TodayList
           title="Your move at the client's"
           count={waiting.count}
           empty="No client has kept us waiting for 7 days."
-          all={`/desk/shipments${searchOf({ turn: "client" })}`}
+          allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
         >
           {waiting.rows.map((line) => (
-            <Row key={line.shipment} line={line} to="#note" when={`since ${eastAfricaTime(line.at)}`} />
+            <TodayRow key={line.shipment_id} item={line} to="#note" when={`since ${eastAfricaTime(line.since)}`} />
           ))}
-        </List>
-        {today.erasures.count > 0 && (
-          <List title="Asked to be erased" count={today.erasures.count} empty="">
-            {today.erasures.rows.map(({ account, name, at }) => (
+        </TodayList>
+        {today.erasure_requests.count > 0 && (
+          <TodayList title="Asked to be erased" count={today.erasure_requests.count} empty="">
+            {today.erasure_requests.rows.map(({ account_id: account, name, requested_at: at }) => (
               <li key={account}>
                 <Link
                   to={`/desk/clients/${account}`}
@@ -123,21 +138,25 @@ export default function TodayPage_({ loaderData, actionData }: Route.ComponentPr
                 </Link>
               </li>
             ))}
-          </List>
+          </TodayList>
         )}
-        <List title="Not delivered" count={undelivered.count} empty="Every mail has left.">
+        <TodayList title="Not delivered" count={undelivered.count} empty="Every mail has left.">
           {undelivered.rows.map((mail) => (
-            <Undelivered key={mail.id} mail={mail} isLead={isLead} request={request} />
+            <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} request={request} />
           ))}
-        </List>
+        </TodayList>
       </div>
     </>
   );
 }
 
-function Notice(props: { said: TodayPage["announcement"]; answer: RefusedAct | undefined; request: string }) {
+function AnnouncementCard(props: {
+  said: TodayPage["announcement"];
+  answer: RejectedIntent | undefined;
+  request: string;
+}) {
   const { said, answer, request } = props;
-  const { id, act, fields, refused } = useAct("announce", answer, ["text"]);
+  const { id, act, fields, refused } = useIntentForm("announce", answer, ["text"]);
   return (
     <Card title="Notice for all clients">
       <div className="px-4 py-1">
@@ -145,18 +164,18 @@ function Notice(props: { said: TodayPage["announcement"]; answer: RefusedAct | u
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p>
               <span className="font-semibold">{said.text}</span>{" "}
-              <span className="text-sm text-quiet">since {eastAfricaTime(said.begun_at)}</span>
+              <span className="text-sm text-quiet">since {eastAfricaTime(said.started_at)}</span>
             </p>
-            <ActForm id="end-notice" act="end-notice">
+            <IntentForm id="end-notice" intent="end-notice">
               <Button>End this notice</Button>
-            </ActForm>
+            </IntentForm>
           </div>
         )}
         <details open={refused !== undefined}>
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
             {said ? "Set another notice" : "Set a notice"}
           </summary>
-          <ActForm id={id} act={act} request={request}>
+          <IntentForm id={id} intent={act} idempotencyKey={request}>
             <Field
               field={fields.text}
               label="What all clients read above their shipments"
@@ -166,23 +185,23 @@ function Notice(props: { said: TodayPage["announcement"]; answer: RefusedAct | u
             <SubmitButton look="plain" pending="Saving…">
               Set the notice
             </SubmitButton>
-          </ActForm>
+          </IntentForm>
         </details>
       </div>
     </Card>
   );
 }
 
-type ListProps = {
+type TodayListProps = {
   title: string;
   count: number;
   empty: string;
-  all?: string;
+  allHref?: string;
   className?: string;
   children: ReactNode[];
 };
 
-function List({ title, count, empty, all, className, children }: ListProps) {
+function TodayList({ title, count, empty, allHref: all, className, children }: TodayListProps) {
   const shown = count >= 100 ? "99+" : String(count);
   return (
     <div className={className}>
@@ -203,20 +222,20 @@ function List({ title, count, empty, all, className, children }: ListProps) {
   );
 }
 
-type RowProps = {
-  line: { shipment: string; name: string; what: string };
+type TodayRowProps = {
+  item: { shipment_id: string; name: string; detail: string };
   to: string;
   when: string;
   isLate?: boolean;
 };
 
-function Row({ line, to, when, isLate = false }: RowProps) {
+function TodayRow({ item: line, to, when, isLate = false }: TodayRowProps) {
   return (
     <li>
-      <Link to={`/desk/shipments/${line.shipment}${to}`} className="block px-4 py-2 no-underline hover:text-action">
+      <Link to={`/desk/shipments/${line.shipment_id}${to}`} className="block px-4 py-2 no-underline hover:text-action">
         <span className="block font-semibold wrap-anywhere">{line.name} </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span className={isLate ? "font-semibold text-failure" : ""}>{line.what} </span>
+          <span className={isLate ? "font-semibold text-failure" : ""}>{line.detail} </span>
           <span>{when}</span>
         </span>
       </Link>

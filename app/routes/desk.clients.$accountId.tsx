@@ -1,71 +1,77 @@
 import { data, Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, ReasonForm, type RefusedAct, useAct } from "~/components/act-form";
-import { LogLines, TurnMark } from "~/components/desk/parts";
-import { SubmitButton } from "~/components/form";
-import { Title } from "~/components/title";
+import { reasonField } from "~/actions/staff";
+import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
+import { SubmitButton } from "~/components/forms/form";
+import {
+  IntentErrorSummary,
+  IntentForm,
+  ReasonForm,
+  type RejectedIntent,
+  useIntentForm,
+} from "~/components/forms/intent-form";
+import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
-import { answerForm, formOf, toastOf, toastOfMail } from "~/lib/act-form.server";
-import { keepTyped } from "~/lib/connection";
-import { theLetterhead } from "~/lib/content.server";
-import { calendarDate, eastAfricaTime } from "~/lib/dates";
-import { deskPage } from "~/lib/desk.server";
-import { noPageOf } from "~/lib/refusal.server";
-import { companyBackend } from "~/lib/supabase.server";
-import { closeAccount, openAccount } from "~/models/client-account.server";
-import { Reason } from "~/models/colleague";
-import { searchOf } from "~/models/desk";
-import { ClientsPage, type OpenedClient } from "~/models/desk.server";
-import { sendPasswordLink } from "~/models/password.server";
-import { eraseAccount, refuseErasure } from "~/models/retention.server";
+import { getStaffPage } from "~/lib/auth/staff.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
+import { areaNotFound } from "~/lib/http/user-error.server";
+import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { closeAccount, reopenAccount } from "~/models/client-account.server";
+import { getEmailSender } from "~/models/content.server";
+import { calendarDate, eastAfricaTime } from "~/models/dates";
+import { createShipmentSearch } from "~/models/desk";
+import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
+import { sendPasswordLink } from "~/models/password-link.server";
+import { eraseAccount, rejectErasure } from "~/models/retention.server";
 import { removeSecondFactors } from "~/models/second-factor.server";
 import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/desk.clients.$accountId";
 
-export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-const WithReason = z.object({ reason: Reason });
+const ReasonFields = z.object({ reason: reasonField });
 
 export async function loader({ context }: Route.LoaderArgs) {
-  const { opened } = await deskPage(context, ClientsPage);
-  if (!opened) throw noPageOf("desk");
+  const { opened } = await getStaffPage(context, ClientsPage);
+  if (!opened) throw areaNotFound("desk");
   return { client: opened };
 }
 
 export async function action({ request, context, params }: Route.ActionArgs) {
   const id = params.accountId;
   if (!isUuid(id)) throw data("Not found", { status: 404 });
-  return answerForm(request, context, `/desk/clients/${id}`, {
-    "send-link": formOf(z.object({}), async ({ backend }) => {
-      const told = await sendPasswordLink(backend, companyBackend(), theLetterhead(), id);
-      return toastOfMail(told, "The link is on its way");
+  return handleIntent(request, context, `/desk/clients/${id}`, {
+    "send-link": defineIntent(z.object({}), async ({ supabase: backend }) => {
+      const told = await sendPasswordLink(backend, serviceRoleClient(), getEmailSender(), id);
+      return toEmailIntentResult(told, "The link is on its way");
     }),
-    "remove-2fa": formOf(WithReason, async ({ backend }, { reason }) =>
-      toastOf(
-        await removeSecondFactors(backend, companyBackend(), theLetterhead(), id, reason),
+    "remove-2fa": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
+      toIntentResult(
+        await removeSecondFactors(backend, serviceRoleClient(), getEmailSender(), id, reason),
         () => "The account opens with its password alone",
       ),
     ),
-    close: formOf(WithReason, async ({ backend }, { reason }) =>
-      toastOf(await closeAccount(backend, id, reason), () => "The account is closed"),
+    close: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
+      toIntentResult(await closeAccount(backend, id, reason), () => "The account is closed"),
     ),
-    open: formOf(WithReason, async ({ backend }, { reason }) =>
-      toastOf(await openAccount(backend, id, reason), () => "The account is open again"),
+    open: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
+      toIntentResult(await reopenAccount(backend, id, reason), () => "The account is open again"),
     ),
-    erase: formOf(WithReason, async ({ backend }, { reason }) => {
-      const refused = await eraseAccount(backend, companyBackend(), id, reason, undefined, theLetterhead());
-      return refused ?? { toast: "The account is gone", to: "/desk/clients" };
+    erase: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
+      const refused = await eraseAccount(backend, serviceRoleClient(), id, reason, undefined, getEmailSender());
+      return refused ?? { toast: "The account is gone", redirectTo: "/desk/clients" };
     }),
-    keep: formOf(WithReason, async ({ backend }, { reason }) => {
-      const told = await refuseErasure(backend, companyBackend(), theLetterhead(), id, reason);
-      return toastOfMail(told, "The answer is on its way");
+    keep: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
+      const told = await rejectErasure(backend, serviceRoleClient(), getEmailSender(), id, reason);
+      return toEmailIntentResult(told, "The answer is on its way");
     }),
   });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export default function ClientPage({ loaderData, actionData }: Route.ComponentProps) {
@@ -74,7 +80,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   return (
     <>
       <Title refused={actionData !== undefined}>{name}</Title>
-      <ActProblems answer={actionData} />
+      <IntentErrorSummary answer={actionData} />
       <Link to="/desk/clients" className="inline-flex min-h-11 items-center text-sm underline print:hidden">
         All clients
       </Link>
@@ -94,7 +100,11 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
         </div>
         <div>
           <dt>2FA</dt>
-          <dd>{client.factors > 0 ? `${client.factors} authenticator${client.factors > 1 ? "s" : ""}` : "Off"}</dd>
+          <dd>
+            {client.factor_count > 0
+              ? `${client.factor_count} authenticator${client.factor_count > 1 ? "s" : ""}`
+              : "Off"}
+          </dd>
         </div>
         <div>
           <dt>Last login</dt>
@@ -116,7 +126,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
                     <span>
                       {shipment.stage}/{lastStage} {shipment.status}{" "}
                     </span>
-                    <TurnMark turn={shipment.turn} />
+                    <DeskWaitingOnLabel waitingOn={shipment.waiting_on} />
                   </span>
                 </Link>
               </li>
@@ -125,7 +135,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           {client.shipments.length > 0 && (
             <p className="border-t border-line px-4">
               <Link
-                to={`/desk/shipments${searchOf({ q: client.email })}`}
+                to={`/desk/shipments${createShipmentSearch({ q: client.email })}`}
                 className="inline-flex min-h-11 items-center text-sm underline"
               >
                 All their shipments
@@ -134,9 +144,9 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           )}
         </Card>
         <div className="grid gap-6">
-          <Account client={client} answer={actionData} />
+          <AccountCard client={client} answer={actionData} />
           <Card title="Log">
-            <LogLines acts={client.log} />
+            <AuditEntryList acts={client.audit_entries} />
             <p className="border-t border-line px-4">
               <Link
                 to={`/desk/log?account=${client.id}`}
@@ -152,19 +162,20 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   );
 }
 
-function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct | undefined }) {
-  const link = useAct("send-link", answer, []);
-  const kept = client.kept_until && new Date(client.kept_until) >= new Date() ? client.kept_until : null;
+function AccountCard({ client, answer }: { client: DeskClientDetails; answer: RejectedIntent | undefined }) {
+  const link = useIntentForm("send-link", answer, []);
+  const kept =
+    client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
       <p className="px-4 pt-3 text-sm text-quiet">Clients read the reasons you give in the copy of their data.</p>
-      {client.erasure_asked_at && (
+      {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-needs-you">
-            Asked on {eastAfricaTime(client.erasure_asked_at)} to be erased.
+            Asked on {eastAfricaTime(client.erasure_requested_at)} to be erased.
           </p>
           <ReasonForm
-            act="keep"
+            intent="keep"
             title="Answer that it cannot be erased yet"
             text="The reason goes to them by mail, as you write it here."
             hint="Such as: the law has us keep your last shipment until 4 May 2033"
@@ -173,28 +184,28 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
         </div>
       )}
       {!client.closed && client.confirmed && (
-        <ActForm id={link.id} act="send-link" className="px-4 py-3">
+        <IntentForm id={link.id} intent="send-link" className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
             Be sure who asks. The link goes to {client.email} and is good for one hour.
           </p>
           <SubmitButton look="plain" pending="Sending…">
             Send a new-password link
           </SubmitButton>
-        </ActForm>
+        </IntentForm>
       )}
-      {client.factors > 0 && (
+      {client.factor_count > 0 && (
         <ReasonForm
-          act="remove-2fa"
+          intent="remove-2fa"
           title="Remove second factor"
           text="The account is signed out everywhere and opens with its password alone."
           answer={answer}
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" act="open" title="Open account again" answer={answer} />
+        <ReasonForm key="open" intent="open" title="Open account again" answer={answer} />
       ) : (
         <ReasonForm
-          act="close"
+          intent="close"
           title="Close account"
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
           answer={answer}
@@ -206,7 +217,7 @@ function Account({ client, answer }: { client: OpenedClient; answer: RefusedAct 
         </p>
       ) : (
         <ReasonForm
-          act="erase"
+          intent="erase"
           title="Erase"
           text="The account, its shipments and their files are deleted for good."
           answer={answer}

@@ -1,26 +1,26 @@
 import { Form, Link } from "react-router";
-import { lookUp, Pager } from "~/components/desk/parts";
+import { createSearchField, Pager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
-import { Field } from "~/components/field";
-import { Title } from "~/components/title";
+import { Field } from "~/components/forms/field";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { eastAfricaTime } from "~/lib/dates";
-import { deskPage } from "~/lib/desk.server";
-import { noForm } from "~/lib/file-route.server";
-import { filterOf, searchOf } from "~/models/desk";
+import { getStaffPage } from "~/lib/auth/staff.server";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { eastAfricaTime } from "~/models/dates";
+import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ClientsPage } from "~/models/desk.server";
-import { pageSize } from "~/models/shipment";
+import { shipmentsPerPage } from "~/models/shipment";
 import type { Route } from "./+types/desk.clients._index";
 
 export async function loader({ context, url }: Route.LoaderArgs) {
-  const { clients } = await deskPage(context, ClientsPage);
-  const { q, page } = filterOf(url);
-  return { clients: clients.slice(0, pageSize), hasMore: clients.length > pageSize, q, page };
+  const { clients } = await getStaffPage(context, ClientsPage);
+  const { q, page } = readShipmentFilter(url);
+  return { clients: clients.slice(0, shipmentsPerPage), hasMore: clients.length > shipmentsPerPage, q, page };
 }
 
-export const action = noForm;
+export const action = noFormAction;
 
-export default function Clients({ loaderData }: Route.ComponentProps) {
+export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
   const { clients, hasMore, q, page } = loaderData;
   useRowKeys();
   return (
@@ -30,7 +30,7 @@ export default function Clients({ loaderData }: Route.ComponentProps) {
       <Form key={q} role="search" className="flex items-end gap-3">
         <div className="grow sm:max-w-md">
           <Field
-            field={lookUp("q", q)}
+            field={createSearchField("q", q)}
             label="Find"
             hint="A name, an e-mail address or a whole Client ID"
             type="search"
@@ -65,7 +65,11 @@ export default function Clients({ loaderData }: Route.ComponentProps) {
           ))}
         </ul>
       )}
-      <Pager page={page} hasMore={hasMore} to={(number) => `/desk/clients${searchOf({ q, page: number })}`} />
+      <Pager
+        page={page}
+        hasMore={hasMore}
+        to={(number) => `/desk/clients${createShipmentSearch({ q, page: number })}`}
+      />
     </>
   );
 }

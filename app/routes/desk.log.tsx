@@ -1,30 +1,30 @@
 import { Form } from "react-router";
-import { LogLines, lookUp, Pager } from "~/components/desk/parts";
-import { Field, SelectField } from "~/components/field";
-import { Title } from "~/components/title";
+import { AuditEntryList, createSearchField, Pager } from "~/components/desk/audit-entry-list";
+import { Field, SelectField } from "~/components/forms/field";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { deskPage } from "~/lib/desk.server";
-import { noForm } from "~/lib/file-route.server";
-import { ACTS, LogPage, logFilterOf } from "~/models/act.server";
+import { getStaffPage } from "~/lib/auth/staff.server";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { AUDIT_LABELS, AuditLogPage, readAuditLogFilter } from "~/models/audit-log.server";
 import type { Route } from "./+types/desk.log";
 
 /** Acts on one page. */
 const pageSize = 50;
 
 export async function loader({ context, url }: Route.LoaderArgs) {
-  const { acts } = await deskPage(context, LogPage);
-  const kinds = Object.entries(ACTS).map(([value, words]) => ({ value, words }));
-  return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: logFilterOf(url), kinds };
+  const { audit_entries: acts } = await getStaffPage(context, AuditLogPage);
+  const kinds = Object.entries(AUDIT_LABELS).map(([value, words]) => ({ value, words }));
+  return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: readAuditLogFilter(url), kinds };
 }
 
-export const action = noForm;
+export const action = noFormAction;
 
-export default function Log({ loaderData }: Route.ComponentProps) {
+export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
   const { acts, hasMore, asked, kinds } = loaderData;
   const { page, ...filter } = asked;
   const search = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const to = (number: number) => `/desk/log?${new URLSearchParams([...search, ["page", String(number)]])}`;
-  const field = (name: keyof typeof filter) => lookUp(name, filter[name] ?? "");
+  const field = (name: keyof typeof filter) => createSearchField(name, filter[name] ?? "");
   return (
     <>
       <Title>Log</Title>
@@ -49,7 +49,7 @@ export default function Log({ loaderData }: Route.ComponentProps) {
         <Button className="mb-5">Find</Button>
       </Form>
       <div className="rounded-label border border-line bg-raised">
-        <LogLines acts={acts} links isFound={page > 1 || String(search) !== ""} />
+        <AuditEntryList acts={acts} links isFound={page > 1 || String(search) !== ""} />
       </div>
       <Pager page={page} hasMore={hasMore} to={to} />
       <p className="mt-4">

@@ -1,35 +1,34 @@
-import { NoPage } from "~/components/no-page";
-import { csvStream } from "~/lib/csv.server";
-import { requireColleague } from "~/lib/desk.server";
-import { fileRoute, noForm } from "~/lib/file-route.server";
-import { refusalOf, thrown } from "~/lib/refusal.server";
-import { forLongReads } from "~/lib/supabase.server";
-import { type LogRow, LogRows, logFilterOf } from "~/models/act.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { requireStaff } from "~/lib/auth/staff.server";
+import { createCsvResponse } from "~/lib/http/csv.server";
+import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
+import { toUserError, userErrorData } from "~/lib/http/user-error.server";
+import { createLongReadClient } from "~/lib/supabase/client.server";
+import { type AuditLogRow, AuditLogRows, readAuditLogFilter, toAuditLogArgs } from "~/models/audit-log.server";
 
 /** The acts of the log's filter, all pages of it, 500 at a time. */
-const table = fileRoute(async ({ context, url }) => {
-  const backend = await forLongReads(requireColleague(context).backend);
-  const { page: _, ...asked } = logFilterOf(url);
-  const filter = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-  const json = (state: LogRow["before"]) => (state ? JSON.stringify(state) : "");
-  return csvStream(
+const table = createFileRoute(async ({ context, url }) => {
+  const backend = await createLongReadClient(requireStaff(context).supabase);
+  const filter = toAuditLogArgs(readAuditLogFilter(url));
+  const json = (state: AuditLogRow["before"]) => (state ? JSON.stringify(state) : "");
+  return createCsvResponse(
     "log.csv",
     ["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"],
-    async (last: LogRow | null) => {
-      const after = last ? { before: last.at, before_id: last.id } : {};
+    async (last: AuditLogRow | null) => {
+      const after = last ? { before: last.created_at, before_id: last.id } : {};
       const { data, error, status } = await backend
         .rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true })
         .retry(false);
-      if (error) throw thrown(refusalOf({ ...error, status }));
-      return LogRows.parse(data).acts;
+      if (error) throw userErrorData(toUserError({ ...error, status }));
+      return AuditLogRows.parse(data).audit_entries;
     },
     (act) => [
-      act.at,
-      act.by,
-      act.act,
-      act.shipment ?? "",
-      act.document ?? "",
-      act.account ?? "",
+      act.created_at,
+      act.actor_name,
+      act.action,
+      act.shipment_id ?? "",
+      act.document_name ?? "",
+      act.account_id ?? "",
       json(act.before),
       json(act.after),
       act.reason ?? "",
@@ -39,6 +38,6 @@ const table = fileRoute(async ({ context, url }) => {
 
 export const middleware = table.middleware;
 export const loader = table.loader;
-export const action = noForm;
+export const action = noFormAction;
 
-export default NoPage;
+export default FormOnlyRoute;

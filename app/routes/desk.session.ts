@@ -1,15 +1,15 @@
-import { NoPage } from "~/components/no-page";
-import { requireColleague } from "~/lib/desk.server";
-import { fileRoute, noForm } from "~/lib/file-route.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { requireStaff } from "~/lib/auth/staff.server";
+import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 
 /** Session check for useSessionWatch: an empty answer, or the redirect to the login by deskMiddleware. */
-const check = fileRoute(({ context }) => {
-  requireColleague(context);
+const check = createFileRoute(({ context }) => {
+  requireStaff(context);
   return new Response(null, { status: 204 });
 });
 
 export const middleware = check.middleware;
 export const loader = check.loader;
-export const action = noForm;
+export const action = noFormAction;
 
-export default NoPage;
+export default FormOnlyRoute;

@@ -1,37 +1,37 @@
 import { randomUUID } from "node:crypto";
 import { data } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, requestOf, useAct } from "~/components/act-form";
-import { Field, TextField } from "~/components/field";
-import { SubmitButton } from "~/components/form";
-import { Title } from "~/components/title";
+import { Field, TextField } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
-import { answerForm, formOf } from "~/lib/act-form.server";
-import { keepTyped } from "~/lib/connection";
-import { deskPage } from "~/lib/desk.server";
-import { noPageOf } from "~/lib/refusal.server";
-import { filterOf, searchOf } from "~/models/desk";
+import { getStaffPage } from "~/lib/auth/staff.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { defineIntent, handleIntent } from "~/lib/forms/intent-form.server";
+import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { areaNotFound } from "~/lib/http/user-error.server";
+import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
-import { moveShipment } from "~/models/desk-act.server";
 import { lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
-import { oneLine, severalLines } from "~/models/text";
+import { moveShipment } from "~/models/staff-action.server";
 import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
 
-export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-const Move = z.object({
+const MoveFields = z.object({
   location: oneLine("").max(120, "Use at most 120 characters for the location.").optional(),
   note: severalLines("").max(1000, "Use at most 1,000 characters for the note.").optional(),
   despite: z.literal("missing").optional(),
 });
 
 export async function loader({ context, url }: Route.LoaderArgs) {
-  const { opened } = await deskPage(context, ShipmentsPage);
-  if (!opened) throw noPageOf("desk");
+  const { opened } = await getStaffPage(context, ShipmentsPage);
+  if (!opened) throw areaNotFound("desk");
   const { id, name, stage, status, version, documents } = opened;
   const missing = documents.filter(({ uploaded }) => !uploaded).map((document) => document.name);
-  const page = `/desk/shipments/${id}${searchOf(filterOf(url))}`;
+  const page = `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`;
   return { name, stage, status, version, missing, request: randomUUID(), page };
 }
 
@@ -39,31 +39,31 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const id = params.shipmentId;
-  return answerForm(request, context, `/desk/shipments/${id}${searchOf(filterOf(url))}`, {
-    move: formOf(Move, async ({ backend }, { location, note, despite }, sent) => {
+  return handleIntent(request, context, `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`, {
+    move: defineIntent(MoveFields, async ({ supabase: backend }, { location, note, despite }, sent) => {
       const moved = await moveShipment(backend, id, { location, note, despiteMissing: despite !== undefined }, sent);
       if ("reason" in moved) return moved;
-      if (!("missing" in moved.answer)) return { toast: `It is at ${moved.answer.status} now` };
+      if (!("missing" in moved.result)) return { toast: `It is at ${moved.result.status} now` };
       return { reason: "", status: 409 };
     }),
   });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
   const { name, stage, status, version, missing, page } = loaderData;
-  const request = requestOf(actionData, loaderData.request);
-  const { id, act, fields } = useAct("move", actionData, ["location", "note"]);
+  const request = getIdempotencyKey(actionData, loaderData.request);
+  const { id, act, fields } = useIntentForm("move", actionData, ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0;
   const title = asks ? "Move on without these documents?" : "Move to the next stage";
   return (
     <>
       <Title refused={actionData !== undefined}>{title}</Title>
-      <ActProblems answer={actionData} />
+      <IntentErrorSummary answer={actionData} />
       <h1 className="mb-2 text-xl">{title}</h1>
       <p className="mb-4 wrap-anywhere">
         {name}, at {stage}/{lastStage} {status}
@@ -76,7 +76,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
         </ul>
       )}
       {next && (
-        <ActForm id={id} act={act} seen={version} request={request} className="max-w-xl">
+        <IntentForm id={id} intent={act} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
           {asks && <input type="hidden" name="despite" value="missing" />}
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />
@@ -86,7 +86,7 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
             </SubmitButton>
             <ButtonLink to={page}>Leave it where it is</ButtonLink>
           </div>
-        </ActForm>
+        </IntentForm>
       )}
     </>
   );

@@ -1,17 +1,17 @@
 import { Form, Link, useOutletContext } from "react-router";
-import { lookUp, Pager, TurnMark } from "~/components/desk/parts";
-import { TickAll, Ticked } from "~/components/desk/ticked";
-import { Field, inputLook, SelectField } from "~/components/field";
-import { Title } from "~/components/title";
+import { createSearchField, DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
+import { SelectAllButton, SelectionCount } from "~/components/desk/selection";
+import { Field, inputClass, SelectField } from "~/components/forms/field";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { eastAfricaTime } from "~/lib/dates";
-import { noForm } from "~/lib/file-route.server";
-import { type Filter, searchOf, TURNS } from "~/models/desk";
-import type { ShownShipment } from "~/models/desk.server";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { eastAfricaTime } from "~/models/dates";
+import { createShipmentSearch, deskWaitingOnLabels, type ShipmentFilter } from "~/models/desk";
+import type { DeskShipmentListItem } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
 import type { loader } from "./desk.shipments";
 
-export const action = noForm;
+export const action = noFormAction;
 
 /** The list on a page of its own. What it shows is the parent's, which shows it beside an open shipment too. */
 export default function ShipmentList() {
@@ -20,12 +20,16 @@ export default function ShipmentList() {
     <>
       <Title>Shipments</Title>
       <h1 className="mb-4 text-xl">Shipments</h1>
-      <Find filter={filter} />
+      <ShipmentSearch filter={filter} />
       <BulkMove shipments={shipments} filter={filter} request={request} />
-      <Pager page={filter.page} hasMore={hasMore} to={(page) => `/desk/shipments${searchOf({ ...filter, page })}`} />
+      <Pager
+        page={filter.page}
+        hasMore={hasMore}
+        to={(page) => `/desk/shipments${createShipmentSearch({ ...filter, page })}`}
+      />
       <p className="mt-4">
         <a
-          href={`/desk/shipments.csv${searchOf({ ...filter, page: 1 })}`}
+          href={`/desk/shipments.csv${createShipmentSearch({ ...filter, page: 1 })}`}
           className="inline-flex min-h-11 items-center underline"
         >
           Download as CSV
@@ -35,17 +39,17 @@ export default function ShipmentList() {
   );
 }
 
-function Find({ filter }: { filter: Filter }) {
-  const turns = Object.entries(TURNS).map(([value, words]) => ({ value, words }));
+function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
+  const turns = Object.entries(deskWaitingOnLabels).map(([value, words]) => ({ value, words }));
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <Form
-      key={searchOf(filter)}
+      key={createShipmentSearch(filter)}
       role="search"
       className="print:hidden grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto_auto]"
     >
       <Field
-        field={lookUp("q", filter.q)}
+        field={createSearchField("q", filter.q)}
         label="Find"
         hint="Name, AWB/BL, id, client"
         type="search"
@@ -53,10 +57,20 @@ function Find({ filter }: { filter: Filter }) {
         autoComplete="off"
         spellCheck={false}
       />
-      <SelectField field={lookUp("stage", String(filter.stage ?? ""))} label="Stage" options={stages} prompt="Any" />
-      <SelectField field={lookUp("turn", filter.turn ?? "")} label="Whose move" options={turns} prompt="Anybody's" />
+      <SelectField
+        field={createSearchField("stage", String(filter.stage ?? ""))}
+        label="Stage"
+        options={stages}
+        prompt="Any"
+      />
+      <SelectField
+        field={createSearchField("waiting", filter.waiting ?? "")}
+        label="Whose move"
+        options={turns}
+        prompt="Anybody's"
+      />
       <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
-        <input type="checkbox" name="check" value="1" defaultChecked={filter.check} className="size-5" />
+        <input type="checkbox" name="check" value="1" defaultChecked={filter.needsCheck} className="size-5" />
         Documents to check
       </label>
       <Button className="mb-5">Find</Button>
@@ -65,13 +79,13 @@ function Find({ filter }: { filter: Filter }) {
 }
 
 /** The rows with a box each, and what is done with all that are ticked. */
-function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: string }) {
+function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFilter; request: string }) {
   const { shipments, filter, request } = props;
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment matches.</p>;
   return (
-    <Form method="post" action="/desk/shipments/move-many" id="many" className="group">
+    <Form method="post" action="/desk/shipments/bulk-move" id="many" className="group">
       <input type="hidden" name="request" value={request} />
-      <input type="hidden" name="list" value={searchOf(filter)} />
+      <input type="hidden" name="list" value={createShipmentSearch(filter)} />
       <ul className="ruled rounded-label border border-line bg-raised">
         {shipments.map((shipment) => (
           <li key={shipment.id} className="flex items-center gap-1 has-checked:bg-sunken">
@@ -88,18 +102,18 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
             <input type="hidden" name={`seen-${shipment.id}`} value={shipment.version} />
             <Link
               data-row
-              to={`/desk/shipments/${shipment.id}${searchOf(filter)}`}
+              to={`/desk/shipments/${shipment.id}${createShipmentSearch(filter)}`}
               className="grid min-w-0 flex-1 gap-x-4 py-2 pr-4 no-underline hover:text-action md:grid-cols-[2fr_1fr_1fr_auto]"
             >
               <span className="min-w-0">
                 <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
-                <span className="text-sm wrap-anywhere text-quiet">{shipment.client || shipment.email} </span>
+                <span className="text-sm wrap-anywhere text-quiet">{shipment.client_name || shipment.email} </span>
               </span>
               <span className="text-sm">
                 {shipment.stage}/{lastStage} {shipment.status}{" "}
               </span>
               <span className="text-sm">
-                <TurnMark turn={shipment.turn} />
+                <DeskWaitingOnLabel waitingOn={shipment.waiting_on} />
                 {shipment.awb && <span className="block font-mono text-quiet wrap-anywhere"> {shipment.awb}</span>}{" "}
               </span>
               <span className="text-sm text-quiet tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
@@ -111,13 +125,13 @@ function BulkMove(props: { shipments: ShownShipment[]; filter: Filter; request: 
         {/* On phones the bar lies over the list: it grows once there is something to move. */}
         <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
-          <input name="location" maxLength={120} autoComplete="off" className={`font-normal md:mt-1 ${inputLook}`} />
+          <input name="location" maxLength={120} autoComplete="off" className={`font-normal md:mt-1 ${inputClass}`} />
         </label>
         <Button look="action">
           Move to the next stage
-          <Ticked form="many" />
+          <SelectionCount form="many" />
         </Button>
-        <TickAll form="many" />
+        <SelectAllButton form="many" />
       </div>
     </Form>
   );

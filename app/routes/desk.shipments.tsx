@@ -1,38 +1,40 @@
 import { randomUUID } from "node:crypto";
 import { Link, NavLink, Outlet, useMatch } from "react-router";
-import { Pager, TurnMark } from "~/components/desk/parts";
+import { DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
-import { deskPage } from "~/lib/desk.server";
-import { noForm } from "~/lib/file-route.server";
-import { filterOf, searchOf } from "~/models/desk";
+import { getStaffPage } from "~/lib/auth/staff.server";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
-import { pageSize } from "~/models/shipment";
+import { shipmentsPerPage } from "~/models/shipment";
 import type { Route } from "./+types/desk.shipments";
 
-export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 /** Rows beside an open shipment: those around it. */
-const beside = 11;
+const nearbyRowCount = 11;
 
 export async function loader({ context, url, params }: Route.LoaderArgs) {
-  const { shipments } = await deskPage(context, ShipmentsPage);
+  const { shipments } = await getStaffPage(context, ShipmentsPage);
   const opened = (params as { shipmentId?: string }).shipmentId;
-  const rows = shipments.slice(0, pageSize);
+  const rows = shipments.slice(0, shipmentsPerPage);
   const at = rows.findIndex(({ id }) => id === opened);
-  const first = Math.max(0, Math.min(at - 5, pageSize - beside));
-  const around = rows.slice(first, first + beside).map(({ id, name, status, turn }) => ({ id, name, status, turn }));
+  const first = Math.max(0, Math.min(at - 5, shipmentsPerPage - nearbyRowCount));
+  const around = rows
+    .slice(first, first + nearbyRowCount)
+    .map(({ id, name, status, waiting_on: turn }) => ({ id, name, status, turn }));
   return {
     shipments: opened ? [] : rows,
     around: opened ? around : [],
-    hasMore: shipments.length > pageSize,
-    filter: filterOf(url),
+    hasMore: shipments.length > shipmentsPerPage,
+    filter: readShipmentFilter(url),
     request: randomUUID(),
   };
 }
 
-export const action = noForm;
+export const action = noFormAction;
 
-export default function DeskShipments({ loaderData }: Route.ComponentProps) {
+export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps) {
   const { around, hasMore, filter } = loaderData;
   const onList = useMatch("/desk/shipments") !== null;
   useRowKeys();
@@ -45,8 +47,11 @@ export default function DeskShipments({ loaderData }: Route.ComponentProps) {
       </div>
       <section aria-labelledby="list-title" className="hidden lg:block print:hidden">
         <h2 id="list-title" className="mb-2 text-base font-semibold">
-          <Link to={`/desk/shipments${searchOf(filter)}`} className="inline-flex min-h-11 items-center underline">
-            {filter.q || filter.stage || filter.turn || filter.check ? "Found shipments" : "All shipments"}
+          <Link
+            to={`/desk/shipments${createShipmentSearch(filter)}`}
+            className="inline-flex min-h-11 items-center underline"
+          >
+            {filter.q || filter.stage || filter.waiting || filter.needsCheck ? "Found shipments" : "All shipments"}
           </Link>
         </h2>
         <ul className="ruled rounded-label border border-line bg-raised">
@@ -54,19 +59,23 @@ export default function DeskShipments({ loaderData }: Route.ComponentProps) {
             <li key={shipment.id}>
               <NavLink
                 data-row
-                to={`/desk/shipments/${shipment.id}${searchOf(filter)}`}
+                to={`/desk/shipments/${shipment.id}${createShipmentSearch(filter)}`}
                 className="block border-l-4 border-transparent px-3 py-2 text-sm no-underline hover:border-line aria-[current=page]:border-action forced-colors:border-[Canvas] forced-colors:aria-[current=page]:border-[Highlight]"
               >
                 <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
                 <span className="flex justify-between gap-3 text-quiet">
                   <span>{shipment.status} </span>
-                  <TurnMark turn={shipment.turn} />
+                  <DeskWaitingOnLabel waitingOn={shipment.turn} />
                 </span>
               </NavLink>
             </li>
           ))}
         </ul>
-        <Pager page={filter.page} hasMore={hasMore} to={(page) => `/desk/shipments${searchOf({ ...filter, page })}`} />
+        <Pager
+          page={filter.page}
+          hasMore={hasMore}
+          to={(page) => `/desk/shipments${createShipmentSearch({ ...filter, page })}`}
+        />
       </section>
     </div>
   );

@@ -1,37 +1,42 @@
-import { NoPage } from "~/components/no-page";
-import { csvStream } from "~/lib/csv.server";
-import { requireColleague } from "~/lib/desk.server";
-import { fileRoute, noForm } from "~/lib/file-route.server";
-import { refusalOf, thrown } from "~/lib/refusal.server";
-import { forLongReads } from "~/lib/supabase.server";
-import { filterOf } from "~/models/desk";
-import { ShipmentRows } from "~/models/desk.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { requireStaff } from "~/lib/auth/staff.server";
+import { createCsvResponse } from "~/lib/http/csv.server";
+import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
+import { toUserError, userErrorData } from "~/lib/http/user-error.server";
+import { createLongReadClient } from "~/lib/supabase/client.server";
+import { readShipmentFilter } from "~/models/desk";
+import { DeskShipmentRows } from "~/models/desk.server";
 
 /** The shipments of the list's filter, all pages of it, 500 at a time. */
-const table = fileRoute(async ({ context, url }) => {
-  const backend = await forLongReads(requireColleague(context).backend);
-  const { q, stage, turn, check } = filterOf(url);
-  const filter = { ...(q && { q }), ...(stage && { stage }), ...(turn && { turn }), ...(check && { to_check: true }) };
-  return csvStream(
+const table = createFileRoute(async ({ context, url }) => {
+  const backend = await createLongReadClient(requireStaff(context).supabase);
+  const { q, stage, waiting: turn, needsCheck: check } = readShipmentFilter(url);
+  const filter = {
+    ...(q && { q }),
+    ...(stage && { stage }),
+    ...(turn && { waiting_on: turn }),
+    ...(check && { to_check: true }),
+  };
+  return createCsvResponse(
     "shipments.csv",
     ["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move", "Opened", "Last change"],
     async (last: { created_at: string; id: string } | null) => {
       const after = last ? { before: last.created_at, before_id: last.id } : {};
       const { data, error, status } = await backend
-        .rpc("desk_shipments_after", { ...filter, ...after }, { get: true })
+        .rpc("desk_shipments_export", { ...filter, ...after }, { get: true })
         .retry(false);
-      if (error) throw thrown(refusalOf({ ...error, status }));
-      return ShipmentRows.parse(data).shipments;
+      if (error) throw userErrorData(toUserError({ ...error, status }));
+      return DeskShipmentRows.parse(data).shipments;
     },
     (one) => [
       one.id,
       one.name,
-      one.client ?? "",
+      one.client_name ?? "",
       one.email,
       one.awb ?? "",
       String(one.stage),
       one.status,
-      one.turn,
+      one.waiting_on,
       one.created_at,
       one.changed_at,
     ],
@@ -40,6 +45,6 @@ const table = fileRoute(async ({ context, url }) => {
 
 export const middleware = table.middleware;
 export const loader = table.loader;
-export const action = noForm;
+export const action = noFormAction;
 
-export default NoPage;
+export default FormOnlyRoute;

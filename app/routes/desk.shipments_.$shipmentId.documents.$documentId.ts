@@ -1,27 +1,29 @@
 import { redirect } from "react-router";
-import { NoPage } from "~/components/no-page";
-import { requireColleague } from "~/lib/desk.server";
-import { fileRoute, isPressedHere, noForm } from "~/lib/file-route.server";
-import { noPageOf, thrown } from "~/lib/refusal.server";
-import { companyBackend } from "~/lib/supabase.server";
-import { openForCompany, sendFile } from "~/models/document-file.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { requireStaff } from "~/lib/auth/staff.server";
+import { createFileRoute, isDownloadClick, noFormAction } from "~/lib/http/file-route.server";
+import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { openFileForStaff, respondWithFile } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
 /** The file of a document, checked; that it was opened is an act. */
-const file = fileRoute(async ({ request, context, params }) => {
-  const { backend, id } = requireColleague(context);
+const file = createFileRoute(async ({ request, context, params }) => {
+  const { supabase: backend, id } = requireStaff(context);
   const { shipmentId = "", documentId = "" } = params;
-  if (!isUuid(shipmentId) || !isUuid(documentId)) throw noPageOf("desk");
+  if (!isUuid(shipmentId) || !isUuid(documentId)) throw areaNotFound("desk");
   // Opening is an act.
-  if (!isPressedHere(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
+  if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
-  const answer = await sendFile({ request, context }, id, () => openForCompany(backend, companyBackend(), document));
-  if ("reason" in answer) throw answer.status === 404 ? noPageOf("desk") : thrown(answer);
+  const answer = await respondWithFile({ request, context }, id, () =>
+    openFileForStaff(backend, serviceRoleClient(), document),
+  );
+  if ("reason" in answer) throw answer.status === 404 ? areaNotFound("desk") : userErrorData(answer);
   return answer;
 });
 
 export const middleware = file.middleware;
 export const loader = file.loader;
-export const action = noForm;
+export const action = noFormAction;
 
-export default NoPage;
+export default FormOnlyRoute;

@@ -1,23 +1,23 @@
 import { Link, NavLink, Outlet } from "react-router";
-import { DeskUnavailable } from "~/components/desk/unavailable";
+import { DeskErrorPage } from "~/components/desk/desk-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
-import { deskMiddleware, requireColleague } from "~/lib/desk.server";
-import { noForm } from "~/lib/file-route.server";
-import { askForDesk } from "~/models/desk.server";
+import { requireStaff, staffMiddleware } from "~/lib/auth/staff.server";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { getDeskPageQuery } from "~/models/desk.server";
 import type { Route } from "./+types/desk";
 
 export const middleware: Route.MiddlewareFunction[] = [
-  deskMiddleware(({ url, params, pattern }) => askForDesk({ url, params, pattern })),
+  staffMiddleware(({ url, params, pattern }) => getDeskPageQuery({ url, params, pattern })),
 ];
 
 export function loader({ context }: Route.LoaderArgs) {
-  const { id, colleague } = requireColleague(context);
+  const { id, staff: colleague } = requireStaff(context);
   return { person: id, ...colleague };
 }
 
-export const action = noForm;
+export const action = noFormAction;
 
-export default function Desk({ loaderData }: Route.ComponentProps) {
+export default function DeskLayout({ loaderData }: Route.ComponentProps) {
   const { person, name, role } = loaderData;
   useSessionWatch(person);
   return (
@@ -29,7 +29,7 @@ export default function Desk({ loaderData }: Route.ComponentProps) {
             <DeskLink to="/desk/shipments">Shipments</DeskLink>
             <DeskLink to="/desk/clients">Clients</DeskLink>
             <DeskLink to="/desk/invitations">Invitations</DeskLink>
-            {role === "lead" && <DeskLink to="/desk/colleagues">Colleagues</DeskLink>}
+            {role === "lead" && <DeskLink to="/desk/team">Colleagues</DeskLink>}
             <DeskLink to="/desk/log">Log</DeskLink>
           </ul>
         </nav>
@@ -60,5 +60,5 @@ function DeskLink({ to, children }: { to: string; children: string }) {
 }
 
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
-  return <DeskUnavailable error={error} />;
+  return <DeskErrorPage error={error} />;
 }

@@ -1,28 +1,34 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
-import { showing } from "~/components/act-form";
-import { CloseLink, Dialog } from "~/components/dialog";
-import { Field } from "~/components/field";
-import { type FormField, FormProblems, type Refused, SubmitButton, useActionForm } from "~/components/form";
-import { Title } from "~/components/title";
-import { buttonLook } from "~/components/ui/button";
-import { sentWith } from "~/lib/act-form.server";
-import { failure, firstError, refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { noPageOf, refusalOfThrown, thrown } from "~/lib/refusal.server";
-import { requireClient } from "~/lib/session.server";
-import { ChangeShipment, changeShipment } from "~/models/new-shipment.server";
+import { Field } from "~/components/forms/field";
+import {
+  FormErrorSummary,
+  type FormField,
+  type RejectedForm,
+  SubmitButton,
+  useActionForm,
+} from "~/components/forms/form";
+import { withStoredValue } from "~/components/forms/intent-form";
+import { Title } from "~/components/site/title";
+import { buttonClass } from "~/components/ui/button";
+import { CloseLink, Dialog } from "~/components/ui/dialog";
+import { requireViewer } from "~/lib/auth/viewer.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { readIntentMetadata } from "~/lib/forms/intent-form.server";
+import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { ChangeShipmentFields, changeShipment } from "~/models/new-shipment.server";
 import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
 
-export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await getShipment(requireClient(context), params.shipmentId, url);
-  if (!shipment) throw noPageOf("portal");
-  if ("reason" in shipment) throw thrown(shipment);
+  const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
+  if (!shipment) throw areaNotFound("portal");
+  if ("reason" in shipment) throw userErrorData(shipment);
   const { id, name, awb, stage, version } = shipment;
   return { page: shipmentPath(id, url), name, awb: awb ?? "", isOpen: stage === 1, version };
 }
@@ -30,21 +36,21 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   const id = params.shipmentId;
   if (!isUuid(id)) throw data("Not found", { status: 404 });
-  const client = requireClient(context);
+  const client = requireViewer(context);
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: ChangeShipment });
+  const submission = parseWithZod(form, { schema: ChangeShipmentFields });
   if (submission.status !== "success") {
     const result = submission.reply();
-    return refuse(result, failure("Not changed", firstError(result)));
+    return rejectForm(result, createErrorToast("Not changed", getFirstError(result)));
   }
-  const { seen = -1 } = sentWith(form);
-  const refused = await changeShipment(client, id, submission.value, seen).catch(refusalOfThrown);
-  if (refused) return refuse(submission.reply(), failure("Not changed", refused.reason), refused.status);
-  return redirectWithFlash(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
+  const { expected_version: seen = -1 } = readIntentMetadata(form);
+  const refused = await changeShipment(client, id, submission.value, seen).catch(userErrorFromThrown);
+  if (refused) return rejectForm(submission.reply(), createErrorToast("Not changed", refused.reason), refused.status);
+  return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export default function ChangeShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
@@ -53,28 +59,28 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
       <Title refused={actionData !== undefined}>Change shipment</Title>
-      <FormProblems refused={actionData} form={form} />
+      <FormErrorSummary refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Change shipment</h1>
       {isOpen ? (
         <Form method="post" replace id={form.id} noValidate>
           <input type="hidden" name="seen" value={version} />
           <Field
-            field={showing(fields.name, actionData, name)}
+            field={withStoredValue(fields.name, actionData, name)}
             label="Name of the shipment"
-            hint={changed(fields.name, actionData, name)}
+            hint={getStoredHint(fields.name, actionData, name)}
             autoComplete="off"
           />
           <Field
-            field={showing(fields.awb, actionData, awb)}
+            field={withStoredValue(fields.awb, actionData, awb)}
             label="AWB/BL"
-            hint={changed(fields.awb, actionData, awb) ?? "The number of the air waybill or the bill of lading"}
+            hint={getStoredHint(fields.awb, actionData, awb) ?? "The number of the air waybill or the bill of lading"}
             optional
             autoComplete="off"
             spellCheck={false}
           />
           <div className="flex flex-wrap gap-3">
             <SubmitButton pending="Saving…">Save</SubmitButton>{" "}
-            <CloseLink to={page} className={buttonLook()}>
+            <CloseLink to={page} className={buttonClass()}>
               Cancel
             </CloseLink>
           </div>
@@ -92,6 +98,6 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
 }
 
 /** What is stored, beside a refused form that says something else. */
-function changed(field: FormField, refused: Refused | undefined, stored: string): string | undefined {
+function getStoredHint(field: FormField, refused: RejectedForm | undefined, stored: string): string | undefined {
   return refused && field.value !== stored ? `Stored: ${stored || "none"}` : undefined;
 }

@@ -1,8 +1,8 @@
 import { data, redirect } from "react-router";
-import { NoPage } from "~/components/no-page";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { portalPath } from "~/lib/redirect.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { readForm } from "~/lib/forms/form-data.server";
+import { toViewerPath } from "~/lib/http/redirect.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
 import { paymentToast } from "~/models/not-yet";
 import { PAYMENTS } from "~/models/shipment";
 import { shipmentPath } from "~/models/shipment.server";
@@ -12,11 +12,11 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const form = await readForm(request);
   const payment = PAYMENTS.find(({ id }) => id === form.get("payment"));
   if (!payment) throw data("There is no such payment.", { status: 400 });
-  return redirectWithFlash(context, shipmentPath(params.shipmentId, url), paymentToast(payment));
+  return redirectWithToast(context, shipmentPath(params.shipmentId, url), paymentToast(payment));
 }
 
 export function loader({ params }: Route.LoaderArgs) {
-  return redirect(portalPath(`/portal/${params.shipmentId}`), 303);
+  return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
 }
 
-export default NoPage;
+export default FormOnlyRoute;

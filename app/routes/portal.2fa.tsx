@@ -1,26 +1,26 @@
-import { Dialog } from "~/components/dialog";
-import { TwoFactor } from "~/components/portal/two-factor";
-import { keepTyped } from "~/lib/connection";
-import { requireClient } from "~/lib/session.server";
-import { answerSetup } from "~/lib/two-factor.server";
+import { handleFactorSetup } from "~/actions/second-factor.server";
+import { SecondFactors } from "~/components/portal/second-factor";
+import { Dialog } from "~/components/ui/dialog";
+import { requireViewer } from "~/lib/auth/viewer.server";
+import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/portal.2fa";
 
 export function loader({ context }: Route.LoaderArgs) {
-  return { factors: requireClient(context).factors };
+  return { factors: requireViewer(context).factors };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  return answerSetup(request, context, requireClient(context), "/portal");
+  return handleFactorSetup(request, context, requireViewer(context), "/portal");
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
-export default function TwoFactorPage({ actionData, loaderData }: Route.ComponentProps) {
+export default function PortalSecondFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Manage 2FA" back="/portal">
-      <TwoFactor area="/portal" factors={loaderData.factors} answer={actionData} />
+      <SecondFactors area="/portal" factors={loaderData.factors} answer={actionData} />
     </Dialog>
   );
 }

@@ -1,29 +1,29 @@
-import { Dialog } from "~/components/dialog";
-import { RemoveFactor } from "~/components/portal/two-factor";
-import { keepTyped } from "~/lib/connection";
-import { requireClient } from "~/lib/session.server";
-import { answerRemoval, ownFactor } from "~/lib/two-factor.server";
+import { handleFactorRemoval, requireOwnFactor } from "~/actions/second-factor.server";
+import { FactorRemoval } from "~/components/portal/second-factor";
+import { Dialog } from "~/components/ui/dialog";
+import { requireViewer } from "~/lib/auth/viewer.server";
+import { callServerAction } from "~/lib/browser/connection";
 import type { Route } from "./+types/portal.2fa_.$factorId";
 
 export function loader({ context, params }: Route.LoaderArgs) {
-  return { name: ownFactor(requireClient(context), params.factorId).name };
+  return { name: requireOwnFactor(requireViewer(context), params.factorId).name };
 }
 
 export function action({ request, context, params }: Route.ActionArgs) {
-  return answerRemoval(request, context, requireClient(context), params.factorId, {
+  return handleFactorRemoval(request, context, requireViewer(context), params.factorId, {
     next: "/portal",
     left: "Your account now opens with the password alone.",
   });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export default function RemoveFactorPage({ actionData, loaderData }: Route.ComponentProps) {
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Remove an authenticator" back="/portal/2fa">
-      <RemoveFactor area="/portal" name={loaderData.name} answer={actionData} />
+      <FactorRemoval area="/portal" name={loaderData.name} answer={actionData} />
     </Dialog>
   );
 }

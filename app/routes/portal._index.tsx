@@ -1,13 +1,13 @@
 import { Form, Link, useOutletContext } from "react-router";
-import { inputLook } from "~/components/field";
-import { Title } from "~/components/title";
-import { Button, buttonLook } from "~/components/ui/button";
+import { inputClass } from "~/components/forms/field";
+import { Title } from "~/components/site/title";
+import { Button, buttonClass } from "~/components/ui/button";
 import { STAGES } from "~/models/shipment";
-import type { Overview } from "./portal";
+import type { PortalOutletContext } from "./portal";
 
 /** Shown while no shipment is selected. */
-export default function Welcome() {
-  const { who, isEmpty, work, pages } = useOutletContext<Overview>();
+export default function PortalIndexPage() {
+  const { displayName: who, isEmpty, nextActions: work, listState: pages } = useOutletContext<PortalOutletContext>();
   return (
     <>
       <Title>My Shipments</Title>
@@ -24,16 +24,20 @@ export default function Welcome() {
               ? 'You have no shipments yet. Click "Create Shipment" to get started!'
               : "Choose a shipment to see its stage, documents, payments and history."}
           </p>
-          {!isEmpty && work && <WorkList work={work} />}
+          {!isEmpty && work && <NextActionList work={work} />}
         </>
       )}
-      {!isEmpty && <Find key={pages.all} {...pages} />}
+      {!isEmpty && <ShipmentSearch key={pages.all} {...pages} />}
     </>
   );
 }
 
 /** What waits for the client over all shipments, each one press from where it is done. */
-function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<Overview["work"]> }) {
+function NextActionList({
+  work: { moves, client: yours, company: ours, nobody: closed },
+}: {
+  work: NonNullable<PortalOutletContext["nextActions"]>;
+}) {
   return (
     <section aria-label="Your move" className="mt-6">
       {/* No heading: the page's own one comes after it, with the list. */}
@@ -52,23 +56,23 @@ function WorkList({ work: { moves, yours, ours, closed } }: { work: NonNullable<
       <p className="mt-3 text-sm text-quiet">
         {yours > moves.length && (
           <>
-            <Link to="/portal?turn=client" className="underline">
-              All {upTo(yours)} that are your move
+            <Link to="/portal?waiting=client" className="underline">
+              All {formatCount(yours)} that are your move
             </Link>
             {". "}
           </>
         )}
-        {upTo(ours)} with us, {upTo(closed)} closed.
+        {formatCount(ours)} with us, {formatCount(closed)} closed.
       </p>
     </section>
   );
 }
 
 /** A count that stops at 100. */
-const upTo = (count: number) => (count >= 100 ? "99+" : count);
+const formatCount = (count: number) => (count >= 100 ? "99+" : count);
 
 /** Search over all shipments, by a GET: what is found has an address. */
-function Find({ q, stage, turn, all }: Overview["pages"]) {
+function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listState"]) {
   return (
     <Form role="search" action="/portal" className="mt-6 grid max-w-xl grid-cols-2 gap-2 print:hidden">
       <label htmlFor="find" className="col-span-2 -mb-1 text-sm font-semibold">
@@ -81,15 +85,15 @@ function Find({ q, stage, turn, all }: Overview["pages"]) {
         defaultValue={q}
         placeholder="Name, AWB/BL or number"
         autoComplete="off"
-        className={`col-span-2 ${inputLook}`}
+        className={`col-span-2 ${inputClass}`}
       />
-      <select name="turn" aria-label="Whose move" defaultValue={turn ?? ""} className={inputLook}>
+      <select name="waiting" aria-label="Whose move" defaultValue={waiting ?? ""} className={inputClass}>
         <option value="">All moves</option>
         <option value="client">Your move</option>
         <option value="company">With us</option>
-        <option value="closed">Closed</option>
+        <option value="nobody">Closed</option>
       </select>
-      <select name="stage" aria-label="Stage" defaultValue={stage ?? ""} className={inputLook}>
+      <select name="stage" aria-label="Stage" defaultValue={stage ?? ""} className={inputClass}>
         <option value="">Any stage</option>
         {STAGES.map((name, index) => (
           <option key={name} value={index + 1}>
@@ -98,7 +102,7 @@ function Find({ q, stage, turn, all }: Overview["pages"]) {
         ))}
       </select>
       <Button>Find</Button>{" "}
-      <a href={`/portal/shipments.csv${all}`} className={buttonLook("quiet")}>
+      <a href={`/portal/shipments.csv${all}`} className={buttonClass("quiet")}>
         Download as CSV
       </a>
     </Form>

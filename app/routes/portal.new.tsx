@@ -1,41 +1,41 @@
 import { randomUUID } from "node:crypto";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect, useOutletContext } from "react-router";
-import { CloseLink, Dialog } from "~/components/dialog";
-import { Field } from "~/components/field";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
+import { Field } from "~/components/forms/field";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { useDraft } from "~/components/portal/use-draft";
-import { Title } from "~/components/title";
-import { buttonLook } from "~/components/ui/button";
-import { failure, firstError, refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { refusalOfThrown } from "~/lib/refusal.server";
-import { clientOrRefusal } from "~/lib/session.server";
-import { CreateShipment, createShipment } from "~/models/new-shipment.server";
+import { Title } from "~/components/site/title";
+import { buttonClass } from "~/components/ui/button";
+import { CloseLink, Dialog } from "~/components/ui/dialog";
+import { getViewerOrError } from "~/lib/auth/viewer.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejected-form.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { userErrorFromThrown } from "~/lib/http/user-error.server";
+import { CreateShipmentFields, createShipment } from "~/models/new-shipment.server";
 import type { Route } from "./+types/portal.new";
-import type { Overview } from "./portal";
+import type { PortalOutletContext } from "./portal";
 
 export function loader() {
   return { requestId: randomUUID() };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
-  const client = clientOrRefusal(context);
+  const client = getViewerOrError(context);
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: CreateShipment });
+  const submission = parseWithZod(form, { schema: CreateShipmentFields });
   if (submission.status !== "success") {
     // A form without a valid requestId gets a new one.
     const result = submission.reply({ hideFields: submission.error?.requestId ? ["requestId"] : [] });
-    return refuse(result, failure("Failed to create shipment", firstError(result)));
+    return rejectForm(result, createErrorToast("Failed to create shipment", getFirstError(result)));
   }
   // An empty name creates nothing and shows no message (decisions.md).
   if (submission.value.name === "") return redirect("/portal", 303);
-  const made = "reason" in client ? client : await createShipment(client, submission.value).catch(refusalOfThrown);
+  const made = "reason" in client ? client : await createShipment(client, submission.value).catch(userErrorFromThrown);
   if ("reason" in made)
-    return refuse(submission.reply(), failure("Failed to create shipment", made.reason), made.status);
-  return redirectWithFlash(context, `/portal/${made.id}`, {
+    return rejectForm(submission.reply(), createErrorToast("Failed to create shipment", made.reason), made.status);
+  return redirectWithToast(context, `/portal/${made.id}`, {
     title: "Shipment created",
     description: "Upload its documents next.",
     variant: "default",
@@ -43,11 +43,11 @@ export async function action({ request, context }: Route.ActionArgs) {
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
-  const { person } = useOutletContext<Overview>();
+  const { accountId: person } = useOutletContext<PortalOutletContext>();
   const [form, fields] = useActionForm("create-shipment", actionData, ["name", "awb"]);
   useDraft(form.id, person);
   // A refused form keeps its requestId: if the shipment was made after all, a retry finds that one.
@@ -56,7 +56,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
-      <FormProblems refused={actionData} form={form} />
+      <FormErrorSummary refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="requestId" value={requestId} />
@@ -76,7 +76,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
         />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Creating…">Create Shipment</SubmitButton>{" "}
-          <CloseLink to="/portal" className={buttonLook()}>
+          <CloseLink to="/portal" className={buttonClass()}>
             Cancel
           </CloseLink>
         </div>

@@ -1,67 +1,72 @@
 import { data, Link, NavLink, Outlet, type useLoaderData, useMatch } from "react-router";
-import { opensOver } from "~/components/dialog";
-import { Flash } from "~/components/flash";
-import { Actor } from "~/components/portal/route-line";
+import { PortalErrorPage } from "~/components/portal/portal-error-page";
+import { WaitingOnLabel } from "~/components/portal/route-line";
 import { useSessionWatch } from "~/components/portal/session-watch";
-import { PortalUnavailable } from "~/components/portal/unavailable";
 import { ButtonLink } from "~/components/ui/button";
-import { failure } from "~/lib/answer.server";
-import { eastAfricaTime, shortTime } from "~/lib/dates";
-import type { Toast } from "~/lib/flash";
-import { clientOrRefusal, portalMiddleware, rememberReminder, wasReminded } from "~/lib/session.server";
-import { type Filter, filterOf, searchOf } from "~/models/desk";
-import { inOrder } from "~/models/document";
+import { dialogLinkProps } from "~/components/ui/dialog";
+import { PageToast } from "~/components/ui/toast";
+import {
+  getViewerOrError,
+  isReminderShown,
+  secondFactorReminderCookie,
+  viewerMiddleware,
+} from "~/lib/auth/viewer.server";
+import { createErrorToast } from "~/lib/forms/rejected-form.server";
+import type { Toast } from "~/lib/http/toast";
+import { eastAfricaTime, shortTime } from "~/models/dates";
+import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/desk";
+import { sortDocuments } from "~/models/document";
 import { shortId } from "~/models/shipment";
-import { listShipments, openPage, type ShipmentInList, type Work } from "~/models/shipment.server";
-import { moveOf, pressOf } from "~/models/stage.server";
+import { listShipments, type NextActions, prefetchPortalPage, type ShipmentListItem } from "~/models/shipment.server";
+import { getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/portal";
 
 export const middleware: Route.MiddlewareFunction[] = [
-  portalMiddleware(
+  viewerMiddleware(
     ({ url, params }) =>
       (backend) =>
-        openPage(backend, url, params.shipmentId),
+        prefetchPortalPage(backend, url, params.shipmentId),
   ),
 ];
 
 export async function loader({ request, context, params, url }: Route.LoaderArgs) {
-  const client = clientOrRefusal(context);
+  const client = getViewerOrError(context);
   const opened = (params as { shipmentId?: string }).shipmentId;
   const listed = "reason" in client ? client : await listShipments(client, url, opened);
   const [who, person] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
-  const filter = filterOf(url);
+  const filter = readShipmentFilter(url);
   if ("reason" in listed) {
-    const toast = failure("Error fetching shipments", listed.reason);
+    const toast = createErrorToast("Error fetching shipments", listed.reason);
     const nothing = {
       reminder: null,
       shipments: [],
-      pages: pagesOf(filter, [], false),
+      pages: createListState(filter, [], false),
       announcement: null,
       work: null,
     };
     return data({ who, person, toast, ...nothing }, { status: listed.status });
   }
   const isAbout2fa = url.pathname.startsWith("/portal/2fa");
-  const isDue = !("reason" in client) && client.factors.length === 0 && !wasReminded(request) && !isAbout2fa;
-  const headers: HeadersInit = isDue ? { "Set-Cookie": rememberReminder() } : {};
-  const { shipments, hasOlder, announcement, work } = listed;
+  const isDue = !("reason" in client) && client.factors.length === 0 && !isReminderShown(request) && !isAbout2fa;
+  const headers: HeadersInit = isDue ? { "Set-Cookie": secondFactorReminderCookie() } : {};
+  const { shipments, hasNextPage: hasOlder, announcement, nextActions: work } = listed;
   return data(
     {
       who,
       person,
       toast: null,
-      reminder: isDue ? toSecondFactor : null,
-      shipments: shipments.map(rowOf),
-      pages: pagesOf(filter, shipments, hasOlder),
-      announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.begun_at) },
-      work: opened || !work ? null : workOf(work),
+      reminder: isDue ? secondFactorReminder : null,
+      shipments: shipments.map(toListItem),
+      pages: createListState(filter, shipments, hasOlder),
+      announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.started_at) },
+      work: opened || !work ? null : createNextActionSummary(work),
     },
     { headers },
   );
 }
 
 /** Once per browser session, for accounts without a second factor. */
-const toSecondFactor: Toast = {
+const secondFactorReminder: Toast = {
   title: "Enable 2-Factor Authentication",
   description: "For your security, please enable 2FA in your account settings.",
   variant: "default",
@@ -70,7 +75,7 @@ const toSecondFactor: Toast = {
 };
 
 /** What a row of the list says. */
-function rowOf({ id, name, awb, status, turn, changed_at }: ShipmentInList) {
+function toListItem({ id, name, awb, status, waiting_on: turn, changed_at }: ShipmentListItem) {
   return { id, name, numbers: [shortId(id), awb].join(" "), status, turn, changed: shortTime(changed_at) };
 }
 
@@ -78,47 +83,48 @@ function rowOf({ id, name, awb, status, turn, changed_at }: ShipmentInList) {
  * The filter of the list, and where its pages are; `search` keeps it beside an open shipment. `none` says why a list is
  * empty though there may be shipments.
  */
-function pagesOf({ q, stage, turn, page }: Filter, { length }: unknown[], hasOlder: boolean) {
-  const filter = { q, stage, turn };
-  const isEmpty = length === 0 && (page > 1 ? "There are no older shipments." : searchOf(filter) && noneFound);
+function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasOlder: boolean) {
+  const filter = { q, stage, waiting };
+  const isEmpty =
+    length === 0 && (page > 1 ? "There are no older shipments." : createShipmentSearch(filter) && noMatchText);
   return {
     ...filter,
     none: isEmpty || null,
-    search: searchOf({ ...filter, page }),
-    all: searchOf(filter),
-    newer: page > 1 ? searchOf({ ...filter, page: page - 1 }) : null,
-    older: hasOlder ? searchOf({ ...filter, page: page + 1 }) : null,
+    search: createShipmentSearch({ ...filter, page }),
+    all: createShipmentSearch(filter),
+    newer: page > 1 ? createShipmentSearch({ ...filter, page: page - 1 }) : null,
+    older: hasOlder ? createShipmentSearch({ ...filter, page: page + 1 }) : null,
   };
 }
 
-const noneFound = "No shipment matches.";
+const noMatchText = "No shipment matches.";
 
 /** What waits for the client, in words, and where it is done. */
-function workOf({ waiting, ...counts }: Work) {
+function createNextActionSummary({ waiting, ...counts }: NextActions) {
   const moves = waiting.map((waits) => {
-    const one = { ...waits, documents: inOrder(waits.documents) };
+    const one = { ...waits, documents: sortDocuments(waits.documents) };
     const { id, name } = one;
-    return { id, name, text: moveOf(one).text, to: `/portal/${id}${pressOf(one)?.at ?? ""}` };
+    return { id, name, text: getNextAction(one).text, to: `/portal/${id}${getNextActionButton(one)?.at ?? ""}` };
   });
   return { ...counts, moves };
 }
-type WorkList = ReturnType<typeof workOf>;
+type NextActionSummary = ReturnType<typeof createNextActionSummary>;
 
-export default function Portal({ loaderData }: Route.ComponentProps) {
+export default function PortalLayout({ loaderData }: Route.ComponentProps) {
   useSessionWatch(loaderData.person);
   const { who, person, toast, reminder, shipments, pages, announcement, work } = loaderData;
   const onList = useMatch("/portal") !== null;
-  const head = <Head key="head" onList={onList} isFound={pages.all !== ""} />;
+  const head = <ShipmentListHeader key="head" onList={onList} isFound={pages.all !== ""} />;
   return (
     <div className="group">
       {reminder && (
         <div className="mb-8 empty:hidden">
-          <Flash toast={reminder} patient />
+          <PageToast toast={reminder} patient />
         </div>
       )}
       {toast && (
         <div className="mb-8 empty:hidden">
-          <Flash toast={toast} />
+          <PageToast toast={toast} />
         </div>
       )}
       {announcement && (
@@ -133,17 +139,17 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
           <Outlet
             context={
               {
-                who,
-                person,
+                displayName: who,
+                accountId: person,
                 isEmpty: shipments.length === 0 && !pages.none && !toast,
-                work,
-                pages,
-              } satisfies Overview
+                nextActions: work,
+                listState: pages,
+              } satisfies PortalOutletContext
             }
           />
         </div>
         {!onList && head}
-        <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${onList ? "" : besidePage}`}>
+        <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${onList ? "" : sidePanelClass}`}>
           {shipments.length > 0 && (
             <ul className="ruled rounded-label border border-line bg-raised">
               {shipments.map((shipment) => (
@@ -163,23 +169,23 @@ export default function Portal({ loaderData }: Route.ComponentProps) {
 }
 
 /** On phones only the page in view, unless it is a dialog over the list. */
-const besidePage = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
+const sidePanelClass = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
 /** The list's title, and what is not about one shipment. */
-function Head({ onList, isFound }: { onList: boolean; isFound: boolean }) {
+function ShipmentListHeader({ onList, isFound }: { onList: boolean; isFound: boolean }) {
   const Heading = onList ? "h1" : "h2";
   return (
-    <div className={`-mb-6 lg:col-start-1 ${onList ? "" : besidePage}`}>
+    <div className={`-mb-6 lg:col-start-1 ${onList ? "" : sidePanelClass}`}>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <Heading id="shipments-title" className="text-lg">
           My Shipments
         </Heading>
-        <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...opensOver}>
+        <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...dialogLinkProps}>
           Create Shipment
         </ButtonLink>
       </div>
       <p className="flex gap-x-5 text-sm *:py-3 *:underline">
-        <Link to="/portal/2fa" {...opensOver}>
+        <Link to="/portal/2fa" {...dialogLinkProps}>
           Manage 2FA
         </Link>{" "}
         <Link to="/portal/account">Account</Link>
@@ -190,11 +196,17 @@ function Head({ onList, isFound }: { onList: boolean; isFound: boolean }) {
 }
 
 /** What the pages inside the portal know of the person, `person` being the account's id, and of the list beside them. */
-export type Overview = { who: string; person: string; isEmpty: boolean; work: WorkList | null; pages: Loaded["pages"] };
+export type PortalOutletContext = {
+  displayName: string;
+  accountId: string;
+  isEmpty: boolean;
+  nextActions: NextActionSummary | null;
+  listState: PortalLoaderData["pages"];
+};
 
-type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
+type PortalLoaderData = ReturnType<typeof useLoaderData<typeof loader>>;
 
-function ShipmentRow({ shipment, search }: { shipment: Loaded["shipments"][number]; search: string }) {
+function ShipmentRow({ shipment, search }: { shipment: PortalLoaderData["shipments"][number]; search: string }) {
   const { id, name, numbers, status, turn, changed } = shipment;
   return (
     <li>
@@ -209,7 +221,7 @@ function ShipmentRow({ shipment, search }: { shipment: Loaded["shipments"][numbe
           <span className="tabular-nums">{changed} </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <Actor who={turn} /> <span className="font-mono wrap-anywhere">{numbers}</span>
+          <WaitingOnLabel waitingOn={turn} /> <span className="font-mono wrap-anywhere">{numbers}</span>
         </span>
       </NavLink>
     </li>
@@ -217,5 +229,5 @@ function ShipmentRow({ shipment, search }: { shipment: Loaded["shipments"][numbe
 }
 
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
-  return <PortalUnavailable error={error} />;
+  return <PortalErrorPage error={error} />;
 }

@@ -1,42 +1,46 @@
 import { data } from "react-router";
 import { z } from "zod";
-import { NoPage } from "~/components/no-page";
-import { sentWith } from "~/lib/act-form.server";
-import { failure } from "~/lib/answer.server";
-import { fileRoute } from "~/lib/file-route.server";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { readForm } from "~/lib/form.server";
-import { portalCall } from "~/lib/portal-call.server";
-import { noPageOf, refusalOfThrown, thrown } from "~/lib/refusal.server";
-import { Caller, requireClient } from "~/lib/session.server";
-import { companyBackend } from "~/lib/supabase.server";
-import { takeBackFile } from "~/models/document.server";
-import { OpenableFile, openFile, sendFile } from "~/models/document-file.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
+import { createViewerPage } from "~/lib/auth/viewer-page.server";
+import { readForm } from "~/lib/forms/form-data.server";
+import { readIntentMetadata } from "~/lib/forms/intent-form.server";
+import { createErrorToast } from "~/lib/forms/rejected-form.server";
+import { createFileRoute } from "~/lib/http/file-route.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { removeFile } from "~/models/document.server";
+import { DownloadableFile, readStoredFile, respondWithFile } from "~/models/document-file.server";
 import { isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal_.$shipmentId.documents.$documentId";
 
-const nobodys = "00000000-0000-0000-0000-000000000000";
-const asked = (id: string | undefined) => (id && isUuid(id) ? id : nobodys);
+const nilUuid = "00000000-0000-0000-0000-000000000000";
+const getUuidOrNil = (id: string | undefined) => (id && isUuid(id) ? id : nilUuid);
 const notFound = { reason: "There is no such document.", status: 404 };
 
-const portal = portalCall(
-  z.object({ caller: Caller, file: OpenableFile.nullable() }),
+const portal = createViewerPage(
+  z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
     // A GET: it changes nothing, so backendFetch may retry it.
     backend
-      .rpc("portal_file", { document_id: asked(documentId), shipment_id: asked(shipmentId) }, { get: true })
+      .rpc(
+        "portal_file",
+        { document_id: getUuidOrNil(documentId), shipment_id: getUuidOrNil(shipmentId) },
+        { get: true },
+      )
       .retry(false),
 );
 
 /** The file of a document of the client's, checked again. Strangers' and unknown ones are the same 404. */
-const file = fileRoute(async (args) => {
+const file = createFileRoute(async (args) => {
   const { file: counted } = await portal.page(args);
-  if (!counted) throw noPageOf("portal");
-  const answer = await sendFile(args, requireClient(args.context).id, async () => {
-    const opened = await openFile(companyBackend(), counted);
+  if (!counted) throw areaNotFound("portal");
+  const answer = await respondWithFile(args, requireViewer(args.context).id, async () => {
+    const opened = await readStoredFile(serviceRoleClient(), counted);
     return "reason" in opened ? opened : { ...counted, content: opened.content };
   });
-  if ("reason" in answer) throw thrown(answer);
+  if ("reason" in answer) throw userErrorData(answer);
   return answer;
 });
 
@@ -45,16 +49,16 @@ export const loader = file.loader;
 
 /** Takes the file back. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
-  const client = requireClient(context);
-  const { seen } = sentWith(await readForm(request));
+  const client = requireViewer(context);
+  const { expected_version: seen } = readIntentMetadata(await readForm(request));
   const refused = isUuid(params.documentId)
-    ? await takeBackFile(client, params.documentId, seen ?? -1).catch(refusalOfThrown)
+    ? await removeFile(client, params.documentId, seen ?? -1).catch(userErrorFromThrown)
     : notFound;
   if (refused?.status === 404) throw data("Not found", { status: 404 });
   const toast = refused
-    ? failure("Not taken back", refused.reason)
+    ? createErrorToast("Not taken back", refused.reason)
     : { title: "Taken back", description: "Send us another file for it.", variant: "default" as const };
-  return redirectWithFlash(context, shipmentPath(params.shipmentId, url), toast);
+  return redirectWithToast(context, shipmentPath(params.shipmentId, url), toast);
 }
 
-export default NoPage;
+export default FormOnlyRoute;

@@ -1,37 +1,37 @@
-import { Title } from "~/components/title";
-import { theCompany } from "~/lib/content.server";
-import { eastAfricaTime } from "~/lib/dates";
-import { noForm } from "~/lib/file-route.server";
-import { noPageOf, thrown } from "~/lib/refusal.server";
-import { portalMiddleware, requireClient } from "~/lib/session.server";
-import { documentWords } from "~/models/document-words.server";
-import { lastStage, paymentsOf, shortId } from "~/models/shipment";
-import { getShipment, openPage } from "~/models/shipment.server";
-import { moveOf, storageOf } from "~/models/stage.server";
+import { Title } from "~/components/site/title";
+import { requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { companyDetails } from "~/models/content.server";
+import { eastAfricaTime } from "~/models/dates";
+import { describeDocument } from "~/models/document-words.server";
+import { lastStage, listPayments, shortId } from "~/models/shipment";
+import { getShipment, prefetchPortalPage } from "~/models/shipment.server";
+import { describeStorage, getNextAction } from "~/models/stage.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
 
 /** Without the site around it: a sheet of paper has nothing to press. */
 export const handle = { bare: true };
 
 export const middleware: Route.MiddlewareFunction[] = [
-  portalMiddleware(
+  viewerMiddleware(
     ({ url, params }) =>
       (backend) =>
-        openPage(backend, url, params.shipmentId),
+        prefetchPortalPage(backend, url, params.shipmentId),
   ),
 ];
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const client = requireClient(context);
+  const client = requireViewer(context);
   const shipment = await getShipment(client, params.shipmentId, url);
-  if (!shipment) throw noPageOf("portal");
-  if ("reason" in shipment) throw thrown(shipment);
+  if (!shipment) throw areaNotFound("portal");
+  if ("reason" in shipment) throw userErrorData(shipment);
   const { id, name, awb, stage, status, created_at, changed_at, documents, tracking_events } = shipment;
-  const office = theCompany.offices[0];
-  const storage = storageOf(shipment);
-  const { items, how } = paymentsOf(shipment);
+  const office = companyDetails.offices[0];
+  const storage = describeStorage(shipment);
+  const { items, how } = listPayments(shipment);
   return {
-    company: [theCompany.name, office?.address, office?.phone, office?.email],
+    company: [companyDetails.name, office?.address, office?.phone, office?.email],
     facts: [
       ["Shipment", id],
       ["AWB/BL", awb ?? "N/A"],
@@ -39,31 +39,31 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       ["Opened", eastAfricaTime(created_at)],
       ["Last change", eastAfricaTime(changed_at)],
       ["Stage", `${stage} of ${lastStage}, ${status}`],
-      ["Next", moveOf(shipment).text],
+      ["Next", getNextAction(shipment).text],
       ...(storage ? [["Free storage", storage.text]] : []),
     ],
     name,
     short: shortId(id),
-    documents: documents.map((one) => documentWords(one, id, "", eastAfricaTime)),
+    documents: documents.map((one) => describeDocument(one, id, "", eastAfricaTime)),
     charges: items.flatMap(({ name, words }) => (words ? [{ name, words }] : [])),
     howToPay: how && office ? `${how} ${office.phone}.` : null,
-    events: tracking_events.slice(0, mostEvents).map(({ id, status, location, note, created_at }) => ({
+    events: tracking_events.slice(0, maxEvents).map(({ id, status, location, note, created_at }) => ({
       id,
-      words: [status, location, note && shortened(note)].filter(Boolean).join(", "),
+      words: [status, location, note && shortenNote(note)].filter(Boolean).join(", "),
       at: eastAfricaTime(created_at),
     })),
-    hasMore: tracking_events.length > mostEvents,
+    hasMore: tracking_events.length > maxEvents,
     printed: eastAfricaTime(new Date().toISOString()),
   };
 }
 
 /** What fits on one sheet of A4. */
-const mostEvents = 12;
-const shortened = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}…` : note);
+const maxEvents = 12;
+const shortenNote = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}…` : note);
 
-export const action = noForm;
+export const action = noFormAction;
 
-export default function PrintForm({ loaderData }: Route.ComponentProps) {
+export default function PrintPage({ loaderData }: Route.ComponentProps) {
   const { company, facts, name, short, documents, charges, howToPay, events, hasMore, printed } = loaderData;
   return (
     <div className="text-sm">

@@ -1,22 +1,22 @@
 import { redirect } from "react-router";
-import { NoPage } from "~/components/no-page";
-import { fileRoute, isPressedHere, noForm } from "~/lib/file-route.server";
-import { limitsOf } from "~/lib/limits.server";
-import { log, pseudonym } from "~/lib/log.server";
-import { thrown } from "~/lib/refusal.server";
-import { portalMiddleware, requireClient, whoAsks } from "~/lib/session.server";
-import { companyBackend, forLongReads } from "~/lib/supabase.server";
-import { dataArchive } from "~/models/own-data.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
+import { createFileRoute, isDownloadClick, noFormAction } from "~/lib/http/file-route.server";
+import { log, pseudonym } from "~/lib/http/log.server";
+import { getRateLimiter } from "~/lib/http/rate-limiter.server";
+import { userErrorData } from "~/lib/http/user-error.server";
+import { createLongReadClient, serviceRoleClient } from "~/lib/supabase/client.server";
+import { createDataExport } from "~/models/data-export.server";
 
 /** Everything about the client and their files, made while it is sent. */
-const archive = fileRoute(async ({ context, request }) => {
-  if (!isPressedHere(request)) return redirect("/portal/account", 303);
-  const client = requireClient(context);
-  const attempt = await limitsOf(context).archive(client.id);
-  if ("reason" in attempt) throw thrown(attempt);
-  const person = await forLongReads(client.backend);
-  const body = await dataArchive(person, companyBackend()).catch((error: unknown) => {
-    attempt.release();
+const archive = createFileRoute(async ({ context, request }) => {
+  if (!isDownloadClick(request)) return redirect("/portal/account", 303);
+  const client = requireViewer(context);
+  const attempt = await getRateLimiter(context).consumeDataExport(client.id);
+  if ("reason" in attempt) throw userErrorData(attempt);
+  const person = await createLongReadClient(client.supabase);
+  const body = await createDataExport(person, serviceRoleClient()).catch((error: unknown) => {
+    attempt.refund();
     throw error;
   });
   log("info", "data taken away", { account: pseudonym(client.email) });
@@ -29,8 +29,8 @@ const archive = fileRoute(async ({ context, request }) => {
   });
 });
 
-export const middleware = [portalMiddleware(() => whoAsks), ...archive.middleware];
+export const middleware = [viewerMiddleware(() => queryViewer), ...archive.middleware];
 export const loader = archive.loader;
-export const action = noForm;
+export const action = noFormAction;
 
-export default NoPage;
+export default FormOnlyRoute;

@@ -1,37 +1,37 @@
-import { NoPage } from "~/components/no-page";
-import { csvStream } from "~/lib/csv.server";
-import { sortableTime } from "~/lib/dates";
-import { fileRoute, noForm } from "~/lib/file-route.server";
-import { portalMiddleware, requireClient, whoAsks } from "~/lib/session.server";
-import { forLongReads } from "~/lib/supabase.server";
-import { filterOf } from "~/models/desk";
-import { type ShipmentInList, shipmentsAfter } from "~/models/shipment.server";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
+import { createCsvResponse } from "~/lib/http/csv.server";
+import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
+import { createLongReadClient } from "~/lib/supabase/client.server";
+import { sortableTime } from "~/models/dates";
+import { readShipmentFilter } from "~/models/desk";
+import { listShipmentsAfter, type ShipmentListItem } from "~/models/shipment.server";
 
-const turns = { you: "Your move", us: "With us", done: "Closed" } as const;
+const waitingOnLabels = { client: "Your move", company: "With us", nobody: "Closed" } as const;
 
 /** The shipments of the list's filter, all pages of it, 500 at a time. Times are East Africa Time. */
-const table = fileRoute(async ({ context, url }) => {
-  const backend = await forLongReads(requireClient(context).backend);
-  const filter = filterOf(url);
-  return csvStream(
+const table = createFileRoute(async ({ context, url }) => {
+  const backend = await createLongReadClient(requireViewer(context).supabase);
+  const filter = readShipmentFilter(url);
+  return createCsvResponse(
     "shipments.csv",
     ["Shipment", "Name", "AWB/BL", "Stage", "Status", "Whose move", "Opened (EAT)", "Last change (EAT)"],
-    (last: ShipmentInList | null) => shipmentsAfter(backend, filter, last),
-    ({ id, name, awb, stage, status, turn, created_at, changed_at }) => [
+    (last: ShipmentListItem | null) => listShipmentsAfter(backend, filter, last),
+    ({ id, name, awb, stage, status, waiting_on, created_at, changed_at }) => [
       id,
       name,
       awb ?? "",
       String(stage),
       status,
-      turns[turn],
+      waitingOnLabels[waiting_on],
       sortableTime(created_at),
       sortableTime(changed_at),
     ],
   );
 });
 
-export const middleware = [portalMiddleware(() => whoAsks), ...table.middleware];
+export const middleware = [viewerMiddleware(() => queryViewer), ...table.middleware];
 export const loader = table.loader;
-export const action = noForm;
+export const action = noFormAction;
 
-export default NoPage;
+export default FormOnlyRoute;

@@ -1,13 +1,13 @@
 import { Form, redirect } from "react-router";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { failure } from "~/lib/answer.server";
-import { hasSessionCookie } from "~/lib/cookies.server";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { noStoreMiddleware } from "~/lib/headers.server";
-import { signedOut } from "~/lib/signed-out";
-import { backendOf, endSession, isShared } from "~/lib/supabase.server";
-import { signOut } from "~/models/account.server";
+import { clearOnSignOut } from "~/lib/browser/sign-out";
+import { createErrorToast } from "~/lib/forms/rejected-form.server";
+import { hasSessionCookie } from "~/lib/http/cookies.server";
+import { noStoreMiddleware } from "~/lib/http/headers.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { endSession, getSupabase, isSharedComputer } from "~/lib/supabase/client.server";
+import { signOut } from "~/models/authentication.server";
 import type { Route } from "./+types/portal_.sign-out";
 
 export const middleware: Route.MiddlewareFunction[] = [noStoreMiddleware];
@@ -20,16 +20,16 @@ export function loader({ request }: Route.LoaderArgs) {
 
 export async function action({ request, context }: Route.ActionArgs) {
   endSession(context);
-  const refused = await signOut(backendOf(context));
+  const refused = await signOut(getSupabase(context));
   const response = refused
-    ? redirectWithFlash(
+    ? redirectWithToast(
         context,
         "/login",
-        failure("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
+        createErrorToast("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
       )
-    : redirectWithFlash(context, "/login", { title: "You are signed out", variant: "default" });
+    : redirectWithToast(context, "/login", { title: "You are signed out", variant: "default" });
   // On a shared computer, Back must not show cached pages, and nothing stays that was kept before it was said to be one.
-  if (isShared(request)) response.headers.set("Clear-Site-Data", '"cache", "storage"');
+  if (isSharedComputer(request)) response.headers.set("Clear-Site-Data", '"cache", "storage"');
   return response;
 }
 
@@ -39,7 +39,7 @@ export async function clientAction({ serverAction }: Route.ClientActionArgs) {
     return await serverAction();
   } catch (answer) {
     // The redirect to the login. Other errors are a lost connection: the session lives.
-    if (answer instanceof Response) signedOut();
+    if (answer instanceof Response) clearOnSignOut();
     throw answer;
   }
 }

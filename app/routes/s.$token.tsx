@@ -1,13 +1,13 @@
 import { data } from "react-router";
 import { Stations } from "~/components/portal/route-line";
 import { OfficePhone } from "~/components/site/office-phone";
-import { Title } from "~/components/title";
-import { theCompany } from "~/lib/content.server";
-import { eastAfricaTime } from "~/lib/dates";
-import { noForm } from "~/lib/file-route.server";
-import { noStoreMiddleware } from "~/lib/headers.server";
-import { thrown } from "~/lib/refusal.server";
-import { openShare } from "~/models/share.server";
+import { Title } from "~/components/site/title";
+import { noFormAction } from "~/lib/http/file-route.server";
+import { noStoreMiddleware } from "~/lib/http/headers.server";
+import { userErrorData } from "~/lib/http/user-error.server";
+import { companyDetails } from "~/models/content.server";
+import { eastAfricaTime } from "~/models/dates";
+import { openShareLink } from "~/models/share-link.server";
 import { STAGES } from "~/models/shipment";
 import type { Route } from "./+types/s.$token";
 
@@ -23,18 +23,18 @@ export const middleware: Route.MiddlewareFunction[] = [
 ];
 
 export async function loader({ params }: Route.LoaderArgs) {
-  const shared = await openShare(params.token);
-  if (!shared) return data({ company: theCompany.name, name: null }, { status: 404 });
-  if ("reason" in shared) throw thrown(shared);
-  const events = shared.events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
-  return data({ ...shared, company: theCompany.name, changed: eastAfricaTime(shared.changed_at), events });
+  const shared = await openShareLink(params.token);
+  if (!shared) return data({ company: companyDetails.name, name: null }, { status: 404 });
+  if ("reason" in shared) throw userErrorData(shared);
+  const events = shared.tracking_events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
+  return data({ ...shared, company: companyDetails.name, changed: eastAfricaTime(shared.changed_at), events });
 }
 
-export const action = noForm;
+export const action = noFormAction;
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex, nofollow" }];
 
-export default function SharedShipment({ loaderData: shipment }: Route.ComponentProps) {
+export default function ShareLinkPage({ loaderData: shipment }: Route.ComponentProps) {
   if (shipment.name === null) {
     return (
       <>

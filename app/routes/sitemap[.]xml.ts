@@ -1,7 +1,7 @@
-import { env } from "~/lib/env.server";
-import { legalText, writtenArticles } from "~/models/article.server";
+import { env } from "~/lib/http/env.server";
+import { getLegalText, listPublishedArticles } from "~/models/article.server";
 
-const pages = [
+const publicPaths = [
   "/",
   "/services",
   "/about",
@@ -16,17 +16,23 @@ const pages = [
   "/cookie-settings",
 ];
 
-type Entry = { path: string; changed?: string };
+type SitemapEntry = { path: string; changed?: string };
 
 /** Every public page that search engines may show, with the day it changed where its content says so. */
 export function loader() {
-  const articles = writtenArticles().map(({ slug, date }) => ({ path: `/resources/blog/${slug}`, changed: date }));
-  const dated = (["privacy", "terms"] as const).map((name) => ({ path: `/${name}`, changed: legalText(name).updated }));
-  const entries: Entry[] = [...pages.map((path) => ({ path })), ...dated, ...articles];
+  const articles = listPublishedArticles().map(({ slug, date }) => ({
+    path: `/resources/blog/${slug}`,
+    changed: date,
+  }));
+  const dated = (["privacy", "terms"] as const).map((name) => ({
+    path: `/${name}`,
+    changed: getLegalText(name).updated,
+  }));
+  const entries: SitemapEntry[] = [...publicPaths.map((path) => ({ path })), ...dated, ...articles];
   const xml = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-    ...entries.map(entry),
+    ...entries.map(renderEntry),
     "</urlset>",
     "",
   ].join("\n");
@@ -36,7 +42,7 @@ export function loader() {
 }
 
 // Paths are words and hyphens, checked when the site starts: there is nothing in them to escape.
-function entry({ path, changed }: Entry): string {
+function renderEntry({ path, changed }: SitemapEntry): string {
   const lastmod = changed ? `<lastmod>${changed}</lastmod>` : "";
   return `  <url><loc>${env().origin}${path}</loc>${lastmod}</url>`;
 }

@@ -1,5 +1,5 @@
 /** npm run content: every sample value that the real company still has to replace, one per line. */
-import { findSamples } from "./samples.ts";
+import { findSamples } from "./sample-values.ts";
 
 const lines = findSamples();
 console.log(lines.join("\n"));

@@ -3,10 +3,10 @@ import process from "node:process";
 import { isatty } from "node:tty";
 
 /** How often to look whether the parent is still there, in milliseconds. */
-const lookEvery = 500;
+const parentCheckMs = 500;
 
 /** Ignores errors of stdout and stderr, so that a closed pipe or terminal does not end the process. */
-export function outliveReaders(): void {
+export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
@@ -15,9 +15,9 @@ export function outliveReaders(): void {
  * closed terminal sends, if a terminal is attached. Without a terminal (nohup, a service) SIGHUP is ignored, as Node
  * does not keep nohup's setting, and the parent is watched no longer, as the same signal may have ended it.
  */
-export function endWith(parent: number | null, stop: () => Promise<void>): void {
+export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
-  const look = parent === null ? undefined : setInterval(() => process.ppid === parent || end(), lookEvery).unref();
+  const look = parent === null ? undefined : setInterval(() => process.ppid === parent || end(), parentCheckMs).unref();
   let ending = false;
   async function end(): Promise<void> {
     if (ending) return;

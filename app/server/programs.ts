@@ -1,14 +1,14 @@
 /** Programs of this machine that the project calls. */
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { environmentForChild } from "../lib/env.server.ts";
+import { getChildEnvironment } from "../lib/http/env.server.ts";
 
 /** Where Debian keeps PostgreSQL's own programs, by version, out of PATH. */
 const debianPostgres = "/usr/lib/postgresql";
 
 /** The first of these programs, by name or path, that is in one of the folders or in PATH; null when none is. */
 export function findProgram(names: string[], folders: string[] = []): string | null {
-  const all = [...folders, ...(environmentForChild().PATH ?? "").split(path.delimiter)];
+  const all = [...folders, ...(getChildEnvironment().PATH ?? "").split(path.delimiter)];
   return all.flatMap((folder) => names.map((name) => path.resolve(folder, name))).find(isExecutable) ?? null;
 }
 

@@ -14,7 +14,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..")
 const compiled = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
-  staff: "app/server/staff.ts",
+  staff: "app/server/cli.ts",
   backend: "supabase/local/main.ts",
 };
 
@@ -24,7 +24,7 @@ if (node.localeCompare(oldest, "en", { numeric: true }) < 0) {
   console.error(`This needs Node ${oldest} or newer, and this is ${node}.`);
   process.exit(1);
 }
-// React and the router look at this once, when they are loaded: before app/lib/env.server.ts, which reads all the rest.
+// React and the router look at this once, when they are loaded: before app/lib/http/env.server.ts, which reads all the rest.
 process.env.NODE_ENV ??= "production";
 
 const [, , name] = process.argv;

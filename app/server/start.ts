@@ -5,45 +5,45 @@
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { DataDirError } from "../../supabase/local/data-dir.ts";
-import { adoptBackend, ConfigurationError, readSettings, type Settings } from "../lib/env.server.ts";
-import { logConsole } from "../lib/log.server.ts";
-import { type Embedded, startEmbedded } from "./embedded.ts";
-import { endWith, outliveReaders } from "./lifetime.ts";
-import { listen, refuseAtOnce } from "./start/at-once.ts";
-import { ensureBuild, runFramework, serverBuild } from "./start/build.ts";
+import { ConfigurationError, readSettings, type Settings, setBackendAccess } from "../lib/http/env.server.ts";
+import { logConsole } from "../lib/http/log.server.ts";
+import { type EmbeddedBackend, startEmbeddedBackend } from "./embedded-backend.ts";
+import { ignoreOutputErrors, stopOnSignals } from "./lifetime.ts";
+import { ensureBuild, runFramework, serverBuildFile } from "./start/build.ts";
+import { checkBeforeStart, listen } from "./start/preflight.ts";
 
-const dev = process.argv.includes("--dev");
+const isDev = process.argv.includes("--dev");
 // The scripts of package.json pass the process id of the npm that runs them.
-const parent = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
+const parentPid = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
 
-outliveReaders();
+ignoreOutputErrors();
 start().catch((error: Error) => {
   console.error(error instanceof ConfigurationError || error instanceof DataDirError ? error.message : error);
   process.exit(1);
 });
 
 async function start(): Promise<void> {
-  let embedded: Embedded | null = null;
+  let embedded: EmbeddedBackend | null = null;
   let stopSite: (() => Promise<void>) | null = null;
-  endWith(parent ? Number(parent) : null, async () => {
+  stopOnSignals(parentPid ? Number(parentPid) : null, async () => {
     await stopSite?.();
     await embedded?.stop();
   });
   const settings = readSettings();
-  await refuseAtOnce(settings);
-  if (!dev) await ensureBuild();
-  const backend = settings.backend ? null : startEmbedded(settings);
+  await checkBeforeStart(settings);
+  if (!isDev) await ensureBuild();
+  const backend = settings.backend ? null : startEmbeddedBackend(settings);
   // The site's modules load while the backend starts.
-  const site = dev ? null : prepare();
+  const site = isDev ? null : importSite();
   // `await site` below throws a failure to load; without this it would be unhandled if the backend fails first.
   site?.catch(() => undefined);
   if (backend) {
     embedded = await backend;
-    adoptBackend(embedded.access, embedded.sessionSecret);
+    setBackendAccess(embedded.access, embedded.sessionSecret);
   }
   try {
-    stopSite = site ? await serve(settings, await site) : await develop(settings);
-    if (embedded) await (await import("./start/introduction.ts")).introduce(settings);
+    stopSite = site ? await serveSite(settings, await site) : await runDevServer(settings);
+    if (embedded) await (await import("./start/welcome.ts")).printWelcome(settings);
     else console.log(`The site is at ${settings.origin}`);
   } catch (error) {
     await embedded?.stop();
@@ -52,20 +52,20 @@ async function start(): Promise<void> {
 }
 
 /** Imports the server's modules and the build. What it returns is to be called once there is a backend. */
-async function prepare() {
-  const [{ createSite }, { sendNotices }] = await Promise.all([
+async function importSite() {
+  const [{ createSite }, { startBackgroundJobs: sendNotices }] = await Promise.all([
     import("./web/server.ts"),
-    import("./web/notices.ts"),
-    import(pathToFileURL(serverBuild).href),
-    import("./start/introduction.ts"),
+    import("./web/background-jobs.ts"),
+    import(pathToFileURL(serverBuildFile).href),
+    import("./start/welcome.ts"),
   ]);
   return { createSite, sendNotices };
 }
 
 /** Serves the build. Returns a function that stops: it drains requests in flight for a while, then cuts the rest. */
-async function serve(
+async function serveSite(
   settings: Settings,
-  { createSite, sendNotices }: Awaited<ReturnType<typeof prepare>>,
+  { createSite, sendNotices }: Awaited<ReturnType<typeof importSite>>,
 ): Promise<() => Promise<void>> {
   const server = await createSite();
   await listen(server, { ...settings, variable: "PORT" });
@@ -85,7 +85,7 @@ async function serve(
 }
 
 /** Runs the framework's development server, which reloads on every change. */
-async function develop({ port, host }: Settings): Promise<() => Promise<void>> {
+async function runDevServer({ port, host }: Settings): Promise<() => Promise<void>> {
   const args = ["dev", "--port", String(port), "--strictPort", "--host", host];
   const child = runFramework(args, "development", "inherit");
   child.once("exit", () => process.kill(process.pid, "SIGTERM"));

@@ -2,7 +2,7 @@
  * The service worker, at /worker.js: where a page gets no answer, the copy that the browser kept of it. Copies are made by the
  * pages themselves (components/no-line), ready to be shown.
  */
-import * as kept from "../lib/kept-pages.ts";
+import * as kept from "../lib/browser/offline-pages.ts";
 
 type FetchEvent = Event & {
   request: Request;
@@ -10,12 +10,12 @@ type FetchEvent = Event & {
   respondWith: (answer: Promise<Response>) => void;
   waitUntil: (work: Promise<unknown>) => void;
 };
-type Worker = {
+type ServiceWorkerScope = {
   skipWaiting: () => Promise<void>;
   clients: { claim: () => Promise<void>; get: (id: string) => Promise<Pick<MessagePort, "postMessage"> | undefined> };
   registration: ServiceWorkerRegistration;
 };
-const { clients, registration, skipWaiting } = self as unknown as Worker;
+const { clients, registration, skipWaiting } = self as unknown as ServiceWorkerScope;
 
 /** Put in by the build: what a build is known by, the script of a kept page, and its hash. */
 declare const __BUILD__: string;
@@ -23,23 +23,23 @@ declare const __AGAIN__: string;
 declare const __HASH__: string;
 
 /** How long a page may be silent before its copy is shown, in milliseconds. */
-const patience = 5000;
+const responseTimeout = 5000;
 
 /** Answers that were too late for their page: the next request for it gets them. */
-const late = new Map<string, Promise<Response>>();
+const lateResponses = new Map<string, Promise<Response>>();
 /** How often what was kept was forgotten: an answer that was asked for before is no late one of who comes after. */
-let forgets = 0;
+let deletionCount = 0;
 /** Whether this worker is the last one: pages that it still has get their answers, and nothing is written. */
-let isEnding = false;
+let isUnregistering = false;
 /** Resolves once what is being forgotten is gone. */
-let forgetting: Promise<unknown> = Promise.resolve();
+let pendingDeletion: Promise<unknown> = Promise.resolve();
 /** The page that a page waited for in vain already: its copy is shown at once if the line fails again. */
-let hurried: unknown;
+let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
-self.addEventListener("activate", (event) => (event as FetchEvent).waitUntil(begin()));
+self.addEventListener("activate", (event) => (event as FetchEvent).waitUntil(activateWorker()));
 self.addEventListener("message", ({ data, ports }) => {
-  hurried = data;
+  urgentPath = data;
   ports[0]?.postMessage("");
 });
 self.addEventListener("fetch", (event) => {
@@ -47,99 +47,100 @@ self.addEventListener("fetch", (event) => {
   const { origin, pathname, search } = new URL(request.url);
   if (origin !== location.origin) return;
   if (request.method === "POST") {
-    if (pathname === "/resources/lite") waitUntil.call(event, end());
-    else if (kept.endsAccount(pathname)) waitUntil.call(event, forget(kept.caches.own));
+    if (pathname === "/actions/lite") waitUntil.call(event, unregisterWorker());
+    else if (kept.endsAccountCache(pathname)) waitUntil.call(event, deleteCachedPages(kept.cacheNames.own));
   } else if (request.method !== "GET") return;
   else if (request.mode === "navigate") {
-    if (!kept.passesBy(pathname)) respondWith.call(event, answer(event as FetchEvent, pathname, search));
-  } else if (search === kept.keptFile)
+    if (!kept.bypassesWorker(pathname))
+      respondWith.call(event, respondToNavigation(event as FetchEvent, pathname, search));
+  } else if (search === kept.cachedFileQuery)
     respondWith.call(
       event,
-      find(pathname + search).then((file) => file ?? Response.error()),
+      findCopy(pathname + search).then((file) => file ?? Response.error()),
     );
 });
 
 /** A worker that has taken over: nothing of another form is left. */
-async function begin(): Promise<void> {
-  for (const name of await caches.keys()) if (!name.startsWith(kept.caches.form)) await caches.delete(name);
+async function activateWorker(): Promise<void> {
+  for (const name of await caches.keys()) if (!name.startsWith(kept.cacheNames.form)) await caches.delete(name);
   await clients.claim();
 }
 
 /** Forgets what was kept, and answers that came late or are still to come. */
-function forget(beginning: string): Promise<void> {
-  forgets += 1;
-  late.clear();
-  const done = kept.forget(beginning);
-  forgetting = Promise.allSettled([forgetting, done]);
+function deleteCachedPages(beginning: string): Promise<void> {
+  deletionCount += 1;
+  lateResponses.clear();
+  const done = kept.deleteCaches(beginning);
+  pendingDeletion = Promise.allSettled([pendingDeletion, done]);
   return done;
 }
 
 /** Nothing is kept any more, and no worker is left. */
-async function end(): Promise<void> {
-  isEnding = true;
-  await forget("");
+async function unregisterWorker(): Promise<void> {
+  isUnregistering = true;
+  await deleteCachedPages("");
   await registration.unregister();
 }
 
 /** What was kept for an address, of the account first; nothing that is too old. */
-async function find(address: string): Promise<Response | undefined> {
+async function findCopy(address: string): Promise<Response | undefined> {
   for (const cacheName of (await caches.keys()).sort()) {
     // Not by opening it: that would make one again that is being deleted.
     const copy = await caches.match(address, { ignoreVary: true, cacheName });
-    if (copy && !kept.isOld(copy)) return copy;
+    if (copy && !kept.isExpired(copy)) return copy;
   }
   return undefined;
 }
 
 /** The text of what is kept for an address now, whatever was found there before something was forgotten. */
-async function textOf(address: string): Promise<string | undefined> {
-  await forgetting;
-  return (await find(address).catch(() => undefined))?.text();
+async function readCopyText(address: string): Promise<string | undefined> {
+  await pendingDeletion;
+  return (await findCopy(address).catch(() => undefined))?.text();
 }
 
 /** The answer of the network; where there is none, or none in time, what was kept. */
-async function answer(event: FetchEvent, pathname: string, search: string): Promise<Response> {
+async function respondToNavigation(event: FetchEvent, pathname: string, search: string): Promise<Response> {
   const address = pathname + search;
-  const begun = forgets;
-  const wait = hurried === address ? 0 : patience;
-  hurried = null;
+  const begun = deletionCount;
+  const wait = urgentPath === address ? 0 : responseTimeout;
+  urgentPath = null;
   // No navigation preload: where one fails, Firefox shows its own error page, whatever is answered here.
   const fresh = fetch(event.request);
-  const asked = Promise.race([late.get(address) ?? fresh, fresh]);
-  late.delete(address);
+  const asked = Promise.race([lateResponses.get(address) ?? fresh, fresh]);
+  lateResponses.delete(address);
   const silence = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
   const network = asked.catch(() => null);
   // Where storage is refused there is the network alone.
-  const copy = find(address).catch(() => undefined);
+  const copy = findCopy(address).catch(() => undefined);
   const come = (await Promise.race([network, silence])) ?? ((await copy) ? null : await network);
   if (come) {
-    if (come.ok && kept.isDoor(pathname)) event.waitUntil(forget(kept.caches.own));
-    event.waitUntil(check());
+    if (come.ok && kept.isAuthPage(pathname)) event.waitUntil(deleteCachedPages(kept.cacheNames.own));
+    event.waitUntil(runDailyCheck());
     return come;
   }
-  const found = await textOf(address);
-  const page = found ?? (await textOf(kept.noPage));
+  const found = await readCopyText(address);
+  const page = found ?? (await readCopyText(kept.fallbackPagePath));
   if (page === undefined) return asked;
-  event.waitUntil(tellLater(event, address, asked, begun));
-  if (found !== undefined) return shown(found, 200);
-  const list = await listed();
+  event.waitUntil(notifyWhenFetched(event, address, asked, begun));
+  if (found !== undefined) return createCopyResponse(found, 200);
+  const list = await listCachedPages();
   // A function, as names may have what a replacement reads as a pattern.
-  return shown(
+  return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
   );
 }
 
 /** Tells a kept page when the answer that it stands for came after all: it loads again, and gets that one. */
-async function tellLater(
+async function notifyWhenFetched(
   { resultingClientId }: FetchEvent,
   address: string,
   asked: Promise<Response>,
   begun: number,
 ): Promise<void> {
-  const whole = asked.then(wholeOf);
-  const drop = () => late.get(address) === whole && late.delete(address);
-  if (begun === forgets) late.set(address, whole);
+  const whole = asked.then(bufferResponse);
+  const drop = () => lateResponses.get(address) === whole && lateResponses.delete(address);
+  if (begun === deletionCount) lateResponses.set(address, whole);
   try {
     await whole;
     setTimeout(drop, 30_000);
@@ -150,12 +151,12 @@ async function tellLater(
 }
 
 /** An answer with its body in memory: that of the network ends with the event that asked for it. A redirect has none. */
-async function wholeOf(answer: Response): Promise<Response> {
+async function bufferResponse(answer: Response): Promise<Response> {
   return answer.type === "opaqueredirect" ? answer : new Response(await answer.blob(), answer);
 }
 
 /** Links to the pages that are kept, the newest first. */
-async function listed(): Promise<string> {
+async function listCachedPages(): Promise<string> {
   const found = new Map<string, { name: string; time: number }>();
   for (const name of (await caches.keys()).sort()) {
     const cache = await caches.open(name);
@@ -164,8 +165,8 @@ async function listed(): Promise<string> {
       const { pathname, search } = new URL(url);
       const copy = copies[at];
       const title = copy?.headers.get("name");
-      if (copy && title && !kept.isOld(copy) && !found.has(pathname + search))
-        found.set(pathname + search, { name: decodeURIComponent(title), time: kept.ageOf(copy) });
+      if (copy && title && !kept.isExpired(copy) && !found.has(pathname + search))
+        found.set(pathname + search, { name: decodeURIComponent(title), time: kept.getAge(copy) });
     }
   }
   return [...found]
@@ -175,9 +176,9 @@ async function listed(): Promise<string> {
 }
 
 /** A kept page as it is shown: its time with the day when that is not today's, and with the script that ends it. */
-function shown(html: string, status: number): Response {
+function createCopyResponse(html: string, status: number): Response {
   const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, made, time, day) =>
-    dayOf(Date.parse(made)) === dayOf(Date.now()) ? time : day,
+    getDayNumber(Date.parse(made)) === getDayNumber(Date.now()) ? time : day,
   );
   return new Response(`${text}<script>${__AGAIN__}</script>`, {
     status,
@@ -192,16 +193,17 @@ function shown(html: string, status: number): Response {
 }
 
 /** The number of the day in East Africa (UTC+3) at a moment in milliseconds. */
-const dayOf = (time: number) => Math.floor((time + 3 * 3_600_000) / kept.day);
+const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / kept.dayMs);
 
 /** Once a day: what is too old is deleted, and where the site has no worker any more, this one ends. */
-async function check(): Promise<void> {
-  if (isEnding) return;
-  const cache = await caches.open(kept.caches.worker);
+async function runDailyCheck(): Promise<void> {
+  if (isUnregistering) return;
+  const cache = await caches.open(kept.cacheNames.worker);
   const last = await cache.match("/worker.js");
-  if (last && kept.ageOf(last) < kept.day) return;
-  await kept.forgetOld();
+  if (last && kept.getAge(last) < kept.dayMs) return;
+  await kept.deleteExpiredCopies();
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
-  if (status === 404 || status === 410) await end();
-  else if (!isEnding) await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
+  if (status === 404 || status === 410) await unregisterWorker();
+  else if (!isUnregistering)
+    await cache.put("/worker.js", new Response(__BUILD__, { headers: { time: `${Date.now()}` } }));
 }

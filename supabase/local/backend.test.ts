@@ -5,43 +5,43 @@ import { createClient } from "@supabase/supabase-js";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import ws from "ws";
-import { codeOf, type DemoLead, readDemoLead } from "../../app/server/start/demo-lead.ts";
-import { firstStart } from "../../tests/support/first-start.ts";
-import { backendKeys } from "../../tests/support/keys.ts";
+import { createTotp, type DemoLead, readDemoLead } from "../../app/server/start/demo-lead.ts";
+import { backendKeys } from "../../tests/support/backend-keys.ts";
+import { getFirstStartDataDir } from "../../tests/support/first-start-data.ts";
 import { type Backend, createBackend } from "./backend.ts";
 
-const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
 /** A backend with the demo, which the tests before the last only read, and its folder. */
-let shared: Backend;
+let sharedBackend: Backend;
 let sharedDir: string;
-const running = new Set<Backend>();
+const openBackends = new Set<Backend>();
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "backend-"));
   // A copy of the data that a first start of the site leaves.
   sharedDir = path.join(folder, "shared");
-  cpSync(await firstStart(), sharedDir, { recursive: true });
-  shared = await open({ seed: true, dataDir: sharedDir });
+  cpSync(await getFirstStartDataDir(), sharedDir, { recursive: true });
+  sharedBackend = await openBackend({ seed: true, dataDir: sharedDir });
 });
 afterAll(async () => {
-  for (const backend of running) await close(backend);
+  for (const backend of openBackends) await closeBackend(backend);
   rmSync(folder, { recursive: true, force: true });
 });
 
 test("a folder that was made without the demo has none, and gets it when it is asked for", async () => {
   const dataDir = path.join(folder, "bare");
-  const bare = await open({ seed: false, dataDir });
+  const bare = await openBackend({ seed: false, dataDir });
   expect((await bare.db.query("select 1 from auth.users")).rows).toEqual([]);
   expect((await bare.db.query("select 1 from public.client_ids")).rows).toEqual([]);
-  await close(bare);
-  const { handle } = await signedIn(await open({ seed: true, dataDir }));
+  await closeBackend(bare);
+  const { handle } = await logInDemoClient(await openBackend({ seed: true, dataDir }));
   expect((await handle.from("shipments").select("id")).data).toHaveLength(4);
 });
 
 test("the demo's shipments have the documents, status and events of their stages", async () => {
-  const { handle } = await signedIn(shared);
+  const { handle } = await logInDemoClient(sharedBackend);
   const shipments = await handle
     .from("shipments")
     .select("id, stage, status, documents (name), tracking_events (status)");
@@ -54,16 +54,16 @@ test("the demo's shipments have the documents, status and events of their stages
 });
 
 test("the demo's lead finds a day's work at the desk", async () => {
-  const lead = readDemoLead(await firstStart()) as DemoLead;
-  const handle = client(shared);
+  const lead = readDemoLead(await getFirstStartDataDir()) as DemoLead;
+  const handle = createBackendClient(sharedBackend);
   const { data } = await handle.auth.signInWithPassword(lead);
   const [factor] = data.user?.factors ?? [];
-  const given = await handle.auth.mfa.challengeAndVerify({ factorId: factor?.id ?? "", code: codeOf(lead) });
+  const given = await handle.auth.mfa.challengeAndVerify({ factorId: factor?.id ?? "", code: createTotp(lead) });
   expect(given.error).toBeNull();
   const today = await handle.rpc("desk_today");
-  const { to_check, storage, standing, waiting, undelivered, caller } = today.data;
-  expect(caller.colleague).toEqual({ name: "Wanjiru Demo", role: "lead" });
-  const counts = [to_check, storage, standing, waiting, undelivered].map(({ count }) => count);
+  const { to_check, storage, no_update, waiting_for_client, failed_emails, viewer } = today.data;
+  expect(viewer.staff).toEqual({ name: "Wanjiru Demo", role: "lead" });
+  const counts = [to_check, storage, no_update, waiting_for_client, failed_emails].map(({ count }) => count);
   expect(counts).toEqual([7, 2, 2, 2, 0]);
 
   const shipments = await handle.from("shipments").select("stage, user_id");
@@ -73,11 +73,11 @@ test("the demo's lead finds a day's work at the desk", async () => {
 });
 
 test("what is verified in the demo is so in the log, and its files are of the kinds that their names say", async () => {
-  const company = client(shared, backendKeys.secretKey);
+  const company = createBackendClient(sharedBackend, backendKeys.secretKey);
   const { data } = await company.from("documents").select("id, verified, file_name, file_size, media_type");
-  const log = await company.from("acts").select("document").eq("act", "document verify");
+  const log = await company.from("audit_log").select("document_id").eq("action", "document verify");
   const verified = data?.filter((one) => one.verified).map(({ id }) => id);
-  expect(verified?.sort()).toEqual(log.data?.map(({ document }) => document).sort());
+  expect(verified?.sort()).toEqual(log.data?.map(({ document_id }) => document_id).sort());
   const files = data?.filter((one) => one.file_name) ?? [];
   expect(files.filter((one) => one.media_type === "image/png").length).toBeGreaterThan(2);
   for (const { file_name, file_size, media_type } of files) {
@@ -88,14 +88,14 @@ test("what is verified in the demo is so in the log, and its files are of the ki
 
 test("the migrations of the folder are all in the history", async () => {
   const files = readdirSync(path.resolve(import.meta.dirname, "../migrations")).map((name) => name.slice(0, 14));
-  const { rows } = await shared.db.query<{ version: string }>(
+  const { rows } = await sharedBackend.db.query<{ version: string }>(
     "select version from supabase_migrations.schema_migrations order by version",
   );
   expect(rows.map(({ version }) => version)).toEqual(files.sort());
 });
 
 test("times come in ISO 8601 with their offset", async () => {
-  const { handle } = await signedIn(shared);
+  const { handle } = await logInDemoClient(sharedBackend);
   const { data } = await handle.from("shipments").select("created_at");
   for (const { created_at } of data ?? []) {
     expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/);
@@ -103,9 +103,9 @@ test("times come in ISO 8601 with their offset", async () => {
 });
 
 test("requests at the same time are each answered for their own sender", async () => {
-  const { handle } = await signedIn(shared);
-  const visitor = client(shared);
-  const company = client(shared, backendKeys.secretKey);
+  const { handle } = await logInDemoClient(sharedBackend);
+  const visitor = createBackendClient(sharedBackend);
+  const company = createBackendClient(sharedBackend, backendKeys.secretKey);
   const answers = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       if (index % 3 === 0) return (await handle.from("shipments").select("id")).data?.length;
@@ -118,14 +118,14 @@ test("requests at the same time are each answered for their own sender", async (
 
 test("a request that fails does not keep the ones behind it from being answered", async () => {
   const [broken, whole] = await Promise.all([
-    shared.fetch(
+    sharedBackend.fetch(
       new Request("http://backend.local/auth/v1/signup", {
         method: "POST",
         headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
         body: '{"email":',
       }),
     ),
-    client(shared).auth.signInWithPassword(demo),
+    createBackendClient(sharedBackend).auth.signInWithPassword(demoCredentials),
   ]);
   expect(broken.ok).toBe(false);
   expect(whole.error).toBeNull();
@@ -138,7 +138,7 @@ test.each([
   "a request with more than a thousand %s is refused before the database is asked",
   async (_what, method, at, body) => {
     const asked = (count: number, type = "application/json") =>
-      shared.fetch(
+      sharedBackend.fetch(
         new Request(`http://backend.local${at}`, {
           method,
           headers: { apikey: backendKeys.publishableKey, "content-type": type },
@@ -147,7 +147,7 @@ test.each([
       );
     expect((await asked(1000)).status).not.toBe(413);
     for (const type of ["application/json", "text/plain"]) expect((await asked(1001, type)).status, type).toBe(413);
-    const lines = await shared.fetch(
+    const lines = await sharedBackend.fetch(
       new Request(`http://backend.local${at}`, {
         method,
         headers: { apikey: backendKeys.publishableKey, "content-type": "text/csv" },
@@ -159,7 +159,7 @@ test.each([
 );
 
 test("tables are embedded two deep, and no deeper, nor many side by side, nor behind a name in quotes", async () => {
-  const { handle } = await signedIn(shared);
+  const { handle } = await logInDemoClient(sharedBackend);
   const nested = (depth: number): string =>
     depth === 0 ? "id" : `id,${depth % 2 ? "documents" : "shipments"}(${nested(depth - 1)})`;
   const of = (depth: number) => (depth % 2 ? handle.from("shipments") : handle.from("documents")).select(nested(depth));
@@ -173,12 +173,12 @@ test("tables are embedded two deep, and no deeper, nor many side by side, nor be
   const conditions = `(${"not.and(".repeat(20)}name.eq.x${")".repeat(21)}`;
   const path = `http://backend.local/rest/v1/shipments?and=${conditions}`;
   const headers = { apikey: backendKeys.publishableKey };
-  expect((await shared.fetch(new Request(path, { headers }))).status).toBe(413);
+  expect((await sharedBackend.fetch(new Request(path, { headers }))).status).toBe(413);
 });
 
 test("a request to the data API with more than 2 MiB, or ten thousand values, is refused", async () => {
   const asked = (row: object) =>
-    shared.fetch(
+    sharedBackend.fetch(
       new Request("http://backend.local/rest/v1/shipments", {
         method: "POST",
         headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
@@ -193,13 +193,13 @@ test("a request to the data API with more than 2 MiB, or ten thousand values, is
 
 // Last, as it writes, and closes what the others read.
 test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
-  const { handle, session } = await signedIn(shared);
+  const { handle, session } = await logInDemoClient(sharedBackend);
   const seeded = await handle.from("shipments").select("id").order("id");
   expect(seeded.data).toHaveLength(4);
   const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
   expect(made.error).toBeNull();
   const filePath = `${session.user.id}/${made.data?.id}/packing-list-0123456789ab-x.pdf`;
-  const company = client(shared, backendKeys.secretKey);
+  const company = createBackendClient(sharedBackend, backendKeys.secretKey);
   const stored = await company.storage
     .from("documents")
     .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
@@ -214,37 +214,39 @@ test("a closed and reopened database has its rows, files and sessions, and does 
   // What the company took away from the demo stays away.
   const gone = seeded.data?.[0]?.id;
   expect((await company.from("shipments").delete().eq("id", gone)).error).toBeNull();
-  const before = await everything(shared);
-  await close(shared);
+  const before = await readAllRows(sharedBackend);
+  await closeBackend(sharedBackend);
 
-  const second = await open({ seed: true, dataDir: sharedDir });
-  expect(await everything(second)).toEqual(before);
-  const again = await signedIn(second);
+  const second = await openBackend({ seed: true, dataDir: sharedDir });
+  expect(await readAllRows(second)).toEqual(before);
+  const again = await logInDemoClient(second);
   const shipments = await again.handle.from("shipments").select("id, name");
   expect(shipments.data).toHaveLength(4);
   expect(shipments.data).toContainEqual({ id: made.data?.id, name: "Tea" });
   expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: gone }));
-  const file = await client(second, backendKeys.secretKey).storage.from("documents").download(filePath);
+  const file = await createBackendClient(second, backendKeys.secretKey).storage.from("documents").download(filePath);
   expect(await file.data?.text()).toBe("%PDF-1.7");
   expect(file.data?.type).toBe("application/pdf");
-  const renewed = await client(second).auth.refreshSession({ refresh_token: session.refresh_token });
+  const renewed = await createBackendClient(second).auth.refreshSession({ refresh_token: session.refresh_token });
   expect(renewed.error).toBeNull();
-  // As the hashes of an older database are written.
-  await second.db.query("update auth.users set encrypted_password = overlay(encrypted_password placing 'y' from 3)");
-  await close(second);
+  await closeBackend(second);
 
   // Whoever takes the keys away ends every session, also one whose token would only be renewed.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
-  const third = await open({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
-  const late = await client(third).auth.refreshSession({ refresh_token: again.session.refresh_token });
+  const third = await openBackend({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
+  const late = await createBackendClient(third).auth.refreshSession({ refresh_token: again.session.refresh_token });
   expect(late.error?.code).toBe("refresh_token_not_found");
-  const { handle: back } = await signedIn(third);
+  const { handle: back } = await logInDemoClient(third);
   expect((await back.from("shipments").select("id")).data).toHaveLength(4);
 });
 
-type Opening = { seed: boolean; dataDir: string | null; signingKey?: JWK };
+type OpenBackendOptions = { seed: boolean; dataDir: string | null; signingKey?: JWK };
 
-async function open({ seed, dataDir, signingKey = backendKeys.signingKey }: Opening): Promise<Backend> {
+async function openBackend({
+  seed,
+  dataDir,
+  signingKey = backendKeys.signingKey,
+}: OpenBackendOptions): Promise<Backend> {
   const backend = await createBackend({
     dataDir,
     databaseUrl: null,
@@ -255,15 +257,15 @@ async function open({ seed, dataDir, signingKey = backendKeys.signingKey }: Open
     deliver: async () => undefined,
     seed,
   });
-  running.add(backend);
+  openBackends.add(backend);
   return backend;
 }
 
-async function close(backend: Backend): Promise<void> {
-  if (running.delete(backend)) await backend.close();
+async function closeBackend(backend: Backend): Promise<void> {
+  if (openBackends.delete(backend)) await backend.close();
 }
 
-function client(backend: Backend, key = backendKeys.publishableKey) {
+function createBackendClient(backend: Backend, key = backendKeys.publishableKey) {
   return createClient("http://backend.local", key, {
     auth: { persistSession: false, autoRefreshToken: false },
     global: { fetch: (input, init) => backend.fetch(new Request(input, init)) },
@@ -272,15 +274,15 @@ function client(backend: Backend, key = backendKeys.publishableKey) {
 }
 
 /** The demo's client, signed in. */
-async function signedIn(backend: Backend) {
-  const handle = client(backend);
-  const { data, error } = await handle.auth.signInWithPassword(demo);
+async function logInDemoClient(backend: Backend) {
+  const handle = createBackendClient(backend);
+  const { data, error } = await handle.auth.signInWithPassword(demoCredentials);
   if (error) throw error;
   return { handle, session: data.session };
 }
 
 /** Every row of our tables. */
-async function everything(backend: Backend) {
+async function readAllRows(backend: Backend) {
   const tables = [
     "public.client_ids",
     "public.shipments",

@@ -4,24 +4,24 @@ import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
 import type { JWK } from "jose";
 import { parse } from "smol-toml";
-import type { Deliver } from "../../app/lib/mail.server.ts";
-import { withAdmin } from "./admin.ts";
-import { textArguments } from "./arguments.ts";
-import { withGoTrueRules } from "./auth.ts";
-import { withApiVersion, withReadBody } from "./auth-errors.ts";
+import type { DeliverEmail } from "../../app/models/email-delivery.server.ts";
+import { createAccessTokens, endSessionsAfterKeyChange } from "./auth/access-tokens.ts";
+import { withAdminRoutes } from "./auth/admin.ts";
+import { withApiVersion, withBodyValidation } from "./auth/api-format.ts";
+import { withMfaRoutes } from "./auth/mfa.ts";
+import { withAuthRoutes } from "./auth/sign-up.ts";
 import { projectRoot } from "./data-dir.ts";
-import { withPostgrestErrors } from "./data-errors.ts";
-import { type Database, DatabaseUnavailable, makeRoles, type OpenDatabase } from "./database.ts";
-import { isOpen, tooMuch } from "./door.ts";
-import { withFactors } from "./factors.ts";
-import { withLength } from "./http.ts";
-import { templateMailer } from "./mail.ts";
-import { applyMigrations, seedOnce } from "./migrate.ts";
-import { openPglite } from "./pglite.ts";
-import { openPostgres } from "./postgres.ts";
-import { fileStorage } from "./storage.ts";
-import { endSessionsOfOtherKeys, tokensOf } from "./tokens.ts";
-import { turns } from "./turns.ts";
+import { createRoles, DatabaseUnavailableError, type OpenDatabase, type SqlSession } from "./database/database.ts";
+import { applyMigrations, runSeedOnce } from "./database/migrations.ts";
+import { openPglite } from "./database/pglite.ts";
+import { openPostgres } from "./database/postgres.ts";
+import { createSessionMutex } from "./database/session-mutex.ts";
+import { addContentLength } from "./http.ts";
+import { createTemplateMailer } from "./mailer.ts";
+import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
+import { withPostgrestErrors } from "./rest/errors.ts";
+import { createRpcArgumentQuoter } from "./rest/rpc-arguments.ts";
+import { createFileStorage } from "./storage.ts";
 
 export type BackendOptions = {
   /** Folder of the database and the stored files; null keeps the database in memory. */
@@ -29,7 +29,7 @@ export type BackendOptions = {
   /** A PostgreSQL server's database instead; the files stay where they are. */
   databaseUrl: string | null;
   /** How many milliseconds to wait for another start on that database to end. */
-  patience?: number;
+  lockTimeoutMs?: number;
   /** Folder of the stored files when there is no dataDir. */
   objectsDir: string;
   /** The site's origin, for the links in mails. */
@@ -41,7 +41,7 @@ export type BackendOptions = {
   /** The private key that signs access tokens: a JWK on the curve P-256. */
   signingKey: JWK;
   /** Sends one mail; rejects when it could not, which undoes the sign-up that wanted it. */
-  deliver: Deliver;
+  deliver: DeliverEmail;
   /** Whether supabase/seed.sql runs on a new database. */
   seed: boolean;
 };
@@ -50,7 +50,7 @@ export type Backend = {
   /** Answers one request; requests are handled one at a time. */
   fetch: (request: Request) => Promise<Response>;
   /** The database itself, as superuser: for tests and maintenance, never for requests. */
-  db: Database;
+  db: SqlSession;
   close: () => Promise<void>;
 };
 
@@ -81,10 +81,10 @@ type ProjectConfig = {
 export async function createBackend(options: BackendOptions): Promise<Backend> {
   setExperimental("storage", true);
   const { databaseUrl, dataDir } = options;
-  const finishFirstStart = dataDir && !databaseUrl ? beginFirstStart(dataDir) : () => undefined;
-  const database = databaseUrl ? await openPostgres(databaseUrl, options.patience) : await openPglite(dataDir);
+  const finishFirstStart = dataDir && !databaseUrl ? markFirstStart(dataDir) : () => undefined;
+  const database = databaseUrl ? await openPostgres(databaseUrl, options.lockTimeoutMs) : await openPglite(dataDir);
   try {
-    const backend = await backendOn(database, options);
+    const backend = await createBackendOnDatabase(database, options);
     finishFirstStart();
     return backend;
   } catch (error) {
@@ -94,7 +94,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
 }
 
 /** Brings a database to the newest migration and returns the API on it. */
-async function backendOn(database: OpenDatabase, options: BackendOptions): Promise<Backend> {
+async function createBackendOnDatabase(database: OpenDatabase, options: BackendOptions): Promise<Backend> {
   const config = parse(
     readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
   ) as unknown as ProjectConfig;
@@ -125,8 +125,8 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     studio: { enabled: false },
     options: { server: { admin: false, disableStudio: true } },
   });
-  app._storageAdapter = fileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
-  const mailer = templateMailer({
+  app._storageAdapter = createFileStorage(options.dataDir ? path.join(options.dataDir, "objects") : options.objectsDir);
+  const mailer = createTemplateMailer({
     from: { name: auth.email.smtp.sender_name, address: auth.email.smtp.admin_email },
     siteUrl: options.siteUrl,
     subject: auth.email.template.confirmation.subject,
@@ -134,36 +134,36 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     deliver: options.deliver,
   });
   app._mailer = mailer;
-  const tokens = await tokensOf(options.signingKey, options.jwtSecret);
-  await makeRoles(db);
+  const tokens = await createAccessTokens(options.signingKey, options.jwtSecret);
+  await createRoles(db);
   await app.ensureSystemSchema();
   await db.exec(readFileSync(path.join(projectRoot, "supabase/local/bootstrap.sql"), "utf8"));
   await applyMigrations(database, path.join(projectRoot, "supabase/migrations"));
-  await endSessionsOfOtherKeys(db, tokens);
+  await endSessionsAfterKeyChange(db, tokens);
   if (options.seed && config.db.seed.enabled) {
     for (const file of config.db.seed.sql_paths) {
-      await seedOnce(database, path.join(projectRoot, "supabase"), file);
+      await runSeedOnce(database, path.join(projectRoot, "supabase"), file);
     }
   }
   await connection.clearSchemaCache();
-  const asText = await textArguments(db);
-  const rules = withGoTrueRules({
+  const asText = await createRpcArgumentQuoter(db);
+  const rules = withAuthRoutes({
     next: withPostgrestErrors({ next: (request) => app.fetch(request, { peerAddress: null }), connection }),
     db,
     mailer,
     beforeUserCreated: auth.hook.before_user_created.enabled ? auth.hook.before_user_created.uri : null,
     otpLength: auth.email.otp_length,
-    resendAfterSeconds: seconds(auth.email.max_frequency),
+    resendAfterSeconds: parseDurationSeconds(auth.email.max_frequency),
   });
-  const { inTurn, meanwhile } = turns();
+  const { runExclusive: inTurn, runUnlocked: meanwhile } = createSessionMutex();
   let closing = false;
-  const factors = withFactors({
+  const factors = withMfaRoutes({
     next: rules,
     db,
-    meanwhile: async (work) => {
+    runUnlocked: async (work) => {
       const result = await meanwhile(work);
-      if (closing) throw new DatabaseUnavailable("The backend is ending.");
-      await database.ready();
+      if (closing) throw new DatabaseUnavailableError("The backend is ending.");
+      await database.ensureConnected();
       return result;
     },
     tokens,
@@ -173,32 +173,34 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
 
-  const answer = withApiVersion(withAdmin({ next: withReadBody(factors), db, secretKey: options.secretKey }));
+  const answer = withApiVersion(
+    withAdminRoutes({ next: withBodyValidation(factors), db, secretKey: options.secretKey }),
+  );
 
   return {
     db,
     fetch: async (request) => {
       const { pathname, searchParams } = new URL(request.url);
-      if (!isOpen(request.method, pathname)) return new Response("Not found", { status: 404 });
-      if (pathname === "/auth/v1/.well-known/jwks.json") return Response.json(tokens.published);
+      if (!isAllowedRoute(request.method, pathname)) return new Response("Not found", { status: 404 });
+      if (pathname === "/auth/v1/.well-known/jwks.json") return Response.json(tokens.jwks);
       const key = request.headers.get("apikey") ?? searchParams.get("apikey");
       if (key !== options.publishableKey && key !== options.secretKey) {
         return Response.json({ message: "Invalid API key" }, { status: 401 });
       }
       // Begun before its turn, so that the database does not wait for signatures and long bodies.
-      const inward = withLength(request).then(tokens.inward).then(asText);
-      const refused = inward.then(tooMuch);
+      const inward = addContentLength(request).then(tokens.withLibraryToken).then(asText);
+      const refused = inward.then(requestLimitError);
       refused.catch(() => undefined);
       return inTurn(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
-        database.tokensAlone = !pathname.startsWith("/auth/");
-        return whileThere(database, async () => {
+        database.skipsSessionCheck = !pathname.startsWith("/auth/");
+        return respondOrUnavailable(database, async () => {
           const response = (await refused) ?? (await answer(await inward));
           // The body is read here because reading it may still query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
         }).finally(() => {
-          database.tokensAlone = false;
+          database.skipsSessionCheck = false;
         });
       });
     },
@@ -210,14 +212,14 @@ async function backendOn(database: OpenDatabase, options: BackendOptions): Promi
 }
 
 /** The answer of `job`; a 503 when the database cannot be reached, or was lost during a job that failed. */
-async function whileThere(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
+async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
   const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
   try {
-    await database.ready();
+    await database.ensureConnected();
     const response = await job();
-    return !response.ok && database.lost() ? unavailable() : response;
+    return !response.ok && database.isLost() ? unavailable() : response;
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable) && !database.lost()) throw error;
+    if (!(error instanceof DatabaseUnavailableError) && !database.isLost()) throw error;
     console.error((error as Error).message);
     return unavailable();
   }
@@ -227,7 +229,7 @@ async function whileThere(database: OpenDatabase, job: () => Promise<Response>):
  * Marks a new database as unfinished until its first start is done. One whose first start was cut off is removed, as
  * PostgreSQL cannot open half a directory; it holds no data yet. Returns a function that removes the mark.
  */
-function beginFirstStart(dataDir: string): () => void {
+function markFirstStart(dataDir: string): () => void {
   const database = path.join(dataDir, "database");
   const unfinished = `${database}.unfinished`;
   if (existsSync(unfinished)) rmSync(database, { recursive: true, force: true });
@@ -238,7 +240,7 @@ function beginFirstStart(dataDir: string): () => void {
 }
 
 /** A Go duration of minutes and seconds ("1m0s"), in seconds. Throws for any other text. */
-function seconds(duration: string): number {
+function parseDurationSeconds(duration: string): number {
   const found = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (!found) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
   const [, minutes = "0", rest = "0"] = found;

@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const text = readFileSync(path.join(root, "supabase/config.toml"), "utf8");
-type Template = { subject: string; content_path: string };
+type EmailTemplate = { subject: string; content_path: string };
 const { auth } = parse(text) as unknown as {
   auth: {
     site_url: string;
     rate_limit: Record<string, number>;
-    email: { secure_password_change: boolean; smtp: Record<string, unknown>; template: Record<string, Template> };
-    sms: { enable_signup: boolean };
+    email: { secure_password_change: boolean; smtp: Record<string, unknown>; template: Record<string, EmailTemplate> };
+    sms: { enabled: boolean };
     mfa: { phone: { enroll_enabled: boolean } };
   };
 };
@@ -45,7 +45,7 @@ describe("supabase config push", () => {
       expect(subject, kind).not.toBe("");
       const places = new Set([...html.matchAll(/\{\{ \.(\w+) \}\}/g)].map(([, name]) => name));
       expect(places, kind).toContain("SiteURL");
-      expect(html, kind).toContain("{{ .SiteURL }}/additional-info#really-us");
+      expect(html, kind).toContain("{{ .SiteURL }}/additional-info#identity-check");
       return [kind, [...places].filter((name) => name !== "SiteURL" && name !== "Email")];
     });
     expect(Object.fromEntries(mails)).toEqual({
@@ -59,7 +59,7 @@ describe("supabase config push", () => {
   });
 
   test("lets nobody sign up or confirm by phone, nor change a password in a session of yesterday", () => {
-    expect(auth.sms.enable_signup).toBe(false);
+    expect(auth.sms.enabled).toBe(false);
     expect(auth.mfa.phone.enroll_enabled).toBe(false);
     expect(auth.email.secure_password_change).toBe(true);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { closeToOthers, DataDirError, inWords, openDataDir } from "./data-dir.ts";
+import { DataDirError, openDataDir, restrictPermissions, rethrowAsDataDirError } from "./data-dir.ts";
 
 let folder: string;
 let dataDir: string;
@@ -13,10 +13,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const modeOf = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
+const readMode = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
 
 /** A file that anybody may read, in a folder that anybody may enter. */
-function open(...names: string[]): void {
+function writeReadableFile(...names: string[]): void {
   const file = path.join(dataDir, ...names);
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, "x");
@@ -63,7 +63,7 @@ describe("a data directory that cannot be used is one line that says why", () =>
   });
 
   test("the disk is full", () => {
-    expect(() => inWords(dataDir, () => writeFileSync("/dev/full", "x"))).toThrow(
+    expect(() => rethrowAsDataDirError(dataDir, () => writeFileSync("/dev/full", "x"))).toThrow(
       `DATA_DIR cannot be ${dataDir}: its disk is full.`,
     );
   });
@@ -74,14 +74,14 @@ describe("a data directory that cannot be used is one line that says why", () =>
   });
 
   test.each(["database", "objects", "outbox"])("%s in it is a file", (name) => {
-    open(name);
+    writeReadableFile(name);
     expect(refused(dataDir)).toBe(`${path.join(dataDir, name)} is a file: move it away.`);
   });
 });
 
 test("a data directory that is new is for this user alone", () => {
   openDataDir(dataDir);
-  expect(modeOf()).toBe("700");
+  expect(readMode()).toBe("700");
 });
 
 test("what others could read in one that is there, they read no more", () => {
@@ -92,30 +92,30 @@ test("what others could read in one that is there, they read no more", () => {
     ["objects", "ab", "abcdef"],
     ["outbox", "mail.eml"],
   ];
-  for (const file of files) open(...file);
-  closeToOthers(dataDir);
+  for (const file of files) writeReadableFile(...file);
+  restrictPermissions(dataDir);
   for (const file of files) {
-    expect(modeOf(...file)).toBe("600");
+    expect(readMode(...file)).toBe("600");
     for (let above = file.slice(0, -1); ; above = above.slice(0, -1)) {
-      expect(modeOf(...above)).toBe("700");
+      expect(readMode(...above)).toBe("700");
       if (above.length === 0) break;
     }
   }
 });
 
 test("what is not ours keeps its rights, and so does a folder that holds it", () => {
-  open("keys.json");
-  open("notes", "shopping.txt");
-  open("database-of-somebody-else");
-  open("..", "elsewhere");
+  writeReadableFile("keys.json");
+  writeReadableFile("notes", "shopping.txt");
+  writeReadableFile("database-of-somebody-else");
+  writeReadableFile("..", "elsewhere");
   symlinkSync(path.join(folder, "elsewhere"), path.join(dataDir, "objects"));
   chmodSync(dataDir, 0o755);
-  closeToOthers(dataDir);
-  expect(modeOf("keys.json")).toBe("600");
-  expect(modeOf()).toBe("755");
-  expect(modeOf("notes")).toBe("755");
-  expect(modeOf("notes", "shopping.txt")).toBe("644");
-  expect(modeOf("database-of-somebody-else")).toBe("644");
-  expect(modeOf("..", "elsewhere")).toBe("644");
+  restrictPermissions(dataDir);
+  expect(readMode("keys.json")).toBe("600");
+  expect(readMode()).toBe("755");
+  expect(readMode("notes")).toBe("755");
+  expect(readMode("notes", "shopping.txt")).toBe("644");
+  expect(readMode("database-of-somebody-else")).toBe("644");
+  expect(readMode("..", "elsewhere")).toBe("644");
   expect(existsSync(path.join(dataDir, "objects"))).toBe(true);
 });

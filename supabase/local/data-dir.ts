@@ -8,12 +8,13 @@ export class DataDirError extends Error {}
 /** The root of the project, from here and from the compiled program (app/server/run.js). */
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 
-const files = ["keys.json", "backend.lock", "demo-lead.json"];
-const folders = ["database", "objects", "outbox"];
+const dataFileNames = ["keys.json", "backend.lock", "demo-lead.json"];
+const dataFolderNames = ["database", "objects", "outbox"];
 /** Those, their temporary copies, and the temporary files of a backup and a restore. */
-const ours = /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
+const dataEntryPattern =
+  /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
-const reasons: Record<string, string> = {
+const reasonByErrorCode: Record<string, string> = {
   EEXIST: "it or a part of its path is a file",
   ENOTDIR: "it or a part of its path is a file",
   ENOENT: "no folder can be made there",
@@ -26,22 +27,22 @@ const reasons: Record<string, string> = {
 
 /** Makes the folder if there is none. Throws a DataDirError when the path or an entry is unusable. */
 export function openDataDir(dataDir: string): void {
-  inWords(dataDir, () => {
-    makeFolder(path.resolve(dataDir));
+  rethrowAsDataDirError(dataDir, () => {
+    createFolder(path.resolve(dataDir));
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    for (const name of [...files, ...folders]) {
+    for (const name of [...dataFileNames, ...dataFolderNames]) {
       const place = path.join(dataDir, name);
       const stats = statSync(place, { throwIfNoEntry: false });
-      if (!stats || stats.isDirectory() === folders.includes(name)) continue;
+      if (!stats || stats.isDirectory() === dataFolderNames.includes(name)) continue;
       throw new DataDirError(`${place} is a ${stats.isDirectory() ? "folder" : "file"}: move it away.`);
     }
   });
 }
 
 /** One folder at a time: where nothing can be made, as under /proc, Node's recursive mkdir never returns. */
-function makeFolder(folder: string): void {
+function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder));
+  if (path.dirname(folder) !== folder) createFolder(path.dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
@@ -51,13 +52,13 @@ function makeFolder(folder: string): void {
 }
 
 /** Runs a job on the data directory; an error of a system call is thrown as a DataDirError. */
-export function inWords<T>(dataDir: string, job: () => T): T {
+export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   try {
     return job();
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (!code || !syscall) throw error;
-    throw new DataDirError(`DATA_DIR cannot be ${dataDir}: ${reasons[code] ?? code}.`, { cause: error });
+    throw new DataDirError(`DATA_DIR cannot be ${dataDir}: ${reasonByErrorCode[code] ?? code}.`, { cause: error });
   }
 }
 
@@ -65,20 +66,20 @@ export function inWords<T>(dataDir: string, job: () => T): T {
  * Removes the permissions of group and others from everything the programs keep there, and from the folder itself
  * unless it holds anything else: it may be a home directory.
  */
-export function closeToOthers(dataDir: string): void {
+export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);
-  for (const name of names) if (ours.test(name)) close(path.join(dataDir, name));
-  if (names.every((name) => ours.test(name))) withdraw(dataDir, statSync(dataDir).mode);
+  for (const name of names) if (dataEntryPattern.test(name)) restrictEntry(path.join(dataDir, name));
+  if (names.every((name) => dataEntryPattern.test(name))) restrictMode(dataDir, statSync(dataDir).mode);
 }
 
-function close(place: string): void {
+function restrictEntry(place: string): void {
   const stats = lstatSync(place, { throwIfNoEntry: false });
   if (!stats || stats.isSymbolicLink()) return;
-  if (stats.isDirectory()) for (const name of readdirSync(place)) close(path.join(place, name));
-  withdraw(place, stats.mode);
+  if (stats.isDirectory()) for (const name of readdirSync(place)) restrictEntry(path.join(place, name));
+  restrictMode(place, stats.mode);
 }
 
-function withdraw(place: string, mode: number): void {
+function restrictMode(place: string, mode: number): void {
   if (!(mode & 0o077)) return;
   try {
     chmodSync(place, mode & 0o700);

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 test("a request reaches the handler as it was sent, and its answer comes back as it was given", async () => {
-  const url = await start(async (request) => {
+  const url = await startServer(async (request) => {
     const { pathname, search } = new URL(request.url);
     const body = await request.text();
     return Response.json(
@@ -39,48 +39,48 @@ test("a request reaches the handler as it was sent, and its answer comes back as
 
 test("bytes pass unchanged in both directions", async () => {
   const bytes = new Uint8Array(3 * mebibyte).map((_, index) => (index * 7) % 256);
-  const url = await start(async (request) => new Response(await request.arrayBuffer()));
+  const url = await startServer(async (request) => new Response(await request.arrayBuffer()));
   const response = await fetch(url, { method: "POST", body: bytes });
   expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), Buffer.from(bytes))).toBe(0);
 });
 
 test("every answer says its length once", async () => {
-  const url = await start(async () => new Response("hello", { headers: { "content-length": "5" } }));
-  const answer = await send(url, {});
-  expect(lengthsOf(answer.head)).toEqual(["5"]);
+  const url = await startServer(async () => new Response("hello", { headers: { "content-length": "5" } }));
+  const answer = await sendRequest(url, {});
+  expect(contentLengths(answer.head)).toEqual(["5"]);
   expect(answer.body).toBe("hello");
 });
 
 test("an answer to HEAD says the length of what it leaves out", async () => {
-  const url = await start(async () => new Response(null, { headers: { "content-length": "1234" } }));
-  const answer = await send(url, { method: "HEAD" });
-  expect(lengthsOf(answer.head)).toEqual(["1234"]);
+  const url = await startServer(async () => new Response(null, { headers: { "content-length": "1234" } }));
+  const answer = await sendRequest(url, { method: "HEAD" });
+  expect(contentLengths(answer.head)).toEqual(["1234"]);
   expect(answer.body).toBe("");
 });
 
 test.each([204, 304])("an answer %i has neither body nor length", async (status) => {
-  const url = await start(async () => new Response(null, { status }));
-  const answer = await send(url, {});
+  const url = await startServer(async () => new Response(null, { status }));
+  const answer = await sendRequest(url, {});
   expect(answer.status).toBe(status);
-  expect(lengthsOf(answer.head)).toEqual([]);
+  expect(contentLengths(answer.head)).toEqual([]);
 });
 
 test("a body of 12 MiB is taken, and one that announces more is 413 and never read", async () => {
   let asked = 0;
-  const url = await start(async (request) => {
+  const url = await startServer(async (request) => {
     asked += 1;
     return new Response(String((await request.arrayBuffer()).byteLength));
   });
   const taken = await fetch(url, { method: "POST", body: new Uint8Array(12 * mebibyte) });
   expect(await taken.text()).toBe(String(12 * mebibyte));
-  const answer = await send(url, { method: "POST", headers: { "content-length": String(12 * mebibyte + 1) } });
+  const answer = await sendRequest(url, { method: "POST", headers: { "content-length": String(12 * mebibyte + 1) } });
   expect(answer.status).toBe(413);
   expect(asked).toBe(1);
 });
 
 test("a body of more than 12 MiB that announces no length is refused too", async () => {
   let asked = 0;
-  const url = await start(async () => {
+  const url = await startServer(async () => {
     asked += 1;
     return new Response("taken");
   });
@@ -99,7 +99,7 @@ test("a body of more than 12 MiB that announces no length is refused too", async
 });
 
 test("a handler that fails is a 500 that tells nothing of the reason", async () => {
-  const url = await start(async () => {
+  const url = await startServer(async () => {
     throw new Error("password of the database: 1234");
   });
   const response = await fetch(url);
@@ -110,7 +110,7 @@ test("a handler that fails is a 500 that tells nothing of the reason", async () 
 });
 
 test("a sender that stalls in the middle keeps nobody else waiting", async () => {
-  const url = await start(async (request) => new Response(await request.text()));
+  const url = await startServer(async (request) => new Response(await request.text()));
   const { port } = new URL(url);
   const stalled = connect(Number(port), "127.0.0.1");
   await once(stalled, "connect");
@@ -122,7 +122,7 @@ test("a sender that stalls in the middle keeps nobody else waiting", async () =>
 
 test("a request whose sender has left is not worked on", async () => {
   const bodies: string[] = [];
-  const url = await start(async (request) => {
+  const url = await startServer(async (request) => {
     bodies.push(await request.text());
     return new Response("ok");
   });
@@ -135,7 +135,7 @@ test("a request whose sender has left is not worked on", async () => {
   expect(bodies).toEqual(["whole"]);
 });
 
-async function start(handler: (request: Request) => Promise<Response>): Promise<string> {
+async function startServer(handler: (request: Request) => Promise<Response>): Promise<string> {
   const server = serve(handler);
   servers.push(server);
   server.listen(0, "127.0.0.1");
@@ -144,7 +144,7 @@ async function start(handler: (request: Request) => Promise<Response>): Promise<
 }
 
 /** A plain request whose answer keeps its raw headers. */
-async function send(url: string, options: { method?: string; headers?: Record<string, string> }) {
+async function sendRequest(url: string, options: { method?: string; headers?: Record<string, string> }) {
   const outgoing = httpRequest(url, options);
   if (options.headers?.["content-length"]) outgoing.flushHeaders();
   else outgoing.end();
@@ -155,6 +155,6 @@ async function send(url: string, options: { method?: string; headers?: Record<st
   return { status: incoming.statusCode, head: incoming.rawHeaders, body: Buffer.concat(chunks).toString() };
 }
 
-function lengthsOf(head: string[]): string[] {
+function contentLengths(head: string[]): string[] {
   return head.filter((_, index) => head[index - 1]?.toLowerCase() === "content-length" && index % 2 === 1);
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 /** In bytes: more than the largest document (10 MiB) with its multipart frame. */
-const bodyLimit = 12 * 1024 * 1024;
+const maxBodyBytes = 12 * 1024 * 1024;
 
 /**
  * A server that answers with `handler`. A body is read whole before the handler sees the request, so that a slow
@@ -16,7 +16,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
         outgoing.writeHead(413, { connection: "close" }).end();
         return;
       }
-      await send(await handler(request), outgoing);
+      await sendResponse(await handler(request), outgoing);
     } catch (error) {
       console.error("request failed", error);
       if (!outgoing.headersSent) outgoing.writeHead(500, { "content-type": "application/json" });
@@ -30,12 +30,12 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
 
 /** The request with its body, or null when the body is over the limit. */
 async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
-  if (Number(incoming.headers["content-length"] ?? 0) > bodyLimit) return null;
+  if (Number(incoming.headers["content-length"] ?? 0) > maxBodyBytes) return null;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > bodyLimit) return null;
+    if (size > maxBodyBytes) return null;
     chunks.push(chunk);
   }
   const headers = new Headers();
@@ -53,7 +53,7 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   });
 }
 
-async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
   const headers = Object.fromEntries(response.headers);
   // A HEAD answer says the length of the body it leaves out.
@@ -63,7 +63,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
 }
 
 /** The request with the length of its body in its headers, where the library looks for it; `serve` has counted it. */
-export async function withLength(request: Request): Promise<Request> {
+export async function addContentLength(request: Request): Promise<Request> {
   if (!request.body || request.headers.has("content-length")) return request;
   const body = await request.arrayBuffer();
   const headers = new Headers(request.headers);

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { firstStart } from "../../tests/support/first-start.ts";
-import { backendKeys } from "../../tests/support/keys.ts";
+import { backendKeys } from "../../tests/support/backend-keys.ts";
+import { getFirstStartDataDir } from "../../tests/support/first-start-data.ts";
 import { projectRoot } from "./data-dir.ts";
-import { lock, runningBackend } from "./lock.ts";
-import type { MainOptions, MainReport } from "./main.ts";
+import { findRunningBackend, lockDataDir } from "./lock.ts";
+import type { BackendProcessOptions, BackendProcessReport } from "./main.ts";
 
 let dataDir: string;
 const children: ChildProcess[] = [];
@@ -18,113 +18,113 @@ beforeEach(() => {
   dataDir = path.join(mkdtempSync(path.join(tmpdir(), "lock-")), "data");
 });
 afterEach(async () => {
-  await Promise.all(children.splice(0).map((child) => end(child, "SIGKILL")));
+  await Promise.all(children.splice(0).map((child) => endChild(child, "SIGKILL")));
   rmSync(path.dirname(dataDir), { recursive: true, force: true });
 });
 
 test("taking the lock makes the folder and names this process; giving it back removes it", () => {
-  expect(runningBackend(dataDir)).toBeNull();
-  const { publish, release } = lock(dataDir);
-  expect(holder()).toEqual({ pid: process.pid, url: null });
+  expect(findRunningBackend(dataDir)).toBeNull();
+  const { publish, release } = lockDataDir(dataDir);
+  expect(readLock()).toEqual({ pid: process.pid, url: null });
   publish("http://127.0.0.1:54321");
-  expect(holder()).toEqual({ pid: process.pid, url: "http://127.0.0.1:54321" });
+  expect(readLock()).toEqual({ pid: process.pid, url: "http://127.0.0.1:54321" });
   release();
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
 test("nobody else on the machine can read the folder or the lock", () => {
-  lock(dataDir);
+  lockDataDir(dataDir);
   expect(statSync(dataDir).mode & 0o077).toBe(0);
   for (const name of readdirSync(dataDir)) expect(statSync(path.join(dataDir, name)).mode & 0o077).toBe(0);
 });
 
 test("a second backend on the folder is refused while the first lives, and may start when that has ended", async () => {
   // The database that a first start made: making one takes seconds.
-  cpSync(await firstStart(), dataDir, { recursive: true });
-  const first = launch();
+  cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
+  const first = launchBackend();
   const ready = await first.report;
   expect(ready).toEqual({ ready: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
   const url = "ready" in ready ? ready.ready : "";
-  expect(runningBackend(dataDir)).toEqual({ pid: first.child.pid, url, site: process.pid });
-  expect(() => lock(dataDir)).toThrow(`process ${first.child.pid}`);
+  expect(findRunningBackend(dataDir)).toEqual({ pid: first.child.pid, url, site: process.pid });
+  expect(() => lockDataDir(dataDir)).toThrow(`process ${first.child.pid}`);
 
-  const second = await launch().report;
+  const second = await launchBackend().report;
   expect(second).toEqual({ failed: expect.stringContaining(`process ${first.child.pid}`) });
-  expect(runningBackend(dataDir)?.pid).toBe(first.child.pid);
+  expect(findRunningBackend(dataDir)?.pid).toBe(first.child.pid);
 
-  await end(first.child, "SIGTERM");
+  await endChild(first.child, "SIGTERM");
   expect(first.child.exitCode).toBe(0);
-  expect(runningBackend(dataDir)).toBeNull();
+  expect(findRunningBackend(dataDir)).toBeNull();
   expect(readdirSync(dataDir)).not.toContain("backend.lock");
-  lock(dataDir);
-  expect(holder().pid).toBe(process.pid);
+  lockDataDir(dataDir);
+  expect(readLock().pid).toBe(process.pid);
 });
 
 test("the lock of a backend that was killed is taken over", async () => {
-  const child = standIn();
+  const child = spawnFakeBackend();
   writeLock({ pid: child.pid, url: "http://127.0.0.1:1" });
-  expect(runningBackend(dataDir)?.pid).toBe(child.pid);
-  await end(child, "SIGKILL");
-  expect(runningBackend(dataDir)).toBeNull();
-  lock(dataDir);
-  expect(holder()).toEqual({ pid: process.pid, url: null });
+  expect(findRunningBackend(dataDir)?.pid).toBe(child.pid);
+  await endChild(child, "SIGKILL");
+  expect(findRunningBackend(dataDir)).toBeNull();
+  lockDataDir(dataDir);
+  expect(readLock()).toEqual({ pid: process.pid, url: null });
 });
 
 test("a folder that a staff command is copying is not taken", () => {
-  const child = standIn(path.join("app", "server", "run.js"));
+  const child = spawnFakeBackend(path.join("app", "server", "run.js"));
   writeLock({ pid: child.pid, url: null });
-  expect(() => lock(dataDir)).toThrow(`in use by process ${child.pid}`);
+  expect(() => lockDataDir(dataDir)).toThrow(`in use by process ${child.pid}`);
 });
 
 test("the lock of a process that is no backend, but has the number of one that died, is taken over", () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   children.push(child);
   writeLock({ pid: child.pid, url: null });
-  expect(runningBackend(dataDir)).toBeNull();
-  lock(dataDir);
-  expect(holder().pid).toBe(process.pid);
+  expect(findRunningBackend(dataDir)).toBeNull();
+  lockDataDir(dataDir);
+  expect(readLock().pid).toBe(process.pid);
 });
 
 test.each(["", "{", "null", '{"pid":"x"}', "12"])("a lock that holds only %j is taken over", (content) => {
   writeLock(content);
-  expect(runningBackend(dataDir)).toBeNull();
-  lock(dataDir);
-  expect(holder().pid).toBe(process.pid);
+  expect(findRunningBackend(dataDir)).toBeNull();
+  lockDataDir(dataDir);
+  expect(readLock().pid).toBe(process.pid);
 });
 
 test("a claim on a dead lock, left by a process that died, blocks nobody and is removed", async () => {
-  const child = standIn();
-  await end(child, "SIGKILL");
+  const child = spawnFakeBackend();
+  await endChild(child, "SIGKILL");
   writeLock({ pid: child.pid, url: null });
   writeFileSync(path.join(dataDir, `backend.lock.claim.${child.pid}`), "");
-  lock(dataDir);
+  lockDataDir(dataDir);
   expect(readdirSync(dataDir)).toEqual(["backend.lock"]);
-  expect(holder().pid).toBe(process.pid);
+  expect(readLock().pid).toBe(process.pid);
 });
 
 test("a dead lock that another process is just taking is left to it", async () => {
-  const dead = standIn();
-  await end(dead, "SIGKILL");
+  const dead = spawnFakeBackend();
+  await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });
-  const other = standIn();
+  const other = spawnFakeBackend();
   writeFileSync(path.join(dataDir, `backend.lock.claim.${other.pid}`), "");
-  expect(() => lock(dataDir)).toThrow("being taken by another start");
-  expect(holder().pid).toBe(dead.pid);
+  expect(() => lockDataDir(dataDir)).toThrow("being taken by another start");
+  expect(readLock().pid).toBe(dead.pid);
   expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${other.pid}`]);
 });
 
 test("of several processes that take the same folders at once, free ones or with stale locks, one gets each", async () => {
-  const dead = standIn();
-  await end(dead, "SIGKILL");
+  const dead = spawnFakeBackend();
+  await endChild(dead, "SIGKILL");
   const rounds = 60;
-  const got = await race(2 * rounds, (folder, index) => {
+  const got = await raceForLocks(2 * rounds, (folder, index) => {
     if (index >= rounds) writeLock({ pid: dead.pid, url: null }, folder);
   });
   expect(got).toEqual(Array(2 * rounds).fill(1));
 });
 
 /** A real backend on the data folder, and what it reports first. */
-function launch(): { child: ChildProcess; report: Promise<MainReport> } {
+function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessReport> } {
   const child = fork(path.join(projectRoot, "dist/programs/backend.js"), {
     cwd: projectRoot,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -137,12 +137,12 @@ function launch(): { child: ChildProcess; report: Promise<MainReport> } {
     smtpUrl: null,
     databaseUrl: null,
     ...backendKeys,
-  } satisfies MainOptions);
-  return { child, report: once(child, "message").then(([report]) => report as MainReport) };
+  } satisfies BackendProcessOptions);
+  return { child, report: once(child, "message").then(([report]) => report as BackendProcessReport) };
 }
 
 /** A running process with the path of the backend, or of another program, in its command line. */
-function standIn(program = path.join("dist", "programs", "backend.js")): ChildProcess {
+function spawnFakeBackend(program = path.join("dist", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
@@ -152,13 +152,13 @@ function standIn(program = path.join("dist", "programs", "backend.js")): ChildPr
  * Four processes that try to take a row of folders, each at the same moment, and keep what they get.
  * Returns for each folder how many got it.
  */
-async function race(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
+async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);
   const script = path.join(path.dirname(dataDir), "taker.mjs");
   writeFileSync(
     script,
-    `import { lock } from ${JSON.stringify(path.join(import.meta.dirname, "lock.ts"))};
+    `import { lockDataDir } from ${JSON.stringify(path.join(import.meta.dirname, "lock.ts"))};
      const sleeping = new Int32Array(new SharedArrayBuffer(4));
      process.once("message", ({ folders, start, step }) => {
        const got = folders.map((folder, index) => {
@@ -166,7 +166,7 @@ async function race(rounds: number, prepare: (folder: string, index: number) => 
          // Wakes up a little early and is awake at the moment itself.
          Atomics.wait(sleeping, 0, 0, Math.max(0, at - 2 - Date.now()));
          while (Date.now() < at);
-         try { lock(folder); return 1; } catch { return 0; }
+         try { lockDataDir(folder); return 1; } catch { return 0; }
        });
        process.send(got);
      });
@@ -194,7 +194,7 @@ async function race(rounds: number, prepare: (folder: string, index: number) => 
   return folders.map((_, index) => results.reduce((sum, got) => sum + (got[index] ?? 0), 0));
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill(signal);
@@ -202,10 +202,10 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 function writeLock(content: unknown, folder = dataDir): void {
-  lock(folder).release();
+  lockDataDir(folder).release();
   writeFileSync(path.join(folder, "backend.lock"), typeof content === "string" ? content : JSON.stringify(content));
 }
 
-function holder() {
+function readLock() {
   return JSON.parse(readFileSync(path.join(dataDir, "backend.lock"), "utf8")) as { pid: number; url: string | null };
 }

@@ -3,18 +3,18 @@ import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync, wr
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { DataDirError, inWords, openDataDir } from "./data-dir.ts";
+import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
 /** The process that holds a data directory; `site` is the process with which the backend ends. */
-export type RunningBackend = { pid: number; url: string | null; site?: number };
+export type LockHolder = { pid: number; url: string | null; site?: number };
 
-const fileIn = (dataDir: string) => path.join(dataDir, "backend.lock");
+const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
 /** The backend that is running on a data directory, or null. Its url is null until it answers requests. */
-export function runningBackend(dataDir: string): RunningBackend | null {
+export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
-    const holder = JSON.parse(readFileSync(fileIn(dataDir), "utf8")) as RunningBackend;
-    return holder.pid !== process.pid && isBackend(holder.pid) ? holder : null;
+    const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
+    return holder.pid !== process.pid && isLockingProgram(holder.pid) ? holder : null;
   } catch {
     return null;
   }
@@ -24,14 +24,14 @@ export function runningBackend(dataDir: string): RunningBackend | null {
  * Throws when a backend still holds the data directory after 500 ms. Returns true when its site has died, so that it
  * will end soon; false when no backend holds the directory.
  */
-export async function refuseHeld(dataDir: string): Promise<boolean> {
+export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   const patience = Date.now() + 500;
   for (;;) {
-    const holder = runningBackend(dataDir);
+    const holder = findRunningBackend(dataDir);
     if (!holder) return false;
     if (holder.site && !isAlive(holder.site)) return true;
     // A site that is shutting down has until then to finish.
-    if (Date.now() > patience) throw inUse(dataDir, holder.pid);
+    if (Date.now() > patience) throw dataDirInUseError(dataDir, holder.pid);
     await setTimeout(50);
   }
 }
@@ -40,17 +40,17 @@ export async function refuseHeld(dataDir: string): Promise<boolean> {
  * Takes the data directory for this process, which ends with `site`. Throws when another backend has it, or is just
  * taking it. Returns functions that publish the url and give the directory back.
  */
-export function lock(dataDir: string, site?: number) {
+export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);
-  const holder = runningBackend(dataDir);
-  if (holder) throw inUse(dataDir, holder.pid);
-  const draft = `${fileIn(dataDir)}.${process.pid}`;
+  const holder = findRunningBackend(dataDir);
+  if (holder) throw dataDirInUseError(dataDir, holder.pid);
+  const draft = `${lockFile(dataDir)}.${process.pid}`;
   const write = (url: string | null) =>
-    writeFileSync(draft, JSON.stringify({ pid: process.pid, url, site } satisfies RunningBackend), { mode: 0o600 });
-  inWords(dataDir, () => {
+    writeFileSync(draft, JSON.stringify({ pid: process.pid, url, site } satisfies LockHolder), { mode: 0o600 });
+  rethrowAsDataDirError(dataDir, () => {
     try {
       write(null);
-      take(dataDir, draft);
+      takeLockFile(dataDir, draft);
     } finally {
       rmSync(draft, { force: true });
     }
@@ -58,27 +58,27 @@ export function lock(dataDir: string, site?: number) {
   return {
     publish: (url: string) => {
       write(url);
-      renameSync(draft, fileIn(dataDir));
+      renameSync(draft, lockFile(dataDir));
     },
-    release: () => rmSync(fileIn(dataDir), { force: true }),
+    release: () => rmSync(lockFile(dataDir), { force: true }),
   };
 }
 
 /** The folder in which a backup is unpacked; where it is left, a restore was cut off in the middle. */
-export const beingRestored = (dataDir: string) => path.join(dataDir, "restoring");
+export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
 /** Throws when the data directory holds half of a backup. */
-export function refuseHalfRestored(dataDir: string): void {
-  if (!existsSync(beingRestored(dataDir))) return;
+export function assertRestoreFinished(dataDir: string): void {
+  if (!existsSync(restoreFolder(dataDir))) return;
   throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
 }
 
 /** Takes the data directory like `lock`, and waits up to so many milliseconds for a holder that is just ending. */
-export async function lockWithin(milliseconds: number, dataDir: string, site: number) {
+export async function lockDataDirWithin(milliseconds: number, dataDir: string, site: number) {
   const patience = Date.now() + milliseconds;
   for (;;) {
     try {
-      return lock(dataDir, site);
+      return lockDataDir(dataDir, site);
     } catch (error) {
       if (Date.now() > patience) throw error;
       await setTimeout(50);
@@ -87,33 +87,33 @@ export async function lockWithin(milliseconds: number, dataDir: string, site: nu
 }
 
 /** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
-function take(dataDir: string, draft: string): void {
-  if (link(draft, fileIn(dataDir))) return;
+function takeLockFile(dataDir: string, draft: string): void {
+  if (tryLink(draft, lockFile(dataDir))) return;
   // Each process writes its claim before it reads the others': of two at once, at least one sees the other's claim.
-  const claim = `${fileIn(dataDir)}.claim.${process.pid}`;
+  const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
-    awaitTurn(dataDir);
-    const holder = runningBackend(dataDir);
-    if (holder) throw inUse(dataDir, holder.pid);
-    rmSync(fileIn(dataDir), { force: true });
-    if (!link(draft, fileIn(dataDir))) throw inUse(dataDir, runningBackend(dataDir)?.pid ?? 0);
+    waitForClaims(dataDir);
+    const holder = findRunningBackend(dataDir);
+    if (holder) throw dataDirInUseError(dataDir, holder.pid);
+    rmSync(lockFile(dataDir), { force: true });
+    if (!tryLink(draft, lockFile(dataDir))) throw dataDirInUseError(dataDir, findRunningBackend(dataDir)?.pid ?? 0);
   } finally {
     rmSync(claim, { force: true });
   }
 }
 
 /** How long to wait for the claims of others to go, in milliseconds; a process holds a claim for one or two. */
-const turnPatience = 1000;
+const claimTimeoutMs = 1000;
 
 /** Returns once no other living process claims the lock. The one with the lowest number waits; the others give way. */
-function awaitTurn(dataDir: string): void {
-  const end = Date.now() + turnPatience;
+function waitForClaims(dataDir: string): void {
+  const end = Date.now() + claimTimeoutMs;
   for (;;) {
     const others = readdirSync(dataDir).flatMap((name) => {
       const pid = Number(/^backend\.lock\.claim\.(\d+)$/.exec(name)?.[1]);
       if (!pid || pid === process.pid) return [];
-      if (isBackend(pid)) return [pid];
+      if (isLockingProgram(pid)) return [pid];
       rmSync(path.join(dataDir, name), { force: true });
       return [];
     });
@@ -125,7 +125,7 @@ function awaitTurn(dataDir: string): void {
 }
 
 /** Gives a file a second name; false when that name is taken. */
-function link(file: string, name: string): boolean {
+function tryLink(file: string, name: string): boolean {
   try {
     linkSync(file, name);
     return true;
@@ -135,19 +135,19 @@ function link(file: string, name: string): boolean {
   }
 }
 
-function inUse(dataDir: string, pid: number): Error {
+function dataDirInUseError(dataDir: string, pid: number): Error {
   return new DataDirError(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
 /** The programs that lock data directories: the backend, and the staff commands that copy them. */
-const holders = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
+const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
 /** Whether a process is alive and, where /proc can tell, runs one of `holders`: process ids are used again. */
-function isBackend(pid: number): boolean {
+function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    return holders.some((holder) => command.includes(holder));
+    return lockingPrograms.some((holder) => command.includes(holder));
   } catch {
     return true;
   }

@@ -1,19 +1,19 @@
 /**
- * The embedded backend as a process of its own, forked by app/server/embedded.ts, which sends the options as the first
+ * The embedded backend as a process of its own, forked by app/server/embedded-backend.ts, which sends the options as the first
  * message. Answers with {ready: url} or {failed: reason}; ends on SIGTERM or when the parent is gone.
  */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
 import type { JWK } from "jose";
-import { delivery } from "../../app/lib/mail.server.ts";
-import { visible } from "../../app/lib/visible.ts";
+import { escapeInvisible } from "../../app/lib/http/invisible-characters.ts";
+import { createEmailDelivery } from "../../app/models/email-delivery.server.ts";
 import { createBackend } from "./backend.ts";
-import { closeToOthers } from "./data-dir.ts";
+import { restrictPermissions } from "./data-dir.ts";
 import { serve } from "./http.ts";
-import { lockWithin, refuseHalfRestored } from "./lock.ts";
+import { assertRestoreFinished, lockDataDirWithin } from "./lock.ts";
 
-export type MainOptions = {
+export type BackendProcessOptions = {
   dataDir: string;
   /** The PostgreSQL server's database to work on; null keeps the database in dataDir. */
   databaseUrl: string | null;
@@ -34,42 +34,42 @@ process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
 };
 
 /** In milliseconds: how long to wait for a backend whose site was killed, before the start fails. */
-const lockPatience = 3000;
+const lockTimeoutMs = 3000;
 /** In milliseconds: how long the database may take to close; a process killed then loses no data. */
-const closeTime = 1500;
+const closeTimeoutMs = 1500;
 
-export type MainReport = { ready: string } | { failed: string };
+export type BackendProcessReport = { ready: string } | { failed: string };
 
 /** Called when the parent is gone; before the start is finished it just exits. */
-let close = async (): Promise<void> => process.exit(0);
+let shutDown = async (): Promise<void> => process.exit(0);
 
 process.umask(0o077);
-quietConsole();
+redactConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-process.on("disconnect", () => close());
+process.on("disconnect", () => shutDown());
 if (!process.connected) process.exit(0);
 // A terminal sends these to the whole process group: the parent drains its requests first, then ends this process.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
-process.once("message", (options: MainOptions) => {
+process.once("message", (options: BackendProcessOptions) => {
   main(options).catch((error: Error) => {
-    report({ failed: error.message });
+    reportToParent({ failed: error.message });
     process.exitCode = 1;
     process.disconnect?.();
   });
 });
 
-async function main(options: MainOptions): Promise<void> {
-  const { publish, release } = await lockWithin(lockPatience, options.dataDir, process.ppid);
+async function main(options: BackendProcessOptions): Promise<void> {
+  const { publish, release } = await lockDataDirWithin(lockTimeoutMs, options.dataDir, process.ppid);
   process.once("exit", release);
-  refuseHalfRestored(options.dataDir);
-  closeToOthers(options.dataDir);
+  assertRestoreFinished(options.dataDir);
+  restrictPermissions(options.dataDir);
   const backend = await createBackend({
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
-    deliver: delivery(options),
+    deliver: createEmailDelivery(options),
     // No demo on a PostgreSQL server, which holds real data: the demo's password is public.
     seed: !options.databaseUrl,
-    patience: lockPatience,
+    lockTimeoutMs,
   });
   const server = serve(backend.fetch);
   await new Promise<void>((resolve, reject) => {
@@ -81,27 +81,27 @@ async function main(options: MainOptions): Promise<void> {
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   publish(url);
-  report({ ready: url });
+  reportToParent({ ready: url });
 
   let closing = false;
-  close = async () => {
+  shutDown = async () => {
     if (closing) return;
     closing = true;
-    setTimeout(() => process.exit(0), closeTime);
+    setTimeout(() => process.exit(0), closeTimeoutMs);
     server.close();
     server.closeIdleConnections();
     await backend.close();
     process.exit(0);
   };
-  process.on("SIGTERM", () => close());
+  process.on("SIGTERM", () => shutDown());
 }
 
-function report(message: MainReport): void {
+function reportToParent(message: BackendProcessReport): void {
   process.send?.(message);
 }
 
 /** The library prints query parameters with its errors, password hashes among them: keep the kind and the message. */
-function quietConsole(): void {
+function redactConsole(): void {
   const print =
     (level: string) =>
     (...parts: unknown[]) => {
@@ -109,7 +109,7 @@ function quietConsole(): void {
       const first = typeof parts[0] === "string" ? parts[0].split("\n")[0] : "";
       const message = [first, ...text].filter(Boolean).join(" ").slice(0, 300);
       const entry = { time: new Date().toISOString(), level, from: "backend", message };
-      process.stderr.write(`${visible(JSON.stringify(entry))}\n`);
+      process.stderr.write(`${escapeInvisible(JSON.stringify(entry))}\n`);
     };
   console.error = print("error");
   console.warn = () => undefined;

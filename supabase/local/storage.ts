@@ -6,10 +6,10 @@ import process from "node:process";
 import type { App } from "@supabase/lite";
 
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
-type Stored = { contentType: string; cacheControl: string; eTag: string };
+type ObjectHeader = { contentType: string; cacheControl: string; eTag: string };
 
 /** A storage adapter that keeps objects under `folder`. Reading an object that is not there rejects with ENOENT. */
-export function fileStorage(folder: string): StorageAdapter {
+export function createFileStorage(folder: string): StorageAdapter {
   const fileOf = (bucket: string, key: string) => {
     const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");
     return path.join(folder, hash.slice(0, 2), hash);
@@ -20,7 +20,7 @@ export function fileStorage(folder: string): StorageAdapter {
     const file = fileOf(bucket, key);
     const [bytes, { mtime }] = await Promise.all([readFile(file), stat(file)]);
     const end = bytes.indexOf(0x0a);
-    const about = JSON.parse(bytes.subarray(0, end).toString("utf8")) as Stored;
+    const about = JSON.parse(bytes.subarray(0, end).toString("utf8")) as ObjectHeader;
     const body = bytes.subarray(end + 1);
     const metadata = {
       cacheControl: about.cacheControl,
@@ -41,7 +41,7 @@ export function fileStorage(folder: string): StorageAdapter {
     const draft = `${file}.${randomUUID()}`;
     const handle = await open(draft, "wx");
     try {
-      await handle.writeFile(`${JSON.stringify({ contentType, cacheControl, eTag } satisfies Stored)}\n`);
+      await handle.writeFile(`${JSON.stringify({ contentType, cacheControl, eTag } satisfies ObjectHeader)}\n`);
       await handle.writeFile(body);
       await handle.sync();
       await handle.close();

@@ -23,7 +23,7 @@ alter default privileges in schema public revoke execute on functions from anon,
 -- schemas/text.sql
 
 -- True if a text has no control character, no line separator and no character that changes the direction of the text after it.
--- app/models/text.ts has the same rule.
+-- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_one_line(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -51,33 +51,33 @@ $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
 -- The patterns of the first eight words of a search; null for a search longer than any name.
-create function private.words(q text) returns text[]
+create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
   select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.anywhere(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
+    select private.like_pattern(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
   ))[:8] end
 $$;
-grant execute on function private.words(text) to authenticated;
+grant execute on function private.word_patterns(text) to authenticated;
 
 -- The pattern of a search as an AWB/BL without the spaces and hyphens that people write in it or leave out.
-create function private.bare_number(q text) returns text
+create function private.awb_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.anywhere(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
+  select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
 $$;
-grant execute on function private.bare_number(text) to authenticated;
+grant execute on function private.awb_pattern(text) to authenticated;
 
 -- The ids that begin with what was typed, as the lowest and the highest; null when no id begins so. Four characters or more.
-create function private.ids_beginning(typed text) returns uuid[]
+create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(typed));
+  beginning text := lower(btrim(prefix));
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -90,10 +90,10 @@ begin
   return null;
 end
 $$;
-grant execute on function private.ids_beginning(text) to authenticated;
+grant execute on function private.id_prefix_range(text) to authenticated;
 
 -- The most characters of a search. Longer ones find nothing: no name has as many.
-create function private.anywhere(q text) returns text
+create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
@@ -101,10 +101,10 @@ as $$
     when char_length(q) <= 254 then '%' || regexp_replace(btrim(q), '([\\%_])', '\\\1', 'g') || '%'
   end
 $$;
-grant execute on function private.anywhere(text) to authenticated;
+grant execute on function private.like_pattern(text) to authenticated;
 
 -- How many rows a query has, up to a hundred: a list says "99+" beyond, and counts no more rows than that.
-create function private.up_to_a_hundred(rows_of text) returns bigint
+create function private.count_up_to_100(rows_of text) returns bigint
 language plpgsql stable
 set search_path = ''
 as $$
@@ -118,18 +118,10 @@ $$;
 
 -- schemas/viewer.sql
 
--- The person of the caller's session, for the pages of the portal; null when that session has ended (an access token
--- outlives a sign-out by up to an hour). Names the verified second factors, oldest first, also to a session that has not
--- given the code yet: the page that asks for it shows them. Clients cannot read the auth schema, so this runs as its
--- owner; it tells callers nothing but what is their own.
--- (later) The person of the caller's session, as before, and what they are at the desk: null for clients and removed colleagues.
--- (later) The person of the caller's session, for the pages of the portal; null when that session has ended (an access token
--- outlives a sign-out by up to an hour). Names the verified second factors, oldest first, also to a session that has not
--- given the code yet: the page that asks for it shows them. Clients cannot read the auth schema, so this runs as its
--- owner; it tells callers nothing but what is their own.
--- (later) The person of the caller's session, as before, and what they are at the desk: null for clients and removed colleagues.
--- (later) As before, and whether auth holds the session for lifted by a code.
-create function private.caller() returns jsonb
+-- The signed-in person of this session: email, name, verified second factors (oldest first), whether the session has AAL2, and the
+-- role at the desk. Null after the session has ended: an access token lives for up to an hour longer. Clients cannot read the
+-- auth schema, so this runs as its owner; it returns only the caller's own data.
+create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -138,18 +130,18 @@ begin
     select jsonb_build_object(
       'email', account.email,
       'full_name', account.raw_user_meta_data ->> 'full_name',
-      'gave_code', coalesce(session.aal::text = 'aal2', false),
+      'has_aal2', coalesce(session.aal::text = 'aal2', false),
       'factors', (
         select coalesce(jsonb_agg(jsonb_build_object(
-          'id', factor.id, 'name', coalesce(factor.friendly_name, ''), 'created', factor.created_at
+          'id', factor.id, 'name', coalesce(factor.friendly_name, ''), 'created_at', factor.created_at
         ) order by factor.created_at, factor.id), '[]'::jsonb)
         from auth.mfa_factors as factor
         where factor.user_id = account.id and factor.status = 'verified'
       ),
-      'colleague', (
+      'staff', (
         select jsonb_build_object('name', colleague.name, 'role', colleague.role)
-        from public.colleagues as colleague
-        where colleague.account = account.id and colleague.removed_at is null
+        from public.staff_members as colleague
+        where colleague.account_id = account.id and colleague.removed_at is null
       )
     )
     from auth.users as account
@@ -158,13 +150,13 @@ begin
   );
 end
 $$;
-grant execute on function private.caller() to authenticated;
+grant execute on function private.viewer() to authenticated;
 
 -- What a portal page costs the database is mostly who asks, asked again by the policies of each table that a statement reads.
 -- Whether the session is good for the account, and whether the caller is a colleague: planned once in a session of the
 -- database, and cheapest for clients. A code counts as long as auth holds the session for lifted by it: no longer for the
 -- token's hour after the factor that lifted it was removed while another remains.
-create function private.assurance_suffices() returns boolean
+create function private.has_valid_session() returns boolean
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -184,10 +176,10 @@ begin
   );
 end
 $$;
-grant execute on function private.assurance_suffices() to authenticated;
+grant execute on function private.has_valid_session() to authenticated;
 
 -- Who asks alone: for a form, before it is acted on.
-create function public.who_asks() returns jsonb
+create function public.get_viewer() returns jsonb
 language plpgsql stable
 security invoker
 set search_path = ''
@@ -195,44 +187,44 @@ as $$
 #variable_conflict use_column
 begin
   return (
-    select jsonb_build_object('caller', private.caller())
+    select jsonb_build_object('viewer', private.viewer())
   );
 end
 $$;
-grant execute on function public.who_asks() to authenticated;
+grant execute on function public.get_viewer() to authenticated;
 
 -- Where an account is logged in: the sessions that can still be used. Cookies live 30 days, and a session that owes its code
 -- opens nothing.
-create function private.live_sessions(account uuid) returns setof uuid
+create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer
 set search_path = ''
 as $$
   select session.id
   from auth.sessions as session
-  where session.user_id = live_sessions.account and coalesce(session.updated_at, session.created_at) > now() - interval '30 days'
+  where session.user_id = active_sessions.account_id and coalesce(session.updated_at, session.created_at) > now() - interval '30 days'
     and (
       session.aal = 'aal2' or not exists (
-        select from auth.mfa_factors as factor where factor.user_id = live_sessions.account and factor.status = 'verified'
+        select from auth.mfa_factors as factor where factor.user_id = active_sessions.account_id and factor.status = 'verified'
       )
     )
 $$;
 
 -- Ends every session of an account: its access tokens open nothing from now on, and none is renewed.
-create function private.end_sessions(account uuid) returns void
+create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  delete from auth.sessions where user_id = end_sessions.account
+  delete from auth.sessions where user_id = end_sessions.account_id
 $$;
 
 -- schemas/staff.sql
 
 -- Who does an act: a colleague, or the company's own command under the name that it gives.
-create type private.actor as (name text, account uuid);
+create type private.actor as (name text, staff_id uuid);
 
 -- A team member is no client. The account opens the desk and nothing else, once its session has AAL2.
-create table public.colleagues (
-  account uuid primary key references auth.users (id) on delete cascade,
+create table public.staff_members (
+  account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
     char_length(name) between 1 and 100 and private.is_one_line(name)
   ),
@@ -240,28 +232,28 @@ create table public.colleagues (
   created_at timestamptz not null default now(),
   removed_at timestamptz
 );
-alter table public.colleagues enable row level security;
-grant select on table public.colleagues to authenticated, service_role;
+alter table public.staff_members enable row level security;
+grant select on table public.staff_members to authenticated, service_role;
 
 -- Invitations without an account. Auth creates the account with the invitation's id in its metadata; a trigger on auth.users
 -- then uses the invitation.
-create table private.colleague_invitations (
+create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
   name text not null check (
     char_length(name) between 1 and 100 and private.is_one_line(name)
   ),
   role text not null check (role in ('clerk', 'lead')),
-  by_name text not null,
-  by_account uuid,
-  made_at timestamptz not null default now(),
+  actor_name text not null,
+  invited_by_id uuid,
+  created_at timestamptz not null default now(),
   -- The idempotency key of the form that sent it.
-  request uuid
+  idempotency_key uuid
 );
-alter table private.colleague_invitations enable row level security;
+alter table private.staff_invites enable row level security;
 
 -- The actor of this call. PT403 unless it is a colleague at AAL2, a lead where `needs` says so, or the company's key.
-create function private.require_actor(needs text, by_name text) returns private.actor
+create function private.require_actor(needs text, actor_name text) returns private.actor
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -271,10 +263,10 @@ declare
 begin
   -- The role that the data API has set: inside a function that runs as its owner, current_user is the owner.
   if current_setting('role', true) = 'service_role' then
-    return row(coalesce(nullif(btrim(by_name), ''), 'the company'), null)::private.actor;
+    return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
-  if private.is_colleague() then
-    select name, role into found_name, found_role from public.colleagues where account = auth.uid();
+  if private.is_staff() then
+    select name, role into found_name, found_role from public.staff_members where account_id = auth.uid();
   end if;
   if found_name is null then
     raise sqlstate 'PT403' using message = 'Only a colleague of the company can do this.';
@@ -286,13 +278,9 @@ begin
 end
 $$;
 
--- Whether the caller is a colleague whose session lives and has given the code. The policies of every table that
--- colleagues read call it, and every function of the desk.
--- (later) As before, and the session itself has to be at AAL2 still: a second factor that was removed takes its token's claim along.
--- (later) Whether the caller is a colleague whose session lives and has given the code. The policies of every table that
--- colleagues read call it, and every function of the desk.
--- (later) As before, and the session itself has to be at AAL2 still: a second factor that was removed takes its token's claim along.
-create function private.is_colleague() returns boolean
+-- True if the caller is a team member whose session is active and has AAL2. The policies of the tables that staff read call it, and
+-- so does every function of the desk.
+create function private.is_staff() returns boolean
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -303,49 +291,49 @@ begin
   if claims ->> 'aal' is distinct from 'aal2' then
     return false;
   end if;
-  return exists (select from public.colleagues where account = caller and removed_at is null)
+  return exists (select from public.staff_members where account_id = caller and removed_at is null)
     and exists (
       select from auth.sessions
       where id = (claims ->> 'session_id')::uuid and user_id = caller and aal::text = 'aal2'
     );
 end
 $$;
-grant execute on function private.is_colleague() to authenticated;
+grant execute on function private.is_staff() to authenticated;
 
 -- Whether the caller is no colleague, present or removed. Asked of their own account, at any level of assurance.
 create function private.is_client() returns boolean
 language sql stable security definer
 set search_path = ''
 as $$
-  select not exists (select from public.colleagues where account = (select auth.uid()))
+  select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 grant execute on function private.is_client() to authenticated;
 
 -- PT409 when without this one nobody would be left who can invite, change and remove colleagues. A lead who was invited and
 -- has not come yet takes nobody's place.
-create function private.require_another_lead(account uuid) returns void
+create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
 as $$
 declare
   others uuid[];
-  has_come boolean;
+  has_logged_in boolean;
 begin
   -- Locked, in one order, so that two leads do not remove each other at once.
-  perform from public.colleagues where role = 'lead' and removed_at is null order by colleagues.account for update;
+  perform from public.staff_members where role = 'lead' and removed_at is null order by staff_members.account_id for update;
   if not exists (
-    select from public.colleagues
-    where colleagues.account = require_another_lead.account and role = 'lead' and removed_at is null
+    select from public.staff_members
+    where staff_members.account_id = require_another_lead.account_id and role = 'lead' and removed_at is null
   ) then
     return;
   end if;
-  select users.last_sign_in_at is not null into has_come from auth.users where users.id = require_another_lead.account;
+  select users.last_sign_in_at is not null into has_logged_in from auth.users where users.id = require_another_lead.account_id;
   others := array(
-    select colleagues.account from public.colleagues
-    join auth.users on users.id = colleagues.account
-    where colleagues.account <> require_another_lead.account and colleagues.role = 'lead'
-      and colleagues.removed_at is null
-      and (users.last_sign_in_at is not null or not has_come)
+    select staff_members.account_id from public.staff_members
+    join auth.users on users.id = staff_members.account_id
+    where staff_members.account_id <> require_another_lead.account_id and staff_members.role = 'lead'
+      and staff_members.removed_at is null
+      and (users.last_sign_in_at is not null or not has_logged_in)
   );
   if cardinality(others) = 0 then
     raise sqlstate 'PT409' using message = 'This is the last lead who works here: make somebody else a lead first.';
@@ -355,38 +343,38 @@ $$;
 
 -- Invites a colleague, or a removed one again. Returns {"account"} when there is one, or {"invitation"} for auth to make
 -- it with. PT409 when the address is a client's, or a colleague's who works here.
-create function public.invite_colleague(
-  email text, name text, role text, request uuid default null, by_name text default null
+create function public.invite_staff_member(
+  email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('lead', by_name);
+  actor private.actor := private.require_actor('lead', actor_name);
   address text := lower(btrim(email));
-  key uuid := private.request_key(request, jsonb_build_array('invite', email, name, role));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('invite', email, name, role));
   known uuid;
-  colleague public.colleagues;
+  colleague public.staff_members;
   made uuid;
 begin
   select users.id into known from auth.users where users.email = address;
-  if private.was_done(key) then
-    return jsonb_build_object('account', known);
+  if private.is_repeated_action(key) then
+    return jsonb_build_object('account_id', known);
   end if;
-  select invitation.id into made from private.colleague_invitations as invitation where invitation.request = key;
+  select invitation.id into made from private.staff_invites as invitation where invitation.idempotency_key = key;
   if found then
-    return jsonb_build_object('invitation', made);
+    return jsonb_build_object('invite_id', made);
   end if;
   if known is null then
-    insert into private.colleague_invitations as invitation (email, name, role, by_name, by_account, request)
-    values (address, btrim(invite_colleague.name), invite_colleague.role, actor.name, actor.account, key)
-    on conflict on constraint colleague_invitations_email_key do update
-    set id = gen_random_uuid(), name = excluded.name, role = excluded.role, by_name = excluded.by_name,
-      by_account = excluded.by_account, request = excluded.request, made_at = now()
+    insert into private.staff_invites as invitation (email, name, role, actor_name, invited_by_id, idempotency_key)
+    values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
+    on conflict on constraint staff_invites_email_key do update
+    set id = gen_random_uuid(), name = excluded.name, role = excluded.role, actor_name = excluded.actor_name,
+      invited_by_id = excluded.invited_by_id, idempotency_key = excluded.idempotency_key, created_at = now()
     returning invitation.id into made;
-    return jsonb_build_object('invitation', made);
+    return jsonb_build_object('invite_id', made);
   end if;
-  select * into colleague from public.colleagues where account = known for update;
+  select * into colleague from public.staff_members where account_id = known for update;
   if not found then
     raise sqlstate 'PT409' using
       message = 'This address has a client''s account. A colleague needs an address of their own.';
@@ -396,9 +384,9 @@ begin
   ) then
     raise sqlstate 'PT409' using message = 'This address is a colleague''s already.';
   end if;
-  update public.colleagues
-  set removed_at = null, name = btrim(invite_colleague.name), role = invite_colleague.role
-  where account = known;
+  update public.staff_members
+  set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
+  where account_id = known;
   -- Who was removed comes back as somebody new: by the link of this invitation alone, with a second factor of now.
   if colleague.removed_at is not null then
     delete from auth.mfa_factors where user_id = known;
@@ -406,184 +394,184 @@ begin
     set banned_until = null, encrypted_password = extensions.crypt(gen_random_uuid()::text, extensions.gen_salt('bf', 10))
     where id = known;
   end if;
-  perform private.log_act(
-    actor, 'colleague invite', account => known, request => key,
-    after => jsonb_build_object('role', invite_colleague.role)
+  perform private.insert_audit_entry(
+    actor, 'team invite', account_id => known, idempotency_key => key,
+    after => jsonb_build_object('role', invite_staff_member.role)
   );
-  return jsonb_build_object('account', known);
+  return jsonb_build_object('account_id', known);
 end
 $$;
-grant execute on function public.invite_colleague(text, text, text, uuid, text) to authenticated, service_role;
+grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
 -- Makes a clerk a lead, or a lead a clerk.
-create function public.change_role(account uuid, role text, by_name text default null) returns void
+create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('lead', by_name);
+  actor private.actor := private.require_actor('lead', actor_name);
   was text;
 begin
   if role = 'clerk' then
-    perform private.require_another_lead(change_role.account);
+    perform private.require_another_lead(change_staff_role.account_id);
   end if;
-  select colleagues.role into was from public.colleagues
-  where colleagues.account = change_role.account and removed_at is null for update;
+  select staff_members.role into was from public.staff_members
+  where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such colleague.';
   end if;
-  if was = change_role.role then
+  if was = change_staff_role.role then
     return;
   end if;
-  update public.colleagues set role = change_role.role where colleagues.account = change_role.account;
-  perform private.log_act(
-    actor, 'colleague role', account => change_role.account,
-    before => jsonb_build_object('role', was), after => jsonb_build_object('role', change_role.role)
+  update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
+  perform private.insert_audit_entry(
+    actor, 'team role', account_id => change_staff_role.account_id,
+    before => jsonb_build_object('role', was), after => jsonb_build_object('role', change_staff_role.role)
   );
 end
 $$;
-grant execute on function public.change_role(uuid, text, text) to authenticated, service_role;
+grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
 -- Removes a colleague: every session ends at once, and the account is closed. What they did stays in the log.
-create function public.remove_colleague(account uuid, reason text, by_name text default null) returns void
+create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('lead', by_name);
+  actor private.actor := private.require_actor('lead', actor_name);
   why text := private.require_reason(reason);
   was text;
 begin
-  perform private.require_another_lead(remove_colleague.account);
-  update public.colleagues set removed_at = now()
-  where colleagues.account = remove_colleague.account and removed_at is null
+  perform private.require_another_lead(remove_staff_member.account_id);
+  update public.staff_members set removed_at = now()
+  where staff_members.account_id = remove_staff_member.account_id and removed_at is null
   returning role into was;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such colleague.';
   end if;
-  update auth.users set banned_until = now() + interval '100 years' where id = remove_colleague.account;
-  delete from private.password_links where password_links.account = remove_colleague.account;
-  perform private.end_sessions(remove_colleague.account);
-  perform private.log_act(
-    actor, 'colleague remove', account => remove_colleague.account,
+  update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
+  delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
+  perform private.end_sessions(remove_staff_member.account_id);
+  perform private.insert_audit_entry(
+    actor, 'team remove', account_id => remove_staff_member.account_id,
     before => jsonb_build_object('role', was), reason => why
   );
 end
 $$;
-grant execute on function public.remove_colleague(uuid, text, text) to authenticated, service_role;
+grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
 
 -- For commands: who works at the desk, by name.
-create function public.list_colleagues() returns table (account uuid, name text, role text, email text, has_come boolean)
+create function public.list_staff_members() returns table (account_id uuid, name text, role text, email text, has_logged_in boolean)
 language sql stable security definer
 set search_path = ''
 as $$
-  select colleagues.account, colleagues.name, colleagues.role, users.email, users.last_sign_in_at is not null
-  from public.colleagues
-  join auth.users on users.id = colleagues.account
+  select staff_members.account_id, staff_members.name, staff_members.role, users.email, users.last_sign_in_at is not null
+  from public.staff_members
+  join auth.users on users.id = staff_members.account_id
   where removed_at is null
-  order by colleagues.name, colleagues.account
+  order by staff_members.name, staff_members.account_id
 $$;
-grant execute on function public.list_colleagues() to service_role;
+grant execute on function public.list_staff_members() to service_role;
 
--- /desk/colleagues, for leads: those who work here, those who are invited, and those who left.
-create function public.desk_colleagues() returns jsonb
+-- /desk/team, for leads: those who work here, those who are invited, and those who left.
+create function public.desk_team() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  if not private.is_colleague()
-    or not exists (select from public.colleagues where account = auth.uid() and role = 'lead')
+  if not private.is_staff()
+    or not exists (select from public.staff_members where account_id = auth.uid() and role = 'lead')
   then
-    return jsonb_build_object('caller', private.caller());
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
-    'colleagues', (
+    'viewer', private.viewer(),
+    'staff_members', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', colleague.account, 'name', colleague.name, 'email', account.email, 'role', colleague.role,
+        'id', colleague.account_id, 'name', colleague.name, 'email', account.email, 'role', colleague.role,
         'created_at', colleague.created_at, 'removed_at', colleague.removed_at,
         'last_sign_in_at', account.last_sign_in_at,
         'has_factor', exists (
           select from auth.mfa_factors as factor where factor.user_id = account.id and factor.status = 'verified'
         ),
-        'is_me', account.id = auth.uid()
-      ) order by colleague.removed_at nulls first, colleague.name, colleague.account), '[]'::jsonb)
-      from (select * from public.colleagues order by removed_at nulls first, name, account limit 100) as colleague
-      join auth.users as account on account.id = colleague.account
+        'is_viewer', account.id = auth.uid()
+      ) order by colleague.removed_at nulls first, colleague.name, colleague.account_id), '[]'::jsonb)
+      from (select * from public.staff_members order by removed_at nulls first, name, account_id limit 100) as colleague
+      join auth.users as account on account.id = colleague.account_id
     )
   );
 end
 $$;
-grant execute on function public.desk_colleagues() to authenticated;
+grant execute on function public.desk_team() to authenticated;
 
-create policy "colleagues read who their colleagues are" on public.colleagues
+create policy "staff read staff members" on public.staff_members
 for select to authenticated
-using ((select private.is_colleague()));
+using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
 -- Staff actions. A row is never changed. It outlives its object, so it has ids and no foreign keys. It is deleted after seven
 -- years, as content/pages/privacy.mdx promises.
-create table public.acts (
+create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
   -- The time of the clock and not of the transaction, so that several actions of one transaction stay in order.
-  at timestamptz not null default clock_timestamp(),
+  created_at timestamptz not null default clock_timestamp(),
   -- The name at the time of the action.
-  by_name text not null check (char_length(by_name) between 1 and 120),
-  colleague uuid,
-  act text not null check (char_length(act) between 1 and 64),
-  shipment uuid,
-  document uuid,
-  account uuid,
+  actor_name text not null check (char_length(actor_name) between 1 and 120),
+  staff_id uuid,
+  action text not null check (char_length(action) between 1 and 64),
+  shipment_id uuid,
+  document_id uuid,
+  account_id uuid,
   before jsonb,
   after jsonb,
   reason text check (char_length(reason) between 1 and 2000),
   -- The same form for the same object with the same values has one key, so that a form sent twice is one action.
-  request uuid
+  idempotency_key uuid
 );
-alter table public.acts enable row level security;
-grant select on table public.acts to authenticated, service_role;
+alter table public.audit_log enable row level security;
+grant select on table public.audit_log to authenticated, service_role;
 
-create index acts_in_order on public.acts (at, id);
-create index acts_of_shipment on public.acts (shipment, at) where shipment is not null;
-create unique index acts_of_request on public.acts (request) where request is not null;
-create index acts_of_document on public.acts (document, at) where document is not null;
-create index acts_of_account on public.acts (account, at) where account is not null;
-create index acts_by_colleague on public.acts (by_name, at);
-create index acts_of_kind on public.acts (act, at);
+create index audit_log_created_at on public.audit_log (created_at, id);
+create index audit_log_shipment_id on public.audit_log (shipment_id, created_at) where shipment_id is not null;
+create unique index audit_log_idempotency_key on public.audit_log (idempotency_key) where idempotency_key is not null;
+create index audit_log_document_id on public.audit_log (document_id, created_at) where document_id is not null;
+create index audit_log_account_id on public.audit_log (account_id, created_at) where account_id is not null;
+create index audit_log_actor_name on public.audit_log (actor_name, created_at);
+create index audit_log_action on public.audit_log (action, created_at);
 
 -- Writes an act down. Called in the transaction that does it.
-create function private.log_act(
+create function private.insert_audit_entry(
   actor private.actor,
-  act text,
-  shipment uuid default null,
-  document uuid default null,
-  account uuid default null,
+  action text,
+  shipment_id uuid default null,
+  document_id uuid default null,
+  account_id uuid default null,
   before jsonb default null,
   after jsonb default null,
   reason text default null,
-  request uuid default null
+  idempotency_key uuid default null
 ) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.acts (by_name, colleague, act, shipment, document, account, before, after, reason, request)
+  insert into public.audit_log (actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key)
   values (
-    (log_act.actor).name, (log_act.actor).account, log_act.act, log_act.shipment, log_act.document, log_act.account,
-    log_act.before, log_act.after, nullif(btrim(log_act.reason), ''), log_act.request
+    (insert_audit_entry.actor).name, (insert_audit_entry.actor).staff_id, insert_audit_entry.action, insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
+    insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''), insert_audit_entry.idempotency_key
   )
 $$;
 
 -- The key of an act: null when the caller gave no request, so that nothing is taken for the same.
-create function private.request_key(request uuid, asked jsonb) returns uuid
+create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
 as $$
-  select md5(request::text || ' ' || asked::text)::uuid
+  select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
 -- Whether this very form was acted on before. Locks its key, so that of two at once the second waits for the first.
-create function private.was_done(key uuid) returns boolean
+create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -592,7 +580,7 @@ begin
     return false;
   end if;
   perform pg_advisory_xact_lock(hashtextextended(key::text, 0));
-  return exists (select from public.acts where acts.request = key);
+  return exists (select from public.audit_log where audit_log.idempotency_key = key);
 end
 $$;
 
@@ -616,13 +604,13 @@ end
 $$;
 
 -- Grants keep the API from it; this keeps everybody from it, the owner of the table and functions of theirs included.
-create function private.keep_acts() returns trigger
+create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
 as $$
 begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
-    if old.at < now() - interval '7 years' then
+    if old.created_at < now() - interval '7 years' then
       return old;
     end if;
   end if;
@@ -631,12 +619,12 @@ end
 $$;
 
 -- Writes down an act that was done. For staff only.
-create function public.record_act(
-  by_name text,
-  act text,
-  shipment uuid default null,
-  document uuid default null,
-  account uuid default null,
+create function public.record_audit_entry(
+  actor_name text,
+  action text,
+  shipment_id uuid default null,
+  document_id uuid default null,
+  account_id uuid default null,
   before jsonb default null,
   after jsonb default null,
   reason text default null
@@ -644,55 +632,56 @@ create function public.record_act(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.acts (by_name, act, shipment, document, account, before, after, reason)
+  insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
   values (
-    record_act.by_name, record_act.act, record_act.shipment, record_act.document, record_act.account,
-    record_act.before, record_act.after, record_act.reason
+    record_audit_entry.actor_name, record_audit_entry.action, record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
+    record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
   )
 $$;
-grant execute on function public.record_act(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
+grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
 -- How many acts are past their time. For staff only.
-create function public.past_acts() returns bigint
+create function public.count_expired_audit_entries() returns bigint
 language sql stable security definer
 set search_path = ''
 as $$
-  select count(*) from public.acts where at < now() - interval '7 years'
+  select count(*) from public.audit_log where created_at < now() - interval '7 years'
 $$;
-grant execute on function public.past_acts() to service_role;
+grant execute on function public.count_expired_audit_entries() to service_role;
 
 -- Deletes the acts that are past their time; returns how many. For staff only.
-create function public.delete_past_acts() returns bigint
+create function public.delete_expired_audit_entries() returns bigint
 language sql volatile security definer
 set search_path = ''
 as $$
-  with gone as (delete from public.acts where at < now() - interval '7 years' returning id)
+  with gone as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
   select count(*) from gone
 $$;
-grant execute on function public.delete_past_acts() to service_role;
+grant execute on function public.delete_expired_audit_entries() to service_role;
 
 -- Lines of the log as the desk shows them, with the names of what they are about while there are any.
-create function private.shown_acts(acts public.acts[]) returns jsonb
+create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(jsonb_build_object(
-    'id', act.id, 'at', act.at, 'by', act.by_name, 'act', act.act, 'shipment', act.shipment, 'account', act.account,
-    'document', (select name from public.documents where id = act.document),
-    'shipment_name', (select name from public.shipments where id = act.shipment),
+    'id', entry.id, 'created_at', entry.created_at, 'actor_name', entry.actor_name, 'action', entry.action,
+    'shipment_id', entry.shipment_id, 'account_id', entry.account_id,
+    'document_name', (select name from public.documents where id = entry.document_id),
+    'shipment_name', (select name from public.shipments where id = entry.shipment_id),
     'account_name', (
-      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = act.account
+      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = entry.account_id
     ),
-    'before', act.before, 'after', act.after, 'reason', act.reason
-  ) order by act.at desc, act.id desc), '[]'::jsonb)
-  from unnest(acts) as act
+    'before', entry.before, 'after', entry.after, 'reason', entry.reason
+  ) order by entry.created_at desc, entry.id desc), '[]'::jsonb)
+  from unnest(entries) as entry
 $$;
 
--- /desk/log: the acts, newest first, of those whose name has `who` in it, of a kind, of a shipment (an id or its beginning),
--- of an account, of a day (East Africa Time). Page 0: those after the one whose time and id are given, 500 of them, for the
--- CSV.
+-- /desk/log: audit entries, newest first, filtered by a part of the team member's name, an action, a shipment (its id or the
+-- beginning of it), an account and a day (East Africa Time). Page 0 returns the 500 entries after the one whose time and id are
+-- given, for the CSV.
 create function public.desk_log(
-  who text default null, what text default null, shipment text default null, account uuid default null,
+  actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer
@@ -702,77 +691,81 @@ declare
   conditions text := 'true';
   names text[];
   ids uuid[];
-  found public.acts[];
+  entries public.audit_log[];
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
-  if who is not null then
-    -- The names in the log, one after the other by their index: there are few, however many acts they did.
-    with recursive known as (
-      select min(acts.by_name) as name from public.acts
+  if actor_name is not null then
+    -- The distinct names, one after the other by their index. There are few of them, however many entries they have.
+    with recursive actors as (
+      select min(audit_log.actor_name) as name from public.audit_log
       union all
-      select (select min(acts.by_name) from public.acts where acts.by_name > known.name) from known where known.name is not null
+      select (select min(audit_log.actor_name) from public.audit_log where audit_log.actor_name > actors.name)
+      from actors where actors.name is not null
     )
-    select array_agg(known.name) into names from known where known.name ilike private.anywhere(who);
-    conditions := conditions || ' and entry.by_name = any ($1)';
+    select array_agg(actors.name) into names from actors where actors.name ilike private.like_pattern(desk_log.actor_name);
+    conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
-  if what is not null then
-    conditions := conditions || ' and entry.act = $2';
+  if action is not null then
+    conditions := conditions || ' and entry.action = $2';
   end if;
-  if shipment is not null then
-    ids := private.ids_beginning(shipment);
-    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment = $3' else
-      ' and entry.shipment between $3 and $4' end;
+  if shipment_prefix is not null then
+    ids := private.id_prefix_range(shipment_prefix);
+    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment_id = $3' else
+      ' and entry.shipment_id between $3 and $4' end;
   end if;
-  if account is not null then
-    conditions := conditions || ' and entry.account = $5';
+  if account_id is not null then
+    conditions := conditions || ' and entry.account_id = $5';
   end if;
   if day is not null then
-    conditions := conditions || ' and entry.at >= $6 and entry.at < $7';
+    conditions := conditions || ' and entry.created_at >= $6 and entry.created_at < $7';
   end if;
   if before is not null then
-    conditions := conditions || ' and (entry.at, entry.id) < ($8, $9)';
+    conditions := conditions || ' and (entry.created_at, entry.id) < ($8, $9)';
   end if;
   execute format(
-    'select array(select entry from public.acts as entry where %s order by entry.at desc, entry.id desc offset $10 limit $11)',
+    'select array(
+       select entry from public.audit_log as entry where %s
+       order by entry.created_at desc, entry.id desc offset $10 limit $11
+     )',
     conditions
   )
-  into found
-  using names, what, ids[1], ids[2], account, day::timestamp at time zone 'Africa/Nairobi',
+  into entries
+  using names, action, ids[1], ids[2], account_id, day::timestamp at time zone 'Africa/Nairobi',
     (day + 1)::timestamp at time zone 'Africa/Nairobi', before, before_id,
     (greatest(page, 1) - 1) * 50, case when page = 0 then 500 else 51 end;
-  return jsonb_build_object('caller', private.caller(), 'acts', private.shown_acts(found));
+  return jsonb_build_object('viewer', private.viewer(), 'audit_entries', private.audit_entries_json(entries));
 end
 $$;
-grant execute on function public.desk_log(text, text, text, uuid, date, integer, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.desk_log(text, text, text, uuid, date, integer, timestamptz, uuid) to authenticated;
 
-create trigger keep_acts
-before update or delete on public.acts
-for each row execute function private.keep_acts();
+create trigger protect_audit_log_rows
+before update or delete on public.audit_log
+for each row execute function private.protect_audit_log();
 
-create trigger keep_all_acts
-before truncate on public.acts
-for each statement execute function private.keep_acts();
+create trigger protect_audit_log_truncate
+before truncate on public.audit_log
+for each statement execute function private.protect_audit_log();
 
-create policy "colleagues read the log" on public.acts
+create policy "staff read the audit log" on public.audit_log
 for select to authenticated
-using ((select private.is_colleague()));
+using ((select private.is_staff()));
 
 -- schemas/accounts.sql
 
 -- The account of an e-mail address, or null. For staff only.
-create function public.find_account(email text) returns uuid
+create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
 as $$
-  select id from auth.users where users.email = lower(find_account.email)
+  select id from auth.users where users.email = lower(find_account_id.email)
 $$;
-grant execute on function public.find_account(text) to service_role;
+grant execute on function public.find_account_id(text) to service_role;
 
--- The name of an account lies in auth's table. One from before this rule stays until it is changed.
--- (later) As before, and what auth keeps beside the name is short: it is read with every page.
-create function private.check_full_name() returns trigger
+-- Checks what a client may write about itself into auth's metadata: the name is one line, and the rest is short, because every
+-- page reads it.
+create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
 as $$
@@ -791,13 +784,13 @@ end
 $$;
 
 -- Whether an account is a client's. PT404 when it is a colleague's, or nobody's.
-create function private.require_client(account uuid) returns void
+create function private.require_client(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
 as $$
 begin
-  perform from auth.users where id = require_client.account
-    and not exists (select from public.colleagues where colleagues.account = require_client.account)
+  perform from auth.users where id = require_client.account_id
+    and not exists (select from public.staff_members where staff_members.account_id = require_client.account_id)
   for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such client.';
@@ -806,107 +799,105 @@ end
 $$;
 
 -- Closes a client's account: its sessions end at once, and nobody signs in to it; or opens it again.
-create function public.close_account(account uuid, reason text, by_name text default null) returns void
+create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
 begin
-  perform private.require_client(close_account.account);
+  perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
-  where id = close_account.account and coalesce(banned_until < now(), true);
+  where id = close_account.account_id and coalesce(banned_until < now(), true);
   if not found then
     raise sqlstate 'PT409' using message = 'This account is closed already.';
   end if;
-  delete from private.password_links where password_links.account = close_account.account;
-  perform private.end_sessions(close_account.account);
-  perform private.log_act(actor, 'account close', account => close_account.account, reason => why);
+  delete from private.password_links where password_links.account_id = close_account.account_id;
+  perform private.end_sessions(close_account.account_id);
+  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => why);
 end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
-create function public.open_account(account uuid, reason text, by_name text default null) returns void
+create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
 begin
-  perform private.require_client(open_account.account);
-  update auth.users set banned_until = null where id = open_account.account and banned_until > now();
+  perform private.require_client(reopen_account.account_id);
+  update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
   if not found then
     raise sqlstate 'PT409' using message = 'This account is open.';
   end if;
-  perform private.log_act(actor, 'account open', account => open_account.account, reason => why);
+  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => why);
 end
 $$;
-grant execute on function public.open_account(uuid, text, text) to authenticated, service_role;
+grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
 -- Takes every second factor off an account whose owner lost theirs; a colleague's only by a lead. All its sessions end.
 -- Returns {"removed": how many verified ones there were, "email": whom to tell}.
-create function public.remove_second_factors(account uuid, reason text default null, by_name text default null) returns jsonb
+create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor(
-    case when exists (select from public.colleagues where colleagues.account = remove_second_factors.account)
+    case when exists (select from public.staff_members where staff_members.account_id = remove_second_factors.account_id)
       then 'lead' else 'clerk' end,
-    by_name
+    actor_name
   );
   removed integer;
 begin
   with gone as (
-    delete from auth.mfa_factors where user_id = remove_second_factors.account returning status
+    delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
   select count(*) filter (where status = 'verified') into removed from gone;
   if removed = 0 then
     raise sqlstate 'PT409' using message = 'This account has no second factor.';
   end if;
-  perform private.end_sessions(remove_second_factors.account);
-  perform private.log_act(
-    actor, 'account reset-2fa', account => remove_second_factors.account, reason => reason,
+  perform private.end_sessions(remove_second_factors.account_id);
+  perform private.insert_audit_entry(
+    actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
     after => jsonb_build_object('removed', removed)
   );
   return jsonb_build_object(
-    'removed', removed, 'email', (select email from auth.users where users.id = remove_second_factors.account)
+    'removed', removed, 'email', (select email from auth.users where users.id = remove_second_factors.account_id)
   );
 end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- /portal/account: who asks, and what the page shows of the account; "account" is null for a session that has to give its
--- code first.
--- (later) /portal/account as before, counting live sessions.
+-- The data of /portal/account. "account" is null for a session that has not given its second factor.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'account', (
       select jsonb_build_object(
         'created_at', users.created_at,
-        'client_id', (select client_id from public.client_ids where claimed_by = users.id),
-        'wants_notices', not exists (select from private.notice_refusals as refusal where refusal.account = users.id),
+        'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'shipment_emails_enabled', not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = users.id),
         'new_email', (
           select change.email from private.email_changes as change
-          where change.account = users.id and change.expires_at > now() and change.spent_at is null
+          where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
         ),
-        'erasure_asked_at', (
-          select request.asked_at from private.erasure_requests as request where request.account = users.id
+        'erasure_requested_at', (
+          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
-        'kept_until', (select max(retain_until) from public.shipments where user_id = users.id),
+        'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = users.id),
         'other_sessions', (
-          select count(*) from private.live_sessions(users.id) as live
+          select count(*) from private.active_sessions(users.id) as live
           where live <> ((select auth.jwt()) ->> 'session_id')::uuid
         )
       )
       from auth.users
-      where users.id = (select auth.uid()) and (select private.assurance_suffices())
+      where users.id = (select auth.uid()) and (select private.has_valid_session())
     )
   )
 $$;
@@ -915,23 +906,23 @@ grant execute on function public.portal_account() to authenticated;
 -- Everything that is kept about the caller, for them to take away: "account" with the first call, and 50 shipments after the
 -- one whose opening and id are given, newest first. "account" and "shipments" are null for a session that has to give its
 -- code first.
-create function public.own_data(before timestamptz default null, before_id uuid default null) returns jsonb
+create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'caller', private.caller(),
-    'account', case when own_data.before is null then (
+    'viewer', private.viewer(),
+    'account', case when data_export.before is null then (
       select jsonb_build_object(
         'id', users.id, 'email', users.email, 'full_name', users.raw_user_meta_data ->> 'full_name',
         'created_at', users.created_at, 'confirmed_at', users.email_confirmed_at, 'last_sign_in_at', users.last_sign_in_at,
         'new_email', (
           select change.email from private.email_changes as change
-          where change.account = users.id and change.expires_at > now() and change.spent_at is null
+          where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
         ),
-        'client_id', (select client_id from public.client_ids where claimed_by = users.id),
-        'client_id_issued_for', (select issued_for from public.client_ids where claimed_by = users.id),
-        'client_id_sent_to', (select sent_to from public.client_ids where claimed_by = users.id),
+        'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'client_id_issued_for', (select issued_for from public.client_ids where account_id = users.id),
+        'client_id_sent_to', (select sent_to from public.client_ids where account_id = users.id),
         'second_factors', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'name', factor.friendly_name, 'created_at', factor.created_at, 'status', factor.status
@@ -940,51 +931,51 @@ as $$
         ),
         'sessions', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'began_at', session.created_at, 'last_used_at', session.updated_at
+            'started_at', session.created_at, 'last_used_at', session.updated_at
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'wants_mails', not exists (select from private.notice_refusals as refusal where refusal.account = users.id),
-        'mails_about_shipments', (
+        'shipment_emails_enabled', not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = users.id),
+        'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'shipment', notice.shipment_id, 'kind', notice.kind, 'what', notice.what, 'reason', notice.reason,
-            'made_at', notice.made_at, 'sent_at', notice.sent_at
-          ) order by notice.made_at), '[]'::jsonb)
-          from public.notices as notice where notice.account = users.id
+            'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
+            'created_at', email.created_at, 'sent_at', email.sent_at
+          ) order by email.created_at), '[]'::jsonb)
+          from public.email_outbox as email where email.account_id = users.id
         ),
-        'mails_not_delivered', (
+        'failed_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'kind', mail.kind, 'sent_to', mail.sent_to, 'at', mail.at
-          ) order by mail.at), '[]'::jsonb)
-          from public.undelivered_mails as mail where mail.account = users.id
+            'kind', email.kind, 'sent_to', email.sent_to, 'failed_at', email.failed_at
+          ) order by email.failed_at), '[]'::jsonb)
+          from public.failed_emails as email where email.account_id = users.id
         ),
-        'erasure_asked_at', (
-          select request.asked_at from private.erasure_requests as request where request.account = users.id
+        'erasure_requested_at', (
+          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
         -- What the company did to the account. Who did it is another person's.
-        'log', (
+        'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'at', entry.at, 'act', entry.act, 'before', entry.before, 'after', entry.after, 'reason', entry.reason
-          ) order by entry.at), '[]'::jsonb)
-          from public.acts as entry where entry.account = users.id
+            'created_at', entry.created_at, 'action', entry.action, 'before', entry.before, 'after', entry.after, 'reason', entry.reason
+          ) order by entry.created_at), '[]'::jsonb)
+          from public.audit_log as entry where entry.account_id = users.id
         )
       )
       from auth.users
-      where users.id = (select auth.uid()) and (select private.assurance_suffices())
+      where users.id = (select auth.uid()) and (select private.has_valid_session())
     ) end,
-    'shipments', case when (select private.assurance_suffices()) then (
+    'shipments', case when (select private.has_valid_session()) then (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage, 'status', shipment.status,
-        'created_at', shipment.created_at, 'changed_at', shipment.changed_at, 'kept_until', shipment.retain_until,
+        'created_at', shipment.created_at, 'changed_at', shipment.changed_at, 'retention_ends_on', shipment.retention_ends_on,
         'arrival_place', shipment.arrival_place, 'arrived_on', shipment.arrived_on,
-        'container_size', shipment.container_size, 'free_until', shipment.free_until,
+        'container_size', shipment.container_size, 'free_storage_ends_on', shipment.free_storage_ends_on,
         'documents', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
             'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
             'uploaded_at', document.uploaded_at, 'sha256', document.sha256, 'storage_path', document.storage_path,
-            'storage_version', document.storage_version, 'sent_back_at', document.sent_back_at,
-            'sent_back_reason', document.sent_back_reason
+            'storage_version', document.storage_version, 'rejected_at', document.rejected_at,
+            'rejection_reason', document.rejection_reason
           ) order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id
         ),
@@ -995,89 +986,89 @@ as $$
           ) order by charge.item), '[]'::jsonb)
           from public.charges as charge where charge.shipment_id = shipment.id
         ),
-        'history', (
+        'tracking_events', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'at', event.created_at, 'status', event.status, 'location', event.location, 'note', event.note
+            'created_at', event.created_at, 'status', event.status, 'location', event.location, 'note', event.note
           ) order by event.created_at, event.id), '[]'::jsonb)
           from public.tracking_events as event where event.shipment_id = shipment.id
         ),
-        'links', (
+        'share_links', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'made_at', share.made_at, 'expires_at', share.expires_at
-          ) order by share.made_at), '[]'::jsonb)
-          from private.shares as share where share.shipment_id = shipment.id
+            'created_at', share.created_at, 'expires_at', share.expires_at
+          ) order by share.created_at), '[]'::jsonb)
+          from private.share_links as share where share.shipment_id = shipment.id
         ),
-        'log', (
+        'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'at', entry.at, 'act', entry.act, 'document', entry.document, 'before', entry.before, 'after', entry.after,
+            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id, 'before', entry.before, 'after', entry.after,
             'reason', entry.reason
-          ) order by entry.at), '[]'::jsonb)
-          from public.acts as entry where entry.shipment = shipment.id
+          ) order by entry.created_at), '[]'::jsonb)
+          from public.audit_log as entry where entry.shipment_id = shipment.id
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
       from (
         select * from public.shipments
         where user_id = (select auth.uid())
-          and (own_data.before is null or (shipments.created_at, shipments.id) < (own_data.before, own_data.before_id))
+          and (data_export.before is null or (shipments.created_at, shipments.id) < (data_export.before, data_export.before_id))
         order by shipments.created_at desc, shipments.id desc
         limit 50
       ) as shipment
     ) end
   )
 $$;
-grant execute on function public.own_data(timestamp with time zone, uuid) to authenticated;
+grant execute on function public.data_export(timestamp with time zone, uuid) to authenticated;
 
-create trigger check_new_full_name
+create trigger check_user_metadata_on_insert
 before insert on auth.users
-for each row execute function private.check_full_name();
+for each row execute function private.check_user_metadata();
 
-create trigger check_changed_full_name
+create trigger check_user_metadata_on_update
 before update of raw_user_meta_data on auth.users
 for each row
 when (new.raw_user_meta_data is distinct from old.raw_user_meta_data)
-execute function private.check_full_name();
+execute function private.check_user_metadata();
 
 -- schemas/password_links.sql
 
 -- Links to the page that sets a new password. Only the hash of the token is stored. A newer link replaces older ones.
 create table private.password_links (
   token_hash text primary key,
-  account uuid not null references auth.users (id) on delete cascade,
+  account_id uuid not null references auth.users (id) on delete cascade,
   expires_at timestamptz not null,
-  spent_at timestamptz,
-  hours integer not null default 1
+  redeemed_at timestamptz,
+  valid_hours integer not null default 1
 );
 alter table private.password_links enable row level security;
 
-create index password_links_of_account on private.password_links (account);
+create index password_links_account_id on private.password_links (account_id);
 
 -- Notes that a link to set a new password is sent to an account; returns its address. A colleague's only by a lead.
-create function public.ask_password_link(account uuid, by_name text default null) returns text
+create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor(
-    case when exists (select from public.colleagues where colleagues.account = ask_password_link.account)
+    case when exists (select from public.staff_members where staff_members.account_id = request_password_link.account_id)
       then 'lead' else 'clerk' end,
-    by_name
+    actor_name
   );
   address text;
 begin
   select email into address from auth.users
-  where id = ask_password_link.account and email_confirmed_at is not null and coalesce(banned_until < now(), true);
+  where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
   if not found then
     raise sqlstate 'PT409' using message = 'This account is closed, or its address was never confirmed.';
   end if;
-  perform private.log_act(actor, 'account send-password-link', account => ask_password_link.account);
+  perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
 end
 $$;
-grant execute on function public.ask_password_link(uuid, text) to authenticated, service_role;
+grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
 -- A new link's token, 256 random bits in base 16, for so many hours. For the site's own mails: a colleague asks for a mail,
 -- and never sees the link.
-create function public.issue_password_link(account uuid, hours integer) returns text
+create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -1085,12 +1076,12 @@ declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
   -- Locked, so that of two at once one ends the other.
-  perform from auth.users where users.id = issue_password_link.account for no key update;
+  perform from auth.users where users.id = issue_password_link.account_id for no key update;
   delete from private.password_links as old
-  where old.account = issue_password_link.account or old.expires_at < now();
-  insert into private.password_links (token_hash, account, expires_at, hours)
+  where old.account_id = issue_password_link.account_id or old.expires_at < now();
+  insert into private.password_links (token_hash, account_id, expires_at, valid_hours)
   values (
-    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account, now() + make_interval(hours => hours), hours
+    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account_id, now() + make_interval(hours => valid_hours), valid_hours
   );
   return token;
 end
@@ -1104,10 +1095,10 @@ language sql stable security definer
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'account', account.id,
+    'account_id', account.id,
     'email', account.email,
-    'is_invitation', link.hours > 24,
-    'colleague', exists (select from public.colleagues where colleagues.account = account.id),
+    'is_invite', link.valid_hours > 24,
+    'is_staff', exists (select from public.staff_members where staff_members.account_id = account.id),
     'factors', (
       select coalesce(jsonb_agg(jsonb_build_object('id', factor.id, 'name', coalesce(factor.friendly_name, ''))
         order by factor.created_at, factor.id), '[]'::jsonb)
@@ -1116,79 +1107,79 @@ as $$
     )
   )
   from private.password_links as link
-  join auth.users as account on account.id = link.account
+  join auth.users as account on account.id = link.account_id
   where link.token_hash = encode(sha256(convert_to(password_link.token, 'UTF8')), 'hex')
-    and link.spent_at is null and link.expires_at > now()
+    and link.redeemed_at is null and link.expires_at > now()
     and coalesce(account.banned_until < now(), true)
 $$;
 grant execute on function public.password_link(text) to service_role;
 
 -- Spends a link; false when somebody else did, or it is too old. Of any number at once, one gets true.
-create function public.spend_password_link(token text) returns boolean
+create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
   with spent as (
-    update private.password_links set spent_at = now()
-    where token_hash = encode(sha256(convert_to(spend_password_link.token, 'UTF8')), 'hex')
-      and spent_at is null and expires_at > now()
+    update private.password_links set redeemed_at = now()
+    where token_hash = encode(sha256(convert_to(redeem_password_link.token, 'UTF8')), 'hex')
+      and redeemed_at is null and expires_at > now()
     returning true
   )
   select exists (select from spent)
 $$;
-grant execute on function public.spend_password_link(text) to service_role;
+grant execute on function public.redeem_password_link(text) to service_role;
 
 -- Gives a link back that was spent a moment ago, by who spent it.
-create function public.unspend_password_link(token text) returns void
+create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  update private.password_links set spent_at = null
-  where token_hash = encode(sha256(convert_to(unspend_password_link.token, 'UTF8')), 'hex')
-    and spent_at > now() - interval '2 minutes'
+  update private.password_links set redeemed_at = null
+  where token_hash = encode(sha256(convert_to(restore_password_link.token, 'UTF8')), 'hex')
+    and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.unspend_password_link(text) to service_role;
+grant execute on function public.restore_password_link(text) to service_role;
 
 -- schemas/email_changes.sql
 
 -- A new email address that waits for its confirmation: one per account, for a day.
 create table private.email_changes (
-  account uuid primary key references auth.users (id) on delete cascade,
+  account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
   -- Set by the confirmation, and cleared again when auth did not change the address.
-  spent_at timestamptz
+  redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
 
-create index email_changes_past on private.email_changes (expires_at);
+create index email_changes_expires_at on private.email_changes (expires_at);
 
 -- Begins a change of address and returns the token of its link, 256 random bits in base 16; a link from before opens nothing
 -- more. Null when the address has an account: the caller must not tell. PT429 within a minute of the last one. For the
 -- site's own mails.
-create function public.begin_email_change(account uuid, email text) returns text
+create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
-  insert into private.email_changes as change (account, token_hash, email)
-  values (begin_email_change.account, encode(sha256(convert_to(token, 'UTF8')), 'hex'), lower(begin_email_change.email))
+  insert into private.email_changes as change (account_id, token_hash, email)
+  values (start_email_change.account_id, encode(sha256(convert_to(token, 'UTF8')), 'hex'), lower(start_email_change.email))
   on conflict on constraint email_changes_pkey do update
-  set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, spent_at = null
-  where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.spent_at is not null;
+  set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
+  where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
   if not found then
     raise sqlstate 'PT429' using message = 'A message is on its way already. Wait a minute and try again.';
   end if;
-  if exists (select from auth.users where users.email = lower(begin_email_change.email)) then
+  if exists (select from auth.users where users.email = lower(start_email_change.email)) then
     return null;
   end if;
   return token;
 end
 $$;
-grant execute on function public.begin_email_change(uuid, text) to service_role;
+grant execute on function public.start_email_change(uuid, text) to service_role;
 
 -- What a link opens: {"account", "email", "old_email", "factors": [{"id", "name"}]}; null when it is wrong, used or old, its
 -- account is closed, or has become a colleague's.
@@ -1197,7 +1188,7 @@ language sql stable security definer
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'account', account.id, 'email', change.email, 'old_email', account.email,
+    'account_id', account.id, 'email', change.email, 'old_email', account.email,
     'factors', (
       select coalesce(jsonb_agg(jsonb_build_object('id', factor.id, 'name', coalesce(factor.friendly_name, ''))
         order by factor.created_at, factor.id), '[]'::jsonb)
@@ -1206,17 +1197,17 @@ as $$
     )
   )
   from private.email_changes as change
-  join auth.users as account on account.id = change.account
+  join auth.users as account on account.id = change.account_id
   where change.token_hash = encode(sha256(convert_to(email_change.token, 'UTF8')), 'hex')
-    and change.spent_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
-    and not exists (select from public.colleagues where colleagues.account = account.id)
+    and change.redeemed_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
+    and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
 grant execute on function public.email_change(text) to service_role;
 
--- Spends a link: true for one of any number at once, false where email_change shows nothing. PT409 when the address has an
--- account by now. Links to a new password that went to the old address open nothing more.
--- (later) As before; the account itself may have the address by now: its change was made, and its answer was lost.
-create function public.spend_email_change(token text) returns boolean
+-- Uses the link that confirms a new email address. Returns true for one of several simultaneous calls, false if email_change
+-- shows nothing. PT409 if another account has the address by now; the account itself may have it, if the answer to its change was
+-- lost. Deletes the account's links to a new password, which went to the old address.
+create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -1227,131 +1218,131 @@ begin
     return false;
   end if;
   if exists (
-    select from auth.users where users.email = shown ->> 'email' and users.id <> (shown ->> 'account')::uuid
+    select from auth.users where users.email = shown ->> 'email' and users.id <> (shown ->> 'account_id')::uuid
   ) then
     raise sqlstate 'PT409' using message = 'This address cannot be used. Choose another one on the page of your account.';
   end if;
-  update private.email_changes as change set spent_at = now()
-  where change.token_hash = encode(sha256(convert_to(spend_email_change.token, 'UTF8')), 'hex') and change.spent_at is null;
+  update private.email_changes as change set redeemed_at = now()
+  where change.token_hash = encode(sha256(convert_to(redeem_email_change.token, 'UTF8')), 'hex') and change.redeemed_at is null;
   if not found then
     return false;
   end if;
-  delete from private.password_links where password_links.account = (shown ->> 'account')::uuid;
+  delete from private.password_links where password_links.account_id = (shown ->> 'account_id')::uuid;
   return true;
 end
 $$;
-grant execute on function public.spend_email_change(text) to service_role;
+grant execute on function public.redeem_email_change(text) to service_role;
 
 -- Gives a link back that was spent a moment ago, by who spent it.
-create function public.unspend_email_change(token text) returns void
+create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  update private.email_changes set spent_at = null
-  where token_hash = encode(sha256(convert_to(unspend_email_change.token, 'UTF8')), 'hex')
-    and spent_at > now() - interval '2 minutes'
+  update private.email_changes set redeemed_at = null
+  where token_hash = encode(sha256(convert_to(restore_email_change.token, 'UTF8')), 'hex')
+    and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.unspend_email_change(text) to service_role;
+grant execute on function public.restore_email_change(text) to service_role;
 
 -- Ends the link to a new address whose mail did not leave.
-create function public.forget_email_change(account uuid) returns void
+create function public.cancel_email_change(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  delete from private.email_changes where email_changes.account = forget_email_change.account
+  delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
 $$;
-grant execute on function public.forget_email_change(uuid) to service_role;
+grant execute on function public.cancel_email_change(uuid) to service_role;
 
 -- Ends the links of an account that wait in mailboxes: to a new address, and to a new password.
-create function public.forget_links(account uuid) returns void
+create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  with address as (delete from private.email_changes where email_changes.account = forget_links.account)
-  delete from private.password_links where password_links.account = forget_links.account
+  with address as (delete from private.email_changes where email_changes.account_id = revoke_account_links.account_id)
+  delete from private.password_links where password_links.account_id = revoke_account_links.account_id
 $$;
-grant execute on function public.forget_links(uuid) to service_role;
+grant execute on function public.revoke_account_links(uuid) to service_role;
 
 -- schemas/erasure_requests.sql
 
 -- Accounts whose owner asked for erasure. The row is deleted with the account, by the company's answer, or by its owner.
 create table private.erasure_requests (
-  account uuid primary key references auth.users (id) on delete cascade,
-  asked_at timestamptz not null default now()
+  account_id uuid primary key references auth.users (id) on delete cascade,
+  requested_at timestamptz not null default now()
 );
 alter table private.erasure_requests enable row level security;
 
 -- Asks for the erasure of the caller's account, or takes that back.
-create function public.ask_erasure(wanted boolean) returns void
+create function public.set_erasure_request(wanted boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if not private.assurance_suffices() or not private.is_client() then
+  if not private.has_valid_session() or not private.is_client() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   if wanted then
-    insert into private.erasure_requests (account) values (auth.uid()) on conflict do nothing;
+    insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
   else
-    delete from private.erasure_requests where account = auth.uid();
+    delete from private.erasure_requests where account_id = auth.uid();
   end if;
 end
 $$;
-grant execute on function public.ask_erasure(boolean) to authenticated;
+grant execute on function public.set_erasure_request(boolean) to authenticated;
 
 -- Begins to erase a client's account: judges whether its shipments may go, closes it and ends its sessions. Returns its
 -- address. PT409 says until when a shipment has to be kept. The site deletes the rest then, files first to last.
-create function public.begin_erasure(account uuid, reason text, by_name text default null) returns text
+create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
   kept date;
   address text;
 begin
-  perform private.require_client(begin_erasure.account);
-  select max(retain_until) into kept from public.shipments where user_id = begin_erasure.account;
+  perform private.require_client(start_erasure.account_id);
+  select max(retention_ends_on) into kept from public.shipments where user_id = start_erasure.account_id;
   if kept >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
       'This account has shipments that have to be kept, the last until %s: nothing was deleted.', kept
     );
   end if;
-  update auth.users set banned_until = now() + interval '100 years' where id = begin_erasure.account returning email into address;
-  perform private.end_sessions(begin_erasure.account);
-  perform private.log_act(actor, 'account erase', account => begin_erasure.account, reason => why);
+  update auth.users set banned_until = now() + interval '100 years' where id = start_erasure.account_id returning email into address;
+  perform private.end_sessions(start_erasure.account_id);
+  perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => why);
   return address;
 end
 $$;
-grant execute on function public.begin_erasure(uuid, text, text) to authenticated, service_role;
+grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
 -- Answers a wish to be erased that cannot be met yet, with the reason for its owner; returns the address to tell.
-create function public.refuse_erasure(account uuid, reason text, by_name text default null) returns text
+create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
   address text;
 begin
-  delete from private.erasure_requests as request using auth.users
-  where request.account = refuse_erasure.account and users.id = request.account
+  delete from private.erasure_requests as erasure using auth.users
+  where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
   if address is null then
     raise sqlstate 'PT409' using message = 'This client does not ask to be erased, or somebody has answered.';
   end if;
-  perform private.log_act(actor, 'account keep', account => refuse_erasure.account, reason => why);
+  perform private.insert_audit_entry(actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => why);
   return address;
 end
 $$;
-grant execute on function public.refuse_erasure(uuid, text, text) to authenticated, service_role;
+grant execute on function public.reject_erasure(uuid, text, text) to authenticated, service_role;
 
 -- schemas/client_ids.sql
 
 -- A new client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32 (no I, L, O, U), 80 random bits.
-create function private.new_client_id() returns text
+create function private.generate_client_id() returns text
 language sql volatile
 set search_path = ''
 as $$
@@ -1362,10 +1353,10 @@ as $$
   )
   from (select extensions.gen_random_bytes(16) as bytes) as random, generate_series(0, 15) as i
 $$;
-grant execute on function private.new_client_id() to service_role;
+grant execute on function private.generate_client_id() to service_role;
 
 -- The mark that an e-mail leaves on the client ID it was used with: it names nobody, and another ID makes another mark.
-create function private.mark_of(client_id text, email text) returns text
+create function private.client_id_email_hash(client_id text, email text) returns text
 language sql immutable
 set search_path = ''
 as $$
@@ -1374,61 +1365,61 @@ $$;
 
 -- A Client ID is issued by the company and opens one account.
 create table public.client_ids (
-  client_id text primary key default private.new_client_id() check (char_length(client_id) between 12 and 64),
+  client_id text primary key default private.generate_client_id() check (char_length(client_id) between 12 and 64),
   -- The company's own label, and the address that the invitation was sent to.
   issued_for text check (char_length(issued_for) between 1 and 120) check (private.is_one_line(issued_for)),
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   -- The idempotency key of the form that issued it.
-  request uuid,
+  idempotency_key uuid,
   -- A hash of the first email address that used it. From then on it admits no other address.
-  used_with text,
+  email_hash text,
   used_at timestamptz,
   -- Set once the Client ID has created an account or replaced an unconfirmed one.
-  had_turn boolean not null default false,
+  has_claimed_email boolean not null default false,
   -- When the owner of the mailbox also gave the password of the sign-up.
   password_proven_at timestamptz,
-  claimed_by uuid unique references auth.users (id) on delete restrict,
+  account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
   created_at timestamptz not null default now(),
-  check ((claimed_by is null) = (claimed_at is null)),
-  check (claimed_by is null or used_with is not null)
+  check ((account_id is null) = (claimed_at is null)),
+  check (account_id is null or email_hash is not null)
 );
 alter table public.client_ids enable row level security;
 grant select, insert, delete on table public.client_ids to service_role;
 
-create index client_ids_unused on public.client_ids (created_at) where used_with is null;
-create index client_ids_of_request on public.client_ids (request) where request is not null;
+create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
+create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
 -- New client IDs, 1 to 1000 at once, for somebody who is named and perhaps written to.
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
   sent_to text default null,
-  request uuid default null,
-  by_name text default null
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns setof public.client_ids
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('issue', how_many, issued_for, sent_to));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
-  if private.was_done(key) then
-    return query select issued.* from public.client_ids as issued where issued.request = key;
+  if private.is_repeated_action(key) then
+    return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
   end if;
   return query
   with issued as (
-    insert into public.client_ids (client_id, issued_for, sent_to, request)
-    select private.new_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
+    insert into public.client_ids (client_id, issued_for, sent_to, idempotency_key)
+    select private.generate_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
       nullif(lower(btrim(issue_client_ids.sent_to)), ''), key
     from generate_series(1, least(how_many, 1000))
     returning client_ids.*
   ),
   logged as (
-    select private.log_act(actor, 'client-id new', request => key, after => jsonb_build_object('count', count(*)))
+    select private.insert_audit_entry(actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*)))
     from issued
     having count(*) > 0
   )
@@ -1439,45 +1430,45 @@ grant execute on function public.issue_client_ids(integer, text, text, uuid, tex
 
 -- Notes that a client ID is mailed to the address it was issued for, and takes an earlier mail that was not delivered off the
 -- list; the address. PT409: it has been used, or there is no address.
-create function public.send_client_id(client_id text, request uuid default null, by_name text default null) returns text
+create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('send client ID', client_id));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('send client ID', client_id));
   address text;
 begin
   select sent_to into address from public.client_ids
-  where client_ids.client_id = send_client_id.client_id and used_with is null and sent_to is not null;
+  where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
     raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used, or was issued without an address.';
   end if;
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return address;
   end if;
-  update public.undelivered_mails set dealt_with_at = now()
-  where undelivered_mails.client_id = send_client_id.client_id and dealt_with_at is null;
-  perform private.log_act(actor, 'client-id send', request => key);
+  update public.failed_emails set resolved_at = now()
+  where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
+  perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
   return address;
 end
 $$;
 grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
 -- Withdraws an unused client ID: nobody signs up with it any more.
-create function public.withdraw_client_id(client_id text, reason text, by_name text default null) returns void
+create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
 begin
-  delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and used_with is null;
+  delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   if not found then
     raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used.';
   end if;
-  perform private.log_act(
+  perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => why
   );
 end
@@ -1485,22 +1476,22 @@ $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
 -- Spends a client ID on an e-mail, after a sign-up that auth took; false when another e-mail came first.
-create function public.spend_client_id(client_id text, email text) returns boolean
+create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
   with spent as (
     update public.client_ids as invitation
-    set used_with = private.mark_of(spend_client_id.client_id, spend_client_id.email),
+    set email_hash = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email),
       used_at = coalesce(invitation.used_at, now())
-    where invitation.client_id = spend_client_id.client_id
-      and coalesce(invitation.used_with, private.mark_of(spend_client_id.client_id, spend_client_id.email))
-        = private.mark_of(spend_client_id.client_id, spend_client_id.email)
+    where invitation.client_id = redeem_client_id.client_id
+      and coalesce(invitation.email_hash, private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email))
+        = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email)
     returning true
   )
   select exists (select from spent)
 $$;
-grant execute on function public.spend_client_id(text, text) to service_role;
+grant execute on function public.redeem_client_id(text, text) to service_role;
 
 -- /desk/invitations: the unused client IDs, newest first.
 create function public.desk_invitations(page integer default 1) returns jsonb
@@ -1508,17 +1499,17 @@ language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'invitations', (
       select coalesce(jsonb_agg(to_jsonb(line) order by line.created_at desc, line.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
-        where used_with is null
+        where email_hash is null
         order by created_at desc, client_id
         offset (greatest(page, 1) - 1) * 20 limit 21
       ) as line
@@ -1538,11 +1529,11 @@ set search_path = ''
 as $$
 declare
   id text := event -> 'user' -> 'user_metadata' ->> 'client_id';
-  mark text := private.mark_of(id, event -> 'user' ->> 'email');
+  mark text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
 begin
   if exists (
     select from public.client_ids
-    where client_ids.client_id = id and claimed_by is null and coalesce(used_with, mark) = mark
+    where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark
   ) then
     return '{}'::jsonb;
   end if;
@@ -1554,34 +1545,32 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- The gate of every new account: a client ID is spent on it, or the invitation of a colleague, in the transaction that
--- makes the user; else there is no user.
--- (later) As before: a colleague's invitation is spent by the account that auth makes with it, and the log has the form's request.
-create function private.claim_client_id() returns trigger
+-- Every new account uses up a Client ID or a team invite, in the transaction that creates the user. Without one there is no user.
+create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
   id text := new.raw_user_meta_data ->> 'client_id';
-  mark text := private.mark_of(id, new.email);
-  invited private.colleague_invitations;
+  mark text := private.client_id_email_hash(id, new.email);
+  invited private.staff_invites;
 begin
-  delete from private.colleague_invitations as invitation
-  where invitation.id::text = new.raw_user_meta_data ->> 'colleague_invitation'
+  delete from private.staff_invites as invitation
+  where invitation.id::text = new.raw_user_meta_data ->> 'staff_invite_id'
     and invitation.email = lower(new.email)
   returning * into invited;
   if found then
-    insert into public.colleagues (account, name, role) values (new.id, invited.name, invited.role);
-    perform private.log_act(
-      row(invited.by_name, invited.by_account)::private.actor, 'colleague invite',
-      account => new.id, after => jsonb_build_object('role', invited.role), request => invited.request
+    insert into public.staff_members (account_id, name, role) values (new.id, invited.name, invited.role);
+    perform private.insert_audit_entry(
+      row(invited.actor_name, invited.invited_by_id)::private.actor, 'team invite',
+      account_id => new.id, after => jsonb_build_object('role', invited.role), idempotency_key => invited.idempotency_key
     );
     return new;
   end if;
   update public.client_ids
-  set claimed_by = new.id, claimed_at = now(), used_with = mark, had_turn = true,
-    used_at = case when had_turn then used_at else now() end
-  where client_ids.client_id = id and claimed_by is null and coalesce(used_with, mark) = mark;
+  set account_id = new.id, claimed_at = now(), email_hash = mark, has_claimed_email = true,
+    used_at = case when has_claimed_email then used_at else now() end
+  where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark;
   if not found then
     raise exception 'no unclaimed client ID in the new user''s metadata';
   end if;
@@ -1599,13 +1588,13 @@ language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  mark text := private.mark_of(client_id, email);
+  mark text := private.client_id_email_hash(client_id, email);
   invitation public.client_ids;
   pending uuid;
 begin
   select * into invitation
   from public.client_ids as issued
-  where issued.client_id = admit_sign_up.client_id and coalesce(issued.used_with, mark) = mark
+  where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, mark) = mark
   for update;
   if not found then
     return false;
@@ -1616,22 +1605,22 @@ begin
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
     and case
-      when invitation.had_turn then
-        invitation.claimed_by = account.id and account.created_at < now() - interval '1 minute'
+      when invitation.has_claimed_email then
+        invitation.account_id = account.id and account.created_at < now() - interval '1 minute'
       else not exists (
         select from public.client_ids as holder
-        where holder.claimed_by = account.id and holder.used_at > now() - interval '1 hour'
+        where holder.account_id = account.id and holder.used_at > now() - interval '1 hour'
       )
     end
   for update;
   if found then
     update public.client_ids as spent
-    set claimed_by = null, claimed_at = null, password_proven_at = null
-    where spent.claimed_by = pending;
+    set account_id = null, claimed_at = null, password_proven_at = null
+    where spent.account_id = pending;
     delete from auth.users where users.id = pending;
     -- Spent at once, and its hour begins: one client ID moves one account, however many sign-ups come together.
     update public.client_ids as spent
-    set used_with = mark, had_turn = true, used_at = case when spent.had_turn then spent.used_at else now() end
+    set email_hash = mark, has_claimed_email = true, used_at = case when spent.has_claimed_email then spent.used_at else now() end
     where spent.client_id = admit_sign_up.client_id;
   end if;
   return true;
@@ -1641,7 +1630,7 @@ grant execute on function public.admit_sign_up(text, text) to service_role;
 
 -- Notes that somebody has given the password of a sign-up that waits for its confirmation and holds the token of its
 -- mail. The caller has had auth judge the password; false when the token is not this account's.
-create function public.prove_password(email text, token text) returns boolean
+create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
@@ -1649,29 +1638,28 @@ as $$
     update public.client_ids as invitation
     set password_proven_at = now()
     from auth.users as account
-    where account.id = invitation.claimed_by
-      and account.email = lower(prove_password.email)
+    where account.id = invitation.account_id
+      and account.email = lower(mark_password_proven.email)
       and account.email_confirmed_at is null
-      and account.confirmation_token = prove_password.token
+      and account.confirmation_token = mark_password_proven.token
     returning true
   )
   select exists (select from proven)
 $$;
-grant execute on function public.prove_password(text, text) to service_role;
+grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- The mailbox alone confirms nothing, by whatever door of auth: its owner would open the account for whoever chose the
--- password. An account that the company makes confirmed, in one transaction, was signed up by nobody else.
--- (later) As before, and a colleague's address is confirmed by the company, in the transaction that makes the account, alone.
-create function private.guard_confirmation() returns trigger
+-- The mailbox does not confirm an account by itself: its owner would open it for the person who chose the password. Accounts that the
+-- company creates are confirmed in the transaction that creates them, and a team member's only there.
+create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if not exists (
       select from public.client_ids
-      where claimed_by = new.id and (password_proven_at > now() - interval '1 minute' or claimed_at = now())
+      where account_id = new.id and (password_proven_at > now() - interval '1 minute' or claimed_at = now())
     )
-    and not exists (select from public.colleagues where account = new.id and created_at = now())
+    and not exists (select from public.staff_members where account_id = new.id and created_at = now())
   then
     raise exception 'the password of this sign-up was not given';
   end if;
@@ -1680,19 +1668,19 @@ end
 $$;
 
 -- Takes an e-mail's marks off the client IDs that made no account, when its account is erased: they stay spent.
-create function public.forget_email(email text) returns void
+create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  update public.client_ids set used_with = ''
-  where claimed_by is null and used_with = private.mark_of(client_id, email)
+  update public.client_ids set email_hash = ''
+  where account_id is null and email_hash = private.client_id_email_hash(client_id, email)
 $$;
-grant execute on function public.forget_email(text) to service_role;
+grant execute on function public.clear_email_hashes(text) to service_role;
 
 -- What auth still tells of accounts that are gone: deleting a user leaves the entries of its log, with the address in
 -- them, and adds one that says who was deleted. For staff only, after deletions; returns how many entries went. Entries of
 -- one account name it as their actor, or among their traits when the company acted on it.
-create function public.forget_gone_accounts() returns integer
+create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
@@ -1710,16 +1698,16 @@ as $$
   )
   select count(*)::integer from gone
 $$;
-grant execute on function public.forget_gone_accounts() to service_role;
+grant execute on function public.delete_orphaned_auth_log() to service_role;
 
-create trigger claim_client_id
+create trigger redeem_client_id_or_invite
 after insert on auth.users
-for each row execute function private.claim_client_id();
+for each row execute function private.redeem_client_id_or_invite();
 
-create trigger guard_confirmation
+create trigger check_email_confirmation
 before update on auth.users
 for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
-execute function private.guard_confirmation();
+execute function private.check_email_confirmation();
 
 -- schemas/shipments.sql
 
@@ -1747,24 +1735,24 @@ create table public.shipments (
   stage smallint not null default 1 check (stage between 1 and 10),
   status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
   awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
-  -- Computed by private.turn_of from the documents, the charges and the stage.
-  turn text not null default 'client' check (turn in ('client', 'company', 'closed')),
-  turn_since timestamptz not null default now(),
+  -- Computed by private.shipment_waiting_on from the documents, the charges and the stage.
+  waiting_on text not null default 'client' check (waiting_on in ('client', 'company', 'nobody')),
+  waiting_since timestamptz not null default now(),
   -- The last change by anybody, and the last change by the company.
   changed_at timestamptz not null default now(),
-  acted_at timestamptz not null default now(),
+  staff_action_at timestamptz not null default now(),
   -- Counts the changes of stage, AWB/BL and arrival. A form carries the version it was opened with.
   version integer not null default 0,
   -- Where, when and in which container size the cargo arrived, and the last day of free storage (East Africa Time).
   arrival_place text check (arrival_place in ('mombasa', 'nairobi', 'naivasha')),
   arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
   container_size smallint check (container_size in (20, 40)),
-  free_until date check (free_until between arrived_on and arrived_on + 366),
+  free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
   created_at timestamptz not null default now(),
   -- The last day on which the shipment is stored. Staff may set a later one.
-  retain_until date not null default (now() at time zone 'UTC' + interval '7 years')::date,
+  retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
   unique (user_id, request_id),
-  check (num_nulls(arrival_place, arrived_on, container_size, free_until) in (0, 4))
+  check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
@@ -1775,17 +1763,17 @@ create index shipments_newest_first on public.shipments (user_id, created_at des
 -- The lists of the desk, each in its order, however many shipments lie behind it.
 create index shipments_by_change on public.shipments (changed_at desc, id desc);
 create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc);
-create index shipments_by_turn on public.shipments (turn, changed_at desc, id desc);
-create index shipments_by_stage_and_turn on public.shipments (stage, turn, changed_at desc, id desc);
-create index shipments_waiting on public.shipments (turn_since, id) where turn = 'client';
-create index shipments_in_storage on public.shipments (free_until, id) where free_until is not null and stage < 9;
-create index shipments_named on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
-create index shipments_by_opening on public.shipments (created_at desc, id desc);
-create index shipments_standing on public.shipments (greatest(acted_at, turn_since), id) where turn = 'company';
-create index shipments_of_client_by_turn on public.shipments (user_id, turn, turn_since, id);
-create index shipments_numbered on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
+create index shipments_by_waiting_on on public.shipments (waiting_on, changed_at desc, id desc);
+create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiting_on, changed_at desc, id desc);
+create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
+create index shipments_in_storage on public.shipments (free_storage_ends_on, id) where free_storage_ends_on is not null and stage < 9;
+create index shipments_name_and_awb_trgm on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_by_created_at on public.shipments (created_at desc, id desc);
+create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id) where waiting_on = 'company';
+create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
+create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
-create function private.name_shipment_stage() returns trigger
+create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''
 as $$
@@ -1796,7 +1784,7 @@ end
 $$;
 
 -- Through the data API no form counts what an account opens: each shipment is five rows, for ever.
-create function private.count_new_shipments() returns trigger
+create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
@@ -1819,7 +1807,7 @@ end
 $$;
 
 -- The shipment, locked. PT404 without one, PT409 when it is not the version that was seen.
-create function private.lock_shipment(shipment_id uuid, seen integer) returns public.shipments
+create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -1830,7 +1818,7 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
-  if seen is not null and seen <> shipment.version then
+  if expected_version is not null and expected_version <> shipment.version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened it.';
   end if;
   return shipment;
@@ -1839,7 +1827,7 @@ $$;
 
 -- Changes the name and the AWB/BL of a shipment of the caller's while it is at stage 1. `seen` is the version that the form
 -- was opened at; sent twice it changes them once. PT404 for a stranger's, PT409 when it has moved on or changed.
-create function public.change_shipment(shipment_id uuid, name text, awb text, seen integer) returns void
+create function public.change_shipment(shipment_id uuid, name text, awb text, expected_version integer) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -1847,7 +1835,7 @@ declare
   found_shipment public.shipments;
   number text := nullif(btrim(awb), '');
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   select * into found_shipment from public.shipments
@@ -1862,7 +1850,7 @@ begin
   if found_shipment.stage > 1 then
     raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
   end if;
-  if found_shipment.version is distinct from change_shipment.seen then
+  if found_shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
   end if;
   update public.shipments
@@ -1879,24 +1867,24 @@ create function public.move_shipment(
   location text default null,
   note text default null,
   despite_missing boolean default false,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('move', shipment_id, location, note));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
   missing jsonb;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
     return jsonb_build_object('stage', shipment.stage, 'status', shipment.status);
   end if;
-  shipment := private.lock_shipment(move_shipment.shipment_id, seen);
+  shipment := private.lock_shipment(move_shipment.shipment_id, expected_version);
   if shipment.stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: stage 10 is the last.';
   end if;
@@ -1908,14 +1896,14 @@ begin
       return jsonb_build_object('missing', missing);
     end if;
   end if;
-  update public.shipments set stage = stage + 1, acted_at = now() where id = shipment.id;
+  update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, status, location, note)
   values (
     shipment.id, private.stage_name((shipment.stage + 1)::smallint),
     nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), '')
   );
-  perform private.log_act(
-    actor, 'shipment advance', shipment => shipment.id, request => key,
+  perform private.insert_audit_entry(
+    actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
     -- The words to the client stand in the event, which goes when the shipment goes.
     after => jsonb_strip_nulls(jsonb_build_object(
@@ -1933,14 +1921,14 @@ grant execute on function public.move_shipment(uuid, text, text, boolean, intege
 create function public.move_shipments(
   moves jsonb,
   location text default null,
-  request uuid default null,
-  by_name text default null
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   asked record;
   why text;
   answer jsonb := '[]';
@@ -1950,10 +1938,10 @@ begin
   end if;
   -- In one order, so that two colleagues who move the same shipments do not wait for each other.
   for asked in
-    select distinct on (id) id, seen from jsonb_to_recordset(moves) as one (id uuid, seen integer) order by id
+    select distinct on (id) id, expected_version from jsonb_to_recordset(moves) as one (id uuid, expected_version integer) order by id
   loop
     begin
-      why := case when public.move_shipment(asked.id, location, seen => asked.seen, request => request, by_name => by_name)
+      why := case when public.move_shipment(asked.id, location, expected_version => asked.expected_version, idempotency_key => idempotency_key, actor_name => actor_name)
         ? 'missing' then 'missing' end;
     exception
       when sqlstate 'PT404' then why := 'unknown';
@@ -1961,7 +1949,7 @@ begin
         why := case when exists (select from public.shipments where shipments.id = asked.id and stage = 10)
           then 'closed' else 'changed' end;
     end;
-    answer := answer || jsonb_build_object('id', asked.id, 'why', why);
+    answer := answer || jsonb_build_object('id', asked.id, 'failure', why);
   end loop;
   return answer;
 end
@@ -1973,32 +1961,32 @@ create function public.correct_stage(
   shipment_id uuid,
   stage integer,
   reason text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
-  key uuid := private.request_key(request, jsonb_build_array('correct', shipment_id, stage, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
 begin
-  if not private.was_done(key) then
-    shipment := private.lock_shipment(correct_stage.shipment_id, seen);
+  if not private.is_repeated_action(key) then
+    shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
     if correct_stage.stage not between 1 and 10 then
       raise sqlstate 'PT400' using message = 'Choose one of the ten stages.';
     end if;
     if shipment.stage = correct_stage.stage then
       raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
     end if;
-    update public.shipments set stage = correct_stage.stage, acted_at = now() where id = shipment.id;
+    update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, status)
     values (shipment.id, 'Corrected: ' || private.stage_name(correct_stage.stage::smallint));
-    perform private.log_act(
-      actor, 'shipment correct', shipment => shipment.id, request => key, reason => why,
+    perform private.insert_audit_entry(
+      actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => why,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)
     );
   end if;
@@ -2015,33 +2003,33 @@ create function public.save_awb(
   shipment_id uuid,
   awb text,
   reason text default null,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   number text := nullif(btrim(awb), '');
-  key uuid := private.request_key(request, jsonb_build_array('awb', shipment_id, awb));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('awb', shipment_id, awb));
   shipment public.shipments;
   why text;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return null;
   end if;
-  shipment := private.lock_shipment(save_awb.shipment_id, seen);
+  shipment := private.lock_shipment(save_awb.shipment_id, expected_version);
   if shipment.awb is not distinct from number then
     raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
   end if;
   if shipment.awb is not null then
     why := private.require_reason(reason);
   end if;
-  update public.shipments set awb = number, acted_at = now() where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment set-awb', shipment => shipment.id, request => key, reason => why,
+  update public.shipments set awb = number, staff_action_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => why,
     before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', number)
   );
   return shipment.awb;
@@ -2055,57 +2043,57 @@ create function public.save_arrival(
   place text,
   day date,
   size integer,
-  free_until date,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  free_storage_ends_on date,
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('arrival', shipment_id, place, day, size));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, place, day, size));
   shipment public.shipments;
   before jsonb;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(save_arrival.shipment_id, seen);
+  shipment := private.lock_shipment(save_arrival.shipment_id, expected_version);
   before := jsonb_build_object(
     'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size
   );
   update public.shipments
-  set arrival_place = place, arrived_on = day, container_size = size, free_until = save_arrival.free_until,
-    acted_at = now()
+  set arrival_place = place, arrived_on = day, container_size = size, free_storage_ends_on = save_arrival.free_storage_ends_on,
+    staff_action_at = now()
   where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment arrived', shipment => shipment.id, request => key,
+  perform private.insert_audit_entry(
+    actor, 'shipment arrived', shipment_id => shipment.id, idempotency_key => key,
     before => before, after => jsonb_build_object('place', place, 'day', day, 'size', size)
   );
 end
 $$;
 grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text) to authenticated, service_role;
 
-create trigger name_shipment_stage
+create trigger set_shipment_status
 before insert or update on public.shipments
-for each row execute function private.name_shipment_stage();
+for each row execute function private.set_shipment_status();
 
-create trigger count_new_shipments
+create trigger limit_daily_shipments
 before insert on public.shipments
-for each row execute function private.count_new_shipments();
+for each row execute function private.limit_daily_shipments();
 
-create policy "an account with a second factor needs its code" on public.shipments
+create policy "the session is active and meets the second factor of its account" on public.shipments
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments
 for select to authenticated
 using (user_id = (select auth.uid()));
 
-create policy "clients open shipments for themselves at stage 1" on public.shipments
+create policy "clients create their own shipments at stage 1" on public.shipments
 for insert to authenticated
 with check (
   user_id = (select auth.uid()) and stage = 1
@@ -2113,8 +2101,8 @@ with check (
 );
 
 -- Colleagues read what clients have; they change it by the functions of the desk alone.
-create policy "colleagues read all shipments" on public.shipments
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all shipments" on public.shipments
+for select to authenticated using ((select private.is_staff()));
 
 -- schemas/documents.sql
 
@@ -2135,17 +2123,17 @@ create table public.documents (
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
   uploaded_at timestamptz,
-  sent_back_at timestamptz,
-  sent_back_reason text check (char_length(sent_back_reason) between 1 and 500)
-    check (private.is_plain_text(sent_back_reason)),
+  rejected_at timestamptz,
+  rejection_reason text check (char_length(rejection_reason) between 1 and 500)
+    check (private.is_plain_text(rejection_reason)),
   -- Counts the changes of the file and of its verification. A form carries the version it was opened with.
   version integer not null default 0,
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
   check (uploaded or not verified),
   check (uploaded or num_nonnulls(storage_version, sha256, file_name, file_size, media_type, uploaded_at) = 0),
-  check (num_nulls(sent_back_at, sent_back_reason) in (0, 2)),
-  check (sent_back_at is null or not uploaded)
+  check (num_nulls(rejected_at, rejection_reason) in (0, 2)),
+  check (rejected_at is null or not uploaded)
 );
 alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
@@ -2164,11 +2152,11 @@ values ('documents', 'documents', false, 10485760, array[
 -- The pieces of unfinished resumable uploads, under user-id/upload/offset-length, deleted after a day. No policy names this
 -- bucket, so no client's token reads or writes it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
-values ('parts', 'parts', false, 262144, array['application/octet-stream']);
+values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
-create index documents_sent_back on public.documents (user_id, sent_back_at) where sent_back_at is not null;
+create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
 -- The four default documents, in the transaction that makes the shipment. The same list is in app/models/document.ts.
 create function private.add_default_documents() returns trigger
@@ -2193,12 +2181,10 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- A document counts one file, recorded as it was stored, and nothing of that is ever exchanged. It is verified only with
--- a hash and while the store has the object of the recorded version; who verifies has read the bytes, and may record with
--- it the version of the same bytes that a restored backup has, or the hash of a file from before.
--- (later) As before, and a document that is sent back gives its file up: by private.take_file_back alone, in its transaction. A new
--- file ends that it was sent back.
-create function private.guard_document_file() returns trigger
+-- Protects the stored file of a document. Its hash, version and name never change while it is there. A document can be verified
+-- only with a hash, and while storage has the object of the recorded version. Only private.clear_document_file removes a
+-- file. A new file ends a rejection.
+create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
@@ -2206,7 +2192,7 @@ declare
   at_stage smallint;
 begin
   if coalesce(old.uploaded, false) and not new.uploaded
-    and current_setting('portal.file_taken_back', true) = old.id::text
+    and current_setting('portal.cleared_document_id', true) = old.id::text
   then
     return new;
   end if;
@@ -2217,13 +2203,13 @@ begin
       or (new.sha256 is distinct from old.sha256 and (old.sha256 is not null or not new.verified))
       or (new.storage_version is distinct from old.storage_version and (old.sha256 is null or not new.verified))
     then
-      perform private.refuse_file(true, null);
+      perform private.check_upload_allowed(true, null);
     end if;
   elsif new.uploaded then
     -- Locked, so that nobody closes the shipment meanwhile. Not a share: of two uploads at once each would wait for the
     -- other, as each changes the shipment then.
     select shipments.stage into at_stage from public.shipments where shipments.id = new.shipment_id for no key update;
-    perform private.refuse_file(false, at_stage);
+    perform private.check_upload_allowed(false, at_stage);
     select object.version into new.storage_version
     from storage.objects as object
     where object.bucket_id = 'documents' and object.name = new.storage_path;
@@ -2237,8 +2223,8 @@ begin
       raise sqlstate 'PT409' using message = 'The file of this document is not in the document store.';
     end if;
     new.uploaded_at := now();
-    new.sent_back_at := null;
-    new.sent_back_reason := null;
+    new.rejected_at := null;
+    new.rejection_reason := null;
   end if;
 
   if new.uploaded and new.verified
@@ -2259,7 +2245,7 @@ end
 $$;
 
 -- The document, locked, of a shipment. PT404 without one, PT409 when it is not the version that was seen.
-create function private.lock_document(document_id uuid, seen integer) returns public.documents
+create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -2270,7 +2256,7 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
-  if seen is not null and seen <> document.version then
+  if expected_version is not null and expected_version <> document.version then
     raise sqlstate 'PT409' using message = 'This document has changed since you opened it.';
   end if;
   return document;
@@ -2278,7 +2264,7 @@ end
 $$;
 
 -- Says with PT409 why a document takes no file; does nothing when it takes one.
-create function private.refuse_file(uploaded boolean, stage smallint) returns void
+create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
 language plpgsql immutable
 set search_path = ''
 as $$
@@ -2291,28 +2277,28 @@ begin
   end if;
 end
 $$;
-grant execute on function private.refuse_file(boolean, smallint) to authenticated, service_role;
+grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
 -- Takes the file off a document. The stored object stays, counted by nothing, until `staff retention` removes it.
-create function private.take_file_back(document public.documents, sent_back_reason text) returns void
+create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
 as $$
 begin
-  perform set_config('portal.file_taken_back', document.id::text, true);
+  perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
   set uploaded = false, verified = false, storage_path = null, storage_version = null, sha256 = null, file_name = null,
     file_size = null, media_type = null, uploaded_at = null,
-    sent_back_at = case when take_file_back.sent_back_reason is not null then now() end,
-    sent_back_reason = take_file_back.sent_back_reason
+    rejected_at = case when clear_document_file.rejection_reason is not null then now() end,
+    rejection_reason = clear_document_file.rejection_reason
   where id = document.id;
-  perform set_config('portal.file_taken_back', '', true);
+  perform set_config('portal.cleared_document_id', '', true);
 end
 $$;
 
 -- What the server asks as the client before it stores a file: true, or PT404 when the document is not theirs and PT409 when
 -- it takes no file.
-create function public.require_awaited_file(document_id uuid) returns boolean
+create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
 set search_path = ''
@@ -2323,15 +2309,15 @@ begin
   select document.uploaded, shipment.stage into asked
   from public.documents as document
   join public.shipments as shipment on shipment.id = document.shipment_id
-  where document.id = require_awaited_file.document_id and document.user_id = (select auth.uid());
+  where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
-  perform private.refuse_file(asked.uploaded, asked.stage);
+  perform private.check_upload_allowed(asked.uploaded, asked.stage);
   return true;
 end
 $$;
-grant execute on function public.require_awaited_file(uuid) to authenticated;
+grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
 -- The file of a document of the caller's, with who asks: {"caller", "file": {"name", "storage_path", "storage_version",
 -- "sha256", "file_name", "media_type"}}; "file" is null for a stranger's, for none, and for a document without one.
@@ -2341,7 +2327,7 @@ security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'file', (
       select jsonb_build_object(
         'name', document.name, 'storage_path', document.storage_path, 'storage_version', document.storage_version,
@@ -2357,12 +2343,12 @@ grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
 -- Notes that a colleague opens a document's file, and returns what it has to be: {"shipment", "name", "storage_path",
 -- "storage_version", "sha256", "file_name", "media_type"}. PT404 without a file, or when it is another shipment's.
-create function public.open_document(document_id uuid, shipment_id uuid, by_name text default null) returns jsonb
+create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   document public.documents;
 begin
   select * into document from public.documents
@@ -2370,9 +2356,9 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such file.';
   end if;
-  perform private.log_act(actor, 'document open', shipment => document.shipment_id, document => document.id);
+  perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
-    'shipment', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
+    'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
     'storage_version', document.storage_version, 'sha256', document.sha256,
     'file_name', document.file_name, 'media_type', document.media_type
   );
@@ -2386,22 +2372,22 @@ create function public.verify_document(
   document_id uuid,
   sha256 text,
   file_version text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('verify', document_id));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('verify', document_id));
   document public.documents;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  document := private.lock_document(verify_document.document_id, seen);
+  document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
   end if;
@@ -2412,9 +2398,9 @@ begin
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.file_version
   where id = document.id;
-  update public.shipments set acted_at = now() where id = document.shipment_id;
-  perform private.log_act(
-    actor, 'document verify', shipment => document.shipment_id, document => document.id, request => key,
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document verify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     after => jsonb_build_object('verified', true)
   );
 end
@@ -2425,30 +2411,30 @@ grant execute on function public.verify_document(uuid, text, text, integer, uuid
 create function public.unverify_document(
   document_id uuid,
   reason text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
-  key uuid := private.request_key(request, jsonb_build_array('unverify', document_id, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('unverify', document_id, reason));
   document public.documents;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  document := private.lock_document(unverify_document.document_id, seen);
+  document := private.lock_document(unverify_document.document_id, expected_version);
   if not document.verified then
     raise sqlstate 'PT409' using message = format('The %s is not verified.', document.name);
   end if;
   update public.documents set verified = false where id = document.id;
-  update public.shipments set acted_at = now() where id = document.shipment_id;
-  perform private.log_act(
-    actor, 'document unverify', shipment => document.shipment_id, document => document.id, request => key,
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     reason => why, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
 end
@@ -2456,30 +2442,30 @@ $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Sends a document back: its client is asked for another file and told why.
-create function public.send_back_document(
+create function public.reject_document(
   document_id uuid,
   reason text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
-  key uuid := private.request_key(request, jsonb_build_array('send back', document_id, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reject', document_id, reason));
   document public.documents;
   stage smallint;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   if char_length(why) > 500 then
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
-  document := private.lock_document(send_back_document.document_id, seen);
+  document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
   end if;
@@ -2491,31 +2477,31 @@ begin
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
   end if;
-  perform private.take_file_back(document, why);
-  update public.shipments set acted_at = now() where id = document.shipment_id;
-  perform private.log_act(
-    actor, 'document send-back', shipment => document.shipment_id, document => document.id, request => key,
+  perform private.clear_document_file(document, why);
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     -- The file by its hash: its path has the name that a person gave it, and the log outlives the account.
     reason => why, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
 end
 $$;
-grant execute on function public.send_back_document(uuid, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Takes the file of a document of the caller's back, and returns where it was stored, for the site to delete it. `seen` is
 -- the version that the form was opened at. PT404 for a stranger's, PT409 when it has none, is verified or changed since.
-create function public.take_back_file(document_id uuid, seen integer) returns text
+create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   document public.documents;
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   select * into document from public.documents
-  where id = take_back_file.document_id and user_id = (select auth.uid())
+  where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
@@ -2523,43 +2509,43 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified by now: call us if it is not the right one.', document.name);
   end if;
-  if not document.uploaded or document.version is distinct from take_back_file.seen then
+  if not document.uploaded or document.version is distinct from remove_file.expected_version then
     raise sqlstate 'PT409' using message = format('The %s has changed since you opened this page. Look at it again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its documents stay as they are.';
   end if;
-  perform private.take_file_back(document, null);
+  perform private.clear_document_file(document, null);
   return document.storage_path;
 end
 $$;
-grant execute on function public.take_back_file(uuid, integer) to authenticated;
+grant execute on function public.remove_file(uuid, integer) to authenticated;
 
 create trigger add_default_documents
 after insert on public.shipments
 for each row execute function private.add_default_documents();
 
-create trigger guard_document_file
+create trigger check_document_file
 before insert or update on public.documents
-for each row execute function private.guard_document_file();
+for each row execute function private.check_document_file();
 
-create policy "an account with a second factor needs its code" on public.documents
+create policy "the session is active and meets the second factor of its account" on public.documents
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
 for select to authenticated
 using (user_id = (select auth.uid()));
 
-create policy "an account with a second factor needs its code" on storage.objects
+create policy "the session is active and meets the second factor of its account" on storage.objects
 as restrictive for all to authenticated
-using (bucket_id <> 'documents' or (select private.assurance_suffices()))
-with check (bucket_id <> 'documents' or (select private.assurance_suffices()));
+using (bucket_id <> 'documents' or (select private.has_valid_session()))
+with check (bucket_id <> 'documents' or (select private.has_valid_session()));
 
-create policy "colleagues read all documents" on public.documents
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all documents" on public.documents
+for select to authenticated using ((select private.is_staff()));
 
 -- schemas/tracking_events.sql
 
@@ -2584,19 +2570,19 @@ create index tracking_events_newest_first on public.tracking_events (shipment_id
 create function public.send_note(
   shipment_id uuid,
   note text,
-  request uuid default null,
-  by_name text default null
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   words text := nullif(btrim(note), '');
-  key uuid := private.request_key(request, jsonb_build_array('note', shipment_id, note));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   if words is null then
@@ -2604,28 +2590,28 @@ begin
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
   insert into public.tracking_events (shipment_id, status, note) values (shipment.id, 'Note', words);
-  update public.shipments set acted_at = now(), changed_at = now() where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment note', shipment => shipment.id, request => key
+  update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment note', shipment_id => shipment.id, idempotency_key => key
   );
 end
 $$;
 grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
 
-create policy "an account with a second factor needs its code" on public.tracking_events
+create policy "the session is active and meets the second factor of its account" on public.tracking_events
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
-create policy "clients read the events of their own shipments" on public.tracking_events
+create policy "clients read the tracking events of their own shipments" on public.tracking_events
 for select to authenticated
 using (exists (
   select 1 from public.shipments
   where shipments.id = tracking_events.shipment_id and shipments.user_id = (select auth.uid())
 ));
 
-create policy "colleagues read all events" on public.tracking_events
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all tracking events" on public.tracking_events
+for select to authenticated using ((select private.is_staff()));
 
 -- schemas/charges.sql
 
@@ -2654,28 +2640,28 @@ create function public.set_charge(
   currency text,
   due_on date default null,
   note text default null,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(
-    request, jsonb_build_array('charge', shipment_id, item, amount, currency, due_on, note)
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(
+    idempotency_key, jsonb_build_array('charge', shipment_id, item, amount, currency, due_on, note)
   );
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   shipment := private.lock_shipment(set_charge.shipment_id, null);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
-  if seen is not null and seen <> coalesce(charge.version, -1) then
+  if expected_version is not null and expected_version <> coalesce(charge.version, -1) then
     raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
   end if;
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
@@ -2688,9 +2674,9 @@ begin
   )
   on conflict on constraint charges_pkey do update
   set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note;
-  update public.shipments set acted_at = now() where id = shipment.id;
-  perform private.log_act(
-    actor, 'charge set', shipment => shipment.id, request => key,
+  update public.shipments set staff_action_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'charge set', shipment_id => shipment.id, idempotency_key => key,
     before => case when charge.item is not null then jsonb_build_object(
       'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on
     ) end,
@@ -2703,35 +2689,35 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text) to authenticated, service_role;
 
 -- Notes that a charge was paid, or, with a reason, that it was not after all.
-create function public.mark_charge(
+create function public.set_charge_paid(
   shipment_id uuid,
   item text,
   paid boolean,
   reason text default null,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := case when paid then null else private.require_reason(reason) end;
-  key uuid := private.request_key(request, jsonb_build_array('paid', shipment_id, item, paid, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('paid', shipment_id, item, paid, reason));
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(mark_charge.shipment_id, null);
+  shipment := private.lock_shipment(set_charge_paid.shipment_id, null);
   select * into charge from public.charges
-  where charges.shipment_id = shipment.id and charges.item = mark_charge.item;
+  where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   if not found then
     raise sqlstate 'PT404' using message = 'Nothing is charged for this yet.';
   end if;
-  if seen is not null and seen <> charge.version then
+  if expected_version is not null and expected_version <> charge.version then
     raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
   end if;
   if (charge.paid_at is not null) = paid then
@@ -2739,21 +2725,21 @@ begin
       case when paid then 'This is marked as paid already.' else 'This is not marked as paid.' end;
   end if;
   update public.charges set paid_at = case when paid then now() end
-  where charges.shipment_id = shipment.id and charges.item = mark_charge.item;
-  update public.shipments set acted_at = now() where id = shipment.id;
-  perform private.log_act(
+  where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
+  update public.shipments set staff_action_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
     actor, case when paid then 'charge paid' else 'charge unpaid' end,
-    shipment => shipment.id, request => key, reason => why,
+    shipment_id => shipment.id, idempotency_key => key, reason => why,
     before => jsonb_build_object('item', item, 'paid', not paid), after => jsonb_build_object('item', item, 'paid', paid)
   );
 end
 $$;
-grant execute on function public.mark_charge(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.set_charge_paid(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
 
-create policy "an account with a second factor needs its code" on public.charges
+create policy "the session is active and meets the second factor of its account" on public.charges
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
 create policy "clients read the charges of their own shipments" on public.charges
 for select to authenticated
@@ -2762,24 +2748,24 @@ using (exists (
   where shipments.id = charges.shipment_id and shipments.user_id = (select auth.uid())
 ));
 
-create policy "colleagues read all charges" on public.charges
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all charges" on public.charges
+for select to authenticated using ((select private.is_staff()));
 
 -- schemas/waiting_on.sql
 
 -- Whose move a shipment is: the client's while a document has no file (it is missing, or was sent back) or a charge is not
 -- paid; the company's else; nobody's once it is closed. app/models/shipment.ts has the same rule.
-create function private.turn_of(shipment_id uuid, stage smallint) returns text
+create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable
 set search_path = ''
 as $$
   select case
-    when stage = 10 then 'closed'
+    when stage = 10 then 'nobody'
     when exists (
       select from public.documents as document
-      where document.shipment_id = turn_of.shipment_id and not document.uploaded
+      where document.shipment_id = shipment_waiting_on.shipment_id and not document.uploaded
     ) or exists (
-      select from public.charges as charge where charge.shipment_id = turn_of.shipment_id and charge.paid_at is null
+      select from public.charges as charge where charge.shipment_id = shipment_waiting_on.shipment_id and charge.paid_at is null
     ) then 'client'
     else 'company'
   end
@@ -2796,7 +2782,7 @@ begin
 end
 $$;
 
-create function private.count_version() returns trigger
+create function private.increment_version() returns trigger
 language plpgsql
 set search_path = ''
 as $$
@@ -2806,15 +2792,15 @@ begin
 end
 $$;
 
--- As before, and a new name is a change that a form has to have seen.
-create function private.tell_turn() returns trigger
+-- Keeps waiting_on, waiting_since, changed_at and version up to date. A change of the name counts as a new version.
+create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if tg_op = 'INSERT' then
     -- Its documents are added after it, and none has a file.
-    new.turn := case when new.stage = 10 then 'closed' else 'client' end;
+    new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;
   if (new.name, new.stage, new.awb, new.arrival_place, new.arrived_on, new.container_size)
@@ -2823,17 +2809,17 @@ begin
     new.version := old.version + 1;
     new.changed_at := now();
   end if;
-  new.turn := private.turn_of(new.id, new.stage);
-  if new.turn <> old.turn then
-    new.turn_since := now();
+  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
+  if new.waiting_on <> old.waiting_on then
+    new.waiting_since := now();
   end if;
   return new;
 end
 $$;
 
-create trigger tell_turn
+create trigger update_shipment_state
 before insert or update on public.shipments
-for each row execute function private.tell_turn();
+for each row execute function private.update_shipment_state();
 
 create trigger touch_shipment
 after update on public.documents
@@ -2844,32 +2830,32 @@ create trigger touch_shipment
 after insert or update on public.charges
 for each row execute function private.touch_shipment();
 
-create trigger count_version
+create trigger increment_version
 before update on public.documents
-for each row execute function private.count_version();
+for each row execute function private.increment_version();
 
-create trigger count_version
+create trigger increment_version
 before update on public.charges
-for each row execute function private.count_version();
+for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
 -- Links to one shipment for a buyer or a driver. The site derives the token from the id and a secret of its own, so that it can
 -- show the link again. Only the token's hash is stored.
-create table private.shares (
+create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   token_hash text not null unique check (token_hash ~ '^[0-9a-f]{64}$'),
-  made_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
   expires_at timestamptz not null default now() + interval '30 days'
 );
-alter table private.shares enable row level security;
+alter table private.share_links enable row level security;
 
-create index shares_of_shipment on private.shares (shipment_id);
-create index shares_past on private.shares (expires_at);
+create index share_links_shipment_id on private.share_links (shipment_id);
+create index share_links_expires_at on private.share_links (expires_at);
 
 -- The links of a shipment of the caller's that still open something, oldest first.
-create function private.shares_of(shipment_id uuid) returns jsonb
+create function private.list_share_links(shipment_id uuid) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -2877,72 +2863,72 @@ as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'id', share.id, 'token_hash', share.token_hash, 'made_at', share.made_at, 'expires_at', share.expires_at
-    ) order by share.made_at, share.id), '[]'::jsonb)
-    from private.shares as share
+      'id', share.id, 'token_hash', share.token_hash, 'created_at', share.created_at, 'expires_at', share.expires_at
+    ) order by share.created_at, share.id), '[]'::jsonb)
+    from private.share_links as share
     join public.shipments as shipment on shipment.id = share.shipment_id
-    where share.shipment_id = shares_of.shipment_id and share.expires_at > now()
-      and shipment.user_id = (select auth.uid()) and (select private.assurance_suffices())
+    where share.shipment_id = list_share_links.shipment_id and share.expires_at > now()
+      and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
   );
 end
 $$;
-grant execute on function private.shares_of(uuid) to authenticated;
+grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Makes a link to a shipment of the caller's. `id` is the form's own: sent twice it makes one. PT404 for a stranger's
 -- shipment, PT409 for the sixth link.
-create function public.make_share(id uuid, shipment_id uuid, token_hash text) returns void
+create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   -- Locked, so that links made at the same time are counted one after another.
   perform from public.shipments
-  where shipments.id = make_share.shipment_id and user_id = (select auth.uid())
+  where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
   if exists (
-    select from private.shares
-    where shares.id = make_share.id and shares.shipment_id = make_share.shipment_id
-      and shares.token_hash = make_share.token_hash and expires_at > now()
+    select from private.share_links
+    where share_links.id = create_share_link.id and share_links.shipment_id = create_share_link.shipment_id
+      and share_links.token_hash = create_share_link.token_hash and expires_at > now()
   ) then
     return;
   end if;
-  if exists (select from private.shares where shares.id = make_share.id) then
+  if exists (select from private.share_links where share_links.id = create_share_link.id) then
     raise sqlstate 'PT409' using message = 'The link of this form has ended. Open this page again to make another one.';
   end if;
   if (
-    select count(*) from private.shares where shares.shipment_id = make_share.shipment_id and expires_at > now()
+    select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment has five links, as many as there can be. End one first.';
   end if;
-  insert into private.shares (id, shipment_id, token_hash)
-  values (make_share.id, make_share.shipment_id, make_share.token_hash);
+  insert into private.share_links (id, shipment_id, token_hash)
+  values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
 $$;
-grant execute on function public.make_share(uuid, uuid, text) to authenticated;
+grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
 -- Ends a link of the caller's; one that has ended already stays so. Its row stays for a while: the form that made it makes
 -- it no second time.
-create function public.end_share(id uuid) returns void
+create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  update private.shares set expires_at = now()
+  update private.share_links set expires_at = now()
   from public.shipments as shipment
-  where shares.id = end_share.id and shipment.id = shares.shipment_id and shipment.user_id = (select auth.uid())
+  where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id and shipment.user_id = (select auth.uid())
     and expires_at > now();
 end
 $$;
-grant execute on function public.end_share(uuid) to authenticated;
+grant execute on function public.revoke_share_link(uuid) to authenticated;
 
 -- What a link shows to whoever has it: {"name", "stage", "status", "changed_at", "events": [{"status", "location",
 -- "created_at"}], the newest 15 first}. Null for a wrong and for an ended one, and when the account of the shipment is closed.
@@ -2952,7 +2938,7 @@ set search_path = ''
 as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
-    'events', (
+    'tracking_events', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'status', event.status, 'location', event.location, 'created_at', event.created_at
       ) order by event.created_at desc, event.id desc), '[]'::jsonb)
@@ -2964,7 +2950,7 @@ as $$
       ) as event
     )
   )
-  from private.shares as share
+  from private.share_links as share
   join public.shipments as shipment on shipment.id = share.shipment_id
   join auth.users as account on account.id = shipment.user_id
   where share.token_hash = encode(sha256(convert_to(shared_shipment.token, 'UTF8')), 'hex')
@@ -2978,7 +2964,7 @@ grant execute on function public.shared_shipment(text) to service_role;
 create table public.announcements (
   id uuid primary key default gen_random_uuid(),
   text text not null check (char_length(text) between 1 and 200) check (private.is_one_line(text)),
-  begun_at timestamptz not null default now(),
+  started_at timestamptz not null default now(),
   ended_at timestamptz
 );
 alter table public.announcements enable row level security;
@@ -2987,16 +2973,16 @@ grant select on table public.announcements to authenticated, service_role;
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
 -- Says something to all clients, instead of what was said before.
-create function public.announce(text text, request uuid default null, by_name text default null) returns void
+create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   words text := btrim(announce.text);
-  key uuid := private.request_key(request, jsonb_build_array('announce', announce.text));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   if coalesce(words, '') = '' then
@@ -3005,113 +2991,112 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (words);
-  perform private.log_act(actor, 'notice set', request => key, after => jsonb_build_object('text', words));
+  perform private.insert_audit_entry(actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', words));
 end
 $$;
 grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
 -- Ends what is said to all clients.
-create function public.end_announcement(by_name text default null) returns void
+create function public.end_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   said text;
 begin
   update public.announcements set ended_at = now() where ended_at is null returning announcements.text into said;
   if found then
-    perform private.log_act(actor, 'notice end', before => jsonb_build_object('text', said));
+    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', said));
   end if;
 end
 $$;
 grant execute on function public.end_announcement(text) to authenticated, service_role;
 
-create policy "an account with a second factor needs its code" on public.announcements
+create policy "the session is active and meets the second factor of its account" on public.announcements
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
-create policy "who is signed in reads what is announced" on public.announcements
+create policy "signed-in accounts read announcements" on public.announcements
 for select to authenticated
 using (true);
 
 -- schemas/shipment_emails.sql
 
 -- News for the emails about shipments. Rows are written in the transaction of the action; any process of the site sends them.
-create table public.notices (
+create table public.email_outbox (
   id uuid primary key default gen_random_uuid(),
-  account uuid not null references auth.users (id) on delete cascade,
+  account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
-  kind text not null check (kind in ('stage', 'sent back', 'note', 'charge', 'storage')),
+  kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
   -- The status, the document, the item charged, or the last free day.
-  what text not null,
+  detail text not null,
   reason text,
-  made_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
   -- Actions on one shipment within ten minutes become one email.
   due_at timestamptz not null default now() + interval '10 minutes',
   claimed_at timestamptz,
-  attempts integer not null default 0,
+  attempt_count integer not null default 0,
   sent_at timestamptz,
   failed_at timestamptz
 );
-alter table public.notices enable row level security;
+alter table public.email_outbox enable row level security;
 
-create index notices_due on public.notices (due_at, shipment_id) where sent_at is null and failed_at is null;
-create index notices_of_shipment on public.notices (shipment_id) where sent_at is null and failed_at is null;
-create unique index notices_of_storage on public.notices (shipment_id, what) where kind = 'storage';
-create index notices_past on public.notices (made_at);
+create index email_outbox_due on public.email_outbox (due_at, shipment_id) where sent_at is null and failed_at is null;
+create index email_outbox_shipment_id on public.email_outbox (shipment_id) where sent_at is null and failed_at is null;
+create unique index email_outbox_storage_once on public.email_outbox (shipment_id, detail) where kind = 'storage';
+create index email_outbox_created_at on public.email_outbox (created_at);
 
 -- Accounts that turned shipment emails off.
-create table private.notice_refusals (
-  account uuid primary key references auth.users (id) on delete cascade,
-  at timestamptz not null default now()
+create table private.email_opt_outs (
+  account_id uuid primary key references auth.users (id) on delete cascade,
+  created_at timestamptz not null default now()
 );
-alter table private.notice_refusals enable row level security;
+alter table private.email_opt_outs enable row level security;
 
--- Writes a notice to the owner of a shipment who wants them and whose account is open.
-create function private.tell_client(shipment_id uuid, kind text, what text, reason text default null) returns void
+-- Writes a email to the owner of a shipment who wants them and whose account is open.
+create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
 as $$
-  insert into public.notices (account, shipment_id, kind, what, reason)
-  select shipment.user_id, shipment.id, tell_client.kind, tell_client.what, tell_client.reason
+  insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
+  select shipment.user_id, shipment.id, queue_shipment_email.kind, queue_shipment_email.detail, queue_shipment_email.reason
   from public.shipments as shipment
   join auth.users as account on account.id = shipment.user_id
-  where shipment.id = tell_client.shipment_id
+  where shipment.id = queue_shipment_email.shipment_id
     and coalesce(account.banned_until < now(), true)
-    and not exists (select from private.notice_refusals as refusal where refusal.account = shipment.user_id)
+    and not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = shipment.user_id)
   on conflict do nothing
 $$;
 
 -- What an act means for its client, in the transaction of the act, whoever did it: desk or command.
-create function private.tell_of_act() returns trigger
+create function private.queue_action_email() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
-  case new.act
+  case new.action
     when 'shipment advance', 'shipment correct' then
-      perform private.tell_client(new.shipment, 'stage', private.stage_name((new.after ->> 'stage')::smallint));
+      perform private.queue_shipment_email(new.shipment_id, 'stage', private.stage_name((new.after ->> 'stage')::smallint));
     when 'shipment note' then
-      perform private.tell_client(new.shipment, 'note', 'note');
-    when 'document send-back' then
-      perform private.tell_client(
-        new.shipment, 'sent back', (select name from public.documents where id = new.document), new.reason
+      perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
+    when 'document reject' then
+      perform private.queue_shipment_email(
+        new.shipment_id, 'rejected', (select name from public.documents where id = new.document_id), new.reason
       );
     when 'charge set' then
-      perform private.tell_client(new.shipment, 'charge', new.after ->> 'item');
+      perform private.queue_shipment_email(new.shipment_id, 'charge', new.after ->> 'item');
     else null;
   end case;
   return null;
 end
 $$;
 
--- Claims what is due for so many shipments, for whoever calls alone: of two processes each gets other ones. A claim is nothing
--- after five minutes: whoever had it is gone. Returns [{"ids", "account", "email", "shipment", "name", "stage", "status",
--- "turn", "happened": [{"kind", "what", "reason"}], oldest first}]. Also deletes notices of a month ago.
--- (later) As before, without what no longer holds when it is sent.
-create function public.claim_notices(most integer default 50) returns jsonb
+-- Claims the due emails of at most `max_count` shipments for the calling process. A claim expires after five minutes. Returns
+-- [{"ids", "account_id", "email", "shipment_id", "name", "stage", "status", "waiting_on", "events": [{"kind", "detail",
+-- "reason"}]}], events oldest first. Deletes obsolete emails, and all emails after 30 days.
+create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -3122,57 +3107,57 @@ declare
   claimed jsonb;
 begin
   -- One at a time, so that what happened to a shipment stays together.
-  perform pg_advisory_xact_lock(hashtextextended('claim_notices', 0));
-  delete from public.notices as notice using auth.users as account
-  where account.id = notice.account and account.banned_until > now() and notice.sent_at is null and notice.failed_at is null;
-  delete from public.notices where made_at < now() - interval '30 days';
+  perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
+  delete from public.email_outbox as email using auth.users as account
+  where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
+  delete from public.email_outbox where created_at < now() - interval '30 days';
   -- Free storage that ends in two days: told once for each last day.
-  perform private.tell_client(shipment.id, 'storage', shipment.free_until::text)
+  perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
-  where shipment.free_until between today and today + 2 and shipment.stage < 9
+  where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
     and not exists (
-      select from public.notices as told
-      where told.shipment_id = shipment.id and told.kind = 'storage' and told.what = shipment.free_until::text
+      select from public.email_outbox as told
+      where told.shipment_id = shipment.id and told.kind = 'storage' and told.detail = shipment.free_storage_ends_on::text
     );
   loop
     select array_agg(distinct ready.shipment_id) into ripe
     from (
-      select notice.shipment_id from public.notices as notice
-      where notice.sent_at is null and notice.failed_at is null and notice.due_at <= now()
-        and (notice.claimed_at is null or notice.claimed_at < now() - interval '5 minutes')
-      order by notice.due_at, notice.shipment_id
-      limit most
+      select email.shipment_id from public.email_outbox as email
+      where email.sent_at is null and email.failed_at is null and email.due_at <= now()
+        and (email.claimed_at is null or email.claimed_at < now() - interval '5 minutes')
+      order by email.due_at, email.shipment_id
+      limit max_count
     ) as ready;
-    delete from public.notices as notice
-    where notice.id in (
-      select waiting.id from public.notices as waiting
+    delete from public.email_outbox as email
+    where email.id in (
+      select waiting.id from public.email_outbox as waiting
       where waiting.shipment_id = any (ripe) and waiting.sent_at is null and waiting.failed_at is null
         and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
-        and private.is_past(waiting)
+        and private.is_obsolete_email(waiting)
       for update skip locked
     );
     -- Where all of them were past, there may be others.
     has_dropped := found;
     with mine as (
-      update public.notices as notice set claimed_at = now(), attempts = notice.attempts + 1
-      where notice.id in (
-        select waiting.id from public.notices as waiting
+      update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
+      where email.id in (
+        select waiting.id from public.email_outbox as waiting
         where waiting.shipment_id = any (ripe)
           and waiting.sent_at is null and waiting.failed_at is null
           and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
         for update skip locked
       )
-      returning notice.*
+      returning email.*
     )
     select coalesce(jsonb_agg(jsonb_build_object(
-      'ids', told.ids, 'account', shipment.user_id, 'email', account.email, 'shipment', shipment.id, 'name', shipment.name,
-      'stage', shipment.stage, 'status', shipment.status, 'turn', shipment.turn, 'happened', told.happened
+      'ids', told.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id, 'name', shipment.name,
+      'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on, 'events', told.events
     )), '[]'::jsonb)
     into claimed
     from (
       select mine.shipment_id, jsonb_agg(mine.id) as ids, jsonb_agg(jsonb_build_object(
-        'kind', mine.kind, 'what', mine.what, 'reason', mine.reason
-      ) order by mine.made_at, mine.id) as happened
+        'kind', mine.kind, 'detail', mine.detail, 'reason', mine.reason
+      ) order by mine.created_at, mine.id) as events
       from mine group by mine.shipment_id
     ) as told
     join public.shipments as shipment on shipment.id = told.shipment_id
@@ -3182,11 +3167,11 @@ begin
   return claimed;
 end
 $$;
-grant execute on function public.claim_notices(integer) to service_role;
+grant execute on function public.claim_shipment_emails(integer) to service_role;
 
 -- Says what became of claimed notices. What could not be sent is tried again, later each time, for a day; then it is on the
 -- desk's list of what was not delivered.
-create function public.settle_notices(ids uuid[], sent boolean) returns void
+create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -3194,155 +3179,154 @@ declare
   lost record;
 begin
   if sent then
-    update public.notices set sent_at = now(), claimed_at = null where id = any (settle_notices.ids) and sent_at is null;
+    update public.email_outbox set sent_at = now(), claimed_at = null where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
-  update public.notices
-  set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour'),
-    failed_at = case when made_at < now() - interval '1 day' then now() end
-  where id = any (settle_notices.ids) and sent_at is null and failed_at is null;
+  update public.email_outbox
+  set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
+    failed_at = case when created_at < now() - interval '1 day' then now() end
+  where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
   for lost in
-    select distinct notice.account, account.email
-    from public.notices as notice
-    join auth.users as account on account.id = notice.account
-    where notice.id = any (settle_notices.ids) and notice.failed_at = now()
+    select distinct email.account_id, account.email
+    from public.email_outbox as email
+    join auth.users as account on account.id = email.account_id
+    where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
   loop
-    insert into public.undelivered_mails (kind, sent_to, account) values ('notice', lost.email, lost.account);
+    insert into public.failed_emails (kind, sent_to, account_id) values ('shipment update', lost.email, lost.account_id);
   end loop;
 end
 $$;
-grant execute on function public.settle_notices(uuid[], boolean) to service_role;
+grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
 
 -- Whether an account wants notices; what waits for one that wants none is dropped.
-create function public.want_notices(account uuid, wanted boolean) returns void
+create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if wanted then
-    delete from private.notice_refusals where notice_refusals.account = want_notices.account;
+  if enabled then
+    delete from private.email_opt_outs where email_opt_outs.account_id = set_shipment_emails_enabled.account_id;
     return;
   end if;
-  insert into private.notice_refusals (account)
-  select users.id from auth.users where users.id = want_notices.account
+  insert into private.email_opt_outs (account_id)
+  select users.id from auth.users where users.id = set_shipment_emails_enabled.account_id
   on conflict do nothing;
-  delete from public.notices where notices.account = want_notices.account and sent_at is null;
+  delete from public.email_outbox where email_outbox.account_id = set_shipment_emails_enabled.account_id and sent_at is null;
 end
 $$;
-grant execute on function public.want_notices(uuid, boolean) to service_role;
+grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to service_role;
 
-create trigger tell_of_act
-after insert on public.acts
+create trigger queue_action_email
+after insert on public.audit_log
 for each row
 -- Not what is only written down: the demo's acts of last week.
-when (new.at >= now() and new.shipment is not null)
-execute function private.tell_of_act();
+when (new.created_at >= now() and new.shipment_id is not null)
+execute function private.queue_action_email();
 
 -- schemas/failed_emails.sql
 
 -- Emails that could not be sent, until a team member dismisses them.
-create table public.undelivered_mails (
+create table public.failed_emails (
   id uuid primary key default gen_random_uuid(),
-  at timestamptz not null default now(),
+  failed_at timestamptz not null default now(),
   kind text not null check (
     kind in (
-      'invitation', 'client ID', 'new password', 'password change', 'second factor', 'notice', 'address change', 'erasure'
+      'team invite', 'client ID', 'new password', 'password change', 'second factor', 'shipment update', 'email change', 'erasure'
     )
   ),
   sent_to text not null check (char_length(sent_to) between 3 and 254),
-  account uuid references auth.users (id) on delete cascade,
+  account_id uuid references auth.users (id) on delete cascade,
   client_id text references public.client_ids (client_id) on delete cascade,
-  dealt_with_at timestamptz
+  resolved_at timestamptz
 );
-alter table public.undelivered_mails enable row level security;
-grant select on table public.undelivered_mails to authenticated, service_role;
+alter table public.failed_emails enable row level security;
+grant select on table public.failed_emails to authenticated, service_role;
 
-create index undelivered_mails_open on public.undelivered_mails (at) where dealt_with_at is null;
+create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
 -- An email that a form asks for is sent once, however often the form is sent: the first process to claim the key sends it.
 -- A claim is deleted when the email could not be sent, and expires after two minutes in case the process died.
-create table private.mail_claims (key uuid primary key, at timestamptz not null default now());
-alter table private.mail_claims enable row level security;
+create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
+alter table private.email_claims enable row level security;
 
 -- Notes a mail that could not be handed over, or that somebody has dealt with one.
-create function public.note_undelivered(kind text, sent_to text, account uuid default null, client_id text default null)
+create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.undelivered_mails (kind, sent_to, account, client_id)
-  values (note_undelivered.kind, note_undelivered.sent_to, note_undelivered.account, note_undelivered.client_id)
+  insert into public.failed_emails (kind, sent_to, account_id, client_id)
+  values (record_failed_email.kind, record_failed_email.sent_to, record_failed_email.account_id, record_failed_email.client_id)
 $$;
-grant execute on function public.note_undelivered(text, text, uuid, text) to service_role;
+grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
-create function public.dismiss_undelivered(mail uuid, by_name text default null) returns void
+create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  gone public.undelivered_mails;
+  actor private.actor := private.require_actor('clerk', actor_name);
+  gone public.failed_emails;
 begin
-  update public.undelivered_mails set dealt_with_at = now()
-  where id = dismiss_undelivered.mail and dealt_with_at is null returning * into gone;
+  update public.failed_emails set resolved_at = now()
+  where id = resolve_failed_email.email_id and resolved_at is null returning * into gone;
   if found then
-    perform private.log_act(actor, 'mail dealt with', account => gone.account, before => jsonb_build_object('kind', gone.kind));
+    perform private.insert_audit_entry(actor, 'failed-email resolve', account_id => gone.account_id, before => jsonb_build_object('kind', gone.kind));
   end if;
 end
 $$;
-grant execute on function public.dismiss_undelivered(uuid, text) to authenticated, service_role;
+grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
-create function public.claim_mail(request uuid, sent_to text) returns boolean
+create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   is_mine boolean;
 begin
-  delete from private.mail_claims where at < now() - interval '1 day';
-  insert into private.mail_claims as claim (key) values (private.request_key(request, jsonb_build_array('mail', sent_to)))
-  on conflict (key) do update set at = now() where claim.at < now() - interval '2 minutes'
+  delete from private.email_claims where claimed_at < now() - interval '1 day';
+  insert into private.email_claims as claim (key) values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
+  on conflict (key) do update set claimed_at = now() where claim.claimed_at < now() - interval '2 minutes'
   returning true into is_mine;
   return coalesce(is_mine, false);
 end
 $$;
-grant execute on function public.claim_mail(uuid, text) to service_role;
+grant execute on function public.claim_email(uuid, text) to service_role;
 
-create function public.release_mail(request uuid, sent_to text) returns void
+create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  delete from private.mail_claims where key = private.request_key(request, jsonb_build_array('mail', sent_to))
+  delete from private.email_claims where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
 $$;
-grant execute on function public.release_mail(uuid, text) to service_role;
+grant execute on function public.release_email(uuid, text) to service_role;
 
-create policy "colleagues read what was not delivered" on public.undelivered_mails
+create policy "staff read failed emails" on public.failed_emails
 for select to authenticated
-using ((select private.is_colleague()));
+using ((select private.is_staff()));
 
 -- schemas/rate_limits.sql
 
--- Attempts that count against a limit. app/lib/limits.server.ts says what is counted and how many are allowed. Keys are hashes with the
+-- Attempts that count against a limit. app/lib/http/rate-limiter.server.ts says what is counted and how many are allowed. Keys are hashes with the
 -- app's secret: no address and no email is stored here.
-create table private.attempts (
+create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   -- One attempt may count against several limits.
-  attempt uuid not null,
+  attempt_id uuid not null,
   key text not null check (char_length(key) <= 64),
-  counts_until timestamptz not null
+  expires_at timestamptz not null
 );
-alter table private.attempts enable row level security;
+alter table private.rate_limit_hits enable row level security;
 -- "select ... for update" needs the update privilege.
-grant select, insert, update, delete on table private.attempts to service_role;
+grant select, insert, update, delete on table private.rate_limit_hits to service_role;
 
-create index attempts_of_key on private.attempts (key, counts_until);
-create index attempts_together on private.attempts (attempt);
-create index attempts_past on private.attempts (counts_until);
+create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
+create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
+create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- As before, after it has taken back the attempts that are `released`.
--- (later) As before, but what is past is found by its index, which serves only beside a moment that stands still: each attempt read
--- through all that were counted.
-create function public.take_attempt(limits jsonb, released uuid[] default null) returns jsonb
+-- Counts one attempt against several limits, [{"key", "max_hits", "window_seconds"}], after it has deleted the attempts
+-- `refunded_ids`. Returns {"attempt_id"}, or {"exceeded_key", "retry_after"} with the seconds to wait.
+create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -3354,13 +3338,13 @@ declare
   taken uuid := gen_random_uuid();
   moment timestamptz := clock_timestamp();
 begin
-  if cardinality(released) > 0 then
-    perform public.release_attempts(released);
+  if cardinality(refunded_ids) > 0 then
+    perform public.refund_rate_limits(refunded_ids);
   end if;
 
   -- Each call removes more than it adds, so the table keeps to what still counts.
-  delete from private.attempts where id = any(array(
-    select id from private.attempts where counts_until <= moment order by counts_until limit 100 for update skip locked
+  delete from private.rate_limit_hits where id = any(array(
+    select id from private.rate_limit_hits where expires_at <= moment order by expires_at limit 100 for update skip locked
   ));
 
   -- One at a time for each key; in one order, so that no two wait for each other.
@@ -3370,99 +3354,99 @@ begin
   ) as ordered;
   moment := clock_timestamp();
 
-  for bound in select * from jsonb_to_recordset(limits) as asked (key text, most integer, seconds integer) loop
-    select counts_until into free_at
-    from private.attempts
-    where attempts.key = bound.key and counts_until > moment
-    order by counts_until desc
-    offset bound.most - 1 limit 1;
+  for bound in select * from jsonb_to_recordset(limits) as asked (key text, max_hits integer, window_seconds integer) loop
+    select expires_at into free_at
+    from private.rate_limit_hits
+    where rate_limit_hits.key = bound.key and expires_at > moment
+    order by expires_at desc
+    offset bound.max_hits - 1 limit 1;
     if found and free_at > longest then
       longest := free_at;
       refused := bound.key;
     end if;
   end loop;
   if refused is not null then
-    return jsonb_build_object('refused', refused, 'wait', greatest(1, ceil(extract(epoch from longest - moment))));
+    return jsonb_build_object('exceeded_key', refused, 'retry_after', greatest(1, ceil(extract(epoch from longest - moment))));
   end if;
 
-  insert into private.attempts (attempt, key, counts_until)
-  select taken, asked.key, moment + make_interval(secs => asked.seconds)
-  from jsonb_to_recordset(limits) as asked (key text, seconds integer);
-  return jsonb_build_object('attempt', taken);
+  insert into private.rate_limit_hits (attempt_id, key, expires_at)
+  select taken, asked.key, moment + make_interval(secs => asked.window_seconds)
+  from jsonb_to_recordset(limits) as asked (key text, window_seconds integer);
+  return jsonb_build_object('attempt_id', taken);
 end
 $$;
-grant execute on function public.take_attempt(jsonb, uuid[]) to service_role;
+grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
--- Takes back attempts that turned out not to count, such as logins that were right. release_attempt stays for the site of
+-- Takes back attempts that turned out not to count, such as logins that were right. refund_rate_limit stays for the site of
 -- before, which runs on until the new one is there.
-create function public.release_attempts(attempts uuid[]) returns void
+create function public.refund_rate_limits(attempt_ids uuid[]) returns void
 language sql volatile
 set search_path = ''
 as $$
-  delete from private.attempts as counted where counted.attempt = any(release_attempts.attempts)
+  delete from private.rate_limit_hits as counted where counted.attempt_id = any(refund_rate_limits.attempt_ids)
 $$;
-grant execute on function public.release_attempts(uuid[]) to service_role;
+grant execute on function public.refund_rate_limits(uuid[]) to service_role;
 
 -- schemas/retention.sql
 
 -- A notice that no longer holds: free storage ends on another day by now, the document has come, the charge is paid.
-create function private.is_past(notice public.notices) returns boolean
+create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
 as $$
-  select case notice.kind
+  select case email.kind
     when 'storage' then not exists (
       select from public.shipments
-      where shipments.id = notice.shipment_id and shipments.free_until::text = notice.what and shipments.stage < 9
+      where shipments.id = email.shipment_id and shipments.free_storage_ends_on::text = email.detail and shipments.stage < 9
     )
-    when 'sent back' then exists (
+    when 'rejected' then exists (
       select from public.documents
-      where documents.shipment_id = notice.shipment_id and documents.name = notice.what and documents.uploaded
+      where documents.shipment_id = email.shipment_id and documents.name = email.detail and documents.uploaded
     )
     when 'charge' then not exists (
       select from public.charges
-      where charges.shipment_id = notice.shipment_id and charges.item = notice.what and charges.paid_at is null
+      where charges.shipment_id = email.shipment_id and charges.item = email.detail and charges.paid_at is null
     )
     else false
   end
 $$;
 
-create function private.keep_shipment() returns trigger
+create function private.set_retention_ends_on() returns trigger
 language plpgsql
 set search_path = ''
 as $$
 begin
-  new.retain_until := greatest(new.retain_until, (now() at time zone 'UTC' + interval '7 years')::date);
+  new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
   return new;
 end
 $$;
 
 -- Keeps a shipment longer, through a day; a shipment's last day only moves back. Returns its last day before.
-create function public.keep_shipment(shipment_id uuid, day date, by_name text default null) returns date
+create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
-  if shipment.retain_until >= day then
+  if shipment.retention_ends_on >= day then
     raise sqlstate 'PT409' using message = 'It is kept until then already: a shipment''s last day only moves back.';
   end if;
-  update public.shipments set retain_until = day where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment keep', shipment => shipment.id,
-    before => jsonb_build_object('retain_until', shipment.retain_until),
-    after => jsonb_build_object('retain_until', day)
+  update public.shipments set retention_ends_on = day where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment extend-retention', shipment_id => shipment.id,
+    before => jsonb_build_object('retention_ends_on', shipment.retention_ends_on),
+    after => jsonb_build_object('retention_ends_on', day)
   );
-  return shipment.retain_until;
+  return shipment.retention_ends_on;
 end
 $$;
-grant execute on function public.keep_shipment(uuid, date, text) to service_role;
+grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
 -- What is past its time, as the migration before has it. `files` are also those of kept shipments that no document counts
 -- and no upload under way is about to: a server that is cut off between storing and marking leaves them.
-create function public.past_retention() returns jsonb
+create function public.beyond_retention() returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
@@ -3474,19 +3458,19 @@ as $$
   account as (
     select users.id, users.email, greatest(users.created_at, users.last_sign_in_at, (
       select max(session.updated_at) from auth.sessions as session where session.user_id = users.id
-    )) as last_seen
+    )) as last_seen_at
     from auth.users
     where not exists (select from public.shipments where shipments.user_id = users.id)
   )
   select jsonb_build_object(
     'shipments', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', shipment.id, 'name', shipment.name, 'retain_until', shipment.retain_until,
+        'id', shipment.id, 'name', shipment.name, 'retention_ends_on', shipment.retention_ends_on,
         'files', (select coalesce(jsonb_agg(file.name order by file.name), '[]'::jsonb)
           from file where file.shipment_id = shipment.id::text)
-      ) order by shipment.retain_until, shipment.id), '[]'::jsonb)
+      ) order by shipment.retention_ends_on, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
-      where shipment.retain_until < (now() at time zone 'UTC')::date
+      where shipment.retention_ends_on < (now() at time zone 'UTC')::date
     ),
     'files', (
       select coalesce(jsonb_agg(file.name order by file.name), '[]'::jsonb)
@@ -3494,94 +3478,91 @@ as $$
       left join public.shipments as shipment on shipment.id::text = file.shipment_id
       where shipment.id is null
         or (
-          shipment.retain_until >= (now() at time zone 'UTC')::date
+          shipment.retention_ends_on >= (now() at time zone 'UTC')::date
           and file.created_at < now() - interval '1 day'
           and not exists (select from public.documents where documents.storage_path = file.name)
         )
     ),
     'accounts', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'email', account.email, 'last_seen', account.last_seen
-      ) order by account.last_seen, account.id), '[]'::jsonb)
+        'id', account.id, 'email', account.email, 'last_seen_at', account.last_seen_at
+      ) order by account.last_seen_at, account.id), '[]'::jsonb)
       from account
-      where account.last_seen < now() - interval '7 years'
+      where account.last_seen_at < now() - interval '7 years'
     )
   )
 $$;
-grant execute on function public.past_retention() to service_role;
+grant execute on function public.beyond_retention() to service_role;
 
 -- The parts of one account by the range of their names, byte by byte, which storage's index of names answers however many
 -- parts others have on their way. Names begin with an id in base 16, so that those of all accounts stand between '' and
 -- '~', and those of one between its id with '/' and with '0', the character after it.
-create function public.kept_parts(account uuid default null, before timestamptz default null) returns jsonb
+create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
-  select coalesce(jsonb_agg(jsonb_build_object('name', name, 'at', created_at) order by created_at, name), '[]'::jsonb)
+  select coalesce(jsonb_agg(jsonb_build_object('name', name, 'created_at', created_at) order by created_at, name), '[]'::jsonb)
   from storage.objects
-  where bucket_id = 'parts'
-    and name operator(pg_catalog.~>=~) coalesce(kept_parts.account || '/', '')
-    and name operator(pg_catalog.~<~) coalesce(kept_parts.account || '0', '~')
-    and (kept_parts.before is null or created_at < kept_parts.before)
+  where bucket_id = 'upload-chunks'
+    and name operator(pg_catalog.~>=~) coalesce(list_upload_chunks.account_id || '/', '')
+    and name operator(pg_catalog.~<~) coalesce(list_upload_chunks.account_id || '0', '~')
+    and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
-grant execute on function public.kept_parts(uuid, timestamp with time zone) to service_role;
+grant execute on function public.list_upload_chunks(uuid, timestamp with time zone) to service_role;
 
 -- Deletes links that have ended: shares, new addresses, new passwords; and notices of a month ago. Returns how many rows.
 -- For staff only.
-create function public.forget_past_links() returns integer
+create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
   -- A link that was ended is known for a month more, so that its form does not make it again.
-  with share as (delete from private.shares where expires_at < now() - interval '30 days' returning 1),
+  with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
-    notice as (delete from public.notices where made_at < now() - interval '30 days' returning 1)
+    email as (delete from public.email_outbox where created_at < now() - interval '30 days' returning 1)
   select count(*)::integer from (
-    select * from share union all select * from address union all select * from password union all select * from notice
+    select * from share union all select * from address union all select * from password union all select * from email
   ) as gone
 $$;
-grant execute on function public.forget_past_links() to service_role;
+grant execute on function public.delete_expired_links() to service_role;
 
-create trigger keep_opened_shipment
+create trigger set_retention_on_insert
 before insert on public.shipments
-for each row execute function private.keep_shipment();
+for each row execute function private.set_retention_ends_on();
 
-create trigger keep_moved_shipment
+create trigger set_retention_on_stage_change
 before update of stage on public.shipments
-for each row when (new.stage is distinct from old.stage) execute function private.keep_shipment();
+for each row when (new.stage is distinct from old.stage) execute function private.set_retention_ends_on();
 
 -- schemas/portal_page.sql
 
--- What waits for the caller: at most six shipments, first those with a document that was sent back, then those with a charge
--- by the day it is due, then those that have waited longest; and how many are whose. Counts stop at 100.
--- (later) As before, but it asks once whether the session is good for the account, and names the caller's rows itself instead of
--- leaving that to the policies of nine mentions of tables. Who may not read has nothing waiting. What is sent back or due is
--- looked for among shipments that wait alone, so that nothing of closed ones stands before it; due days, which stand beside
--- no account, among the thousand that have waited longest.
-create function private.own_work() returns jsonb
+-- What waits for the client: at most six shipments. First those with a rejected document, then those with a charge by its due
+-- day, then those that have waited longest. Also counts the client's shipments by waiting_on, up to 100 each. It checks the session
+-- once and selects the client's rows itself, because the policies of every table that it reads would check it again.
+create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 declare
-  client constant uuid := case when private.assurance_suffices() then auth.uid() end;
+  client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
   -- Each step is as small as it is written, whatever the planner believes of tables that nobody has analysed.
   return (
     with sent_back as materialized (
-      select document.shipment_id, document.sent_back_at
+      select document.shipment_id, document.rejected_at
       from public.documents as document
-      where document.user_id = client and document.sent_back_at is not null and not document.uploaded
-        and (select shipment.turn from public.shipments as shipment where shipment.id = document.shipment_id) = 'client'
-      order by document.sent_back_at
+      where document.user_id = client and document.rejected_at is not null and not document.uploaded
+        and (select shipment.waiting_on from public.shipments as shipment where shipment.id = document.shipment_id) = 'client'
+      order by document.rejected_at
       limit 100
     ),
     due as materialized (
       select charge.shipment_id, charge.due_on
       from (
         select shipment.id from public.shipments as shipment
-        where shipment.user_id = client and shipment.turn = 'client'
-        order by shipment.turn_since, shipment.id
+        where shipment.user_id = client and shipment.waiting_on = 'client'
+        order by shipment.waiting_since, shipment.id
         limit 1000
       ) as waiting
       cross join lateral (
@@ -3593,14 +3574,14 @@ begin
       limit 100
     ),
     urgent as (
-      select shipment_id as id, 0 as rank, sent_back_at as at from sent_back
+      select shipment_id as id, 0 as rank, rejected_at as at from sent_back
       union all
       select shipment_id, 1, due_on::timestamptz from due
       union all
       (
-        select id, 2, turn_since from public.shipments
-        where user_id = client and turn = 'client'
-        order by turn_since, id
+        select id, 2, waiting_since from public.shipments
+        where user_id = client and waiting_on = 'client'
+        order by waiting_since, id
         limit 6
       )
     ),
@@ -3612,7 +3593,7 @@ begin
       from first
       cross join lateral (
         select * from public.shipments
-        where shipments.id = first.id and shipments.user_id = client and shipments.turn = 'client'
+        where shipments.id = first.id and shipments.user_id = client and shipments.waiting_on = 'client'
         offset 0
       ) as shipment
       order by first.rank, first.at, first.id
@@ -3624,7 +3605,7 @@ begin
           'id', shown.id, 'name', shown.name, 'stage', shown.stage,
           'documents', (
             select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'sent_back_at', document.sent_back_at
+              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
             )), '[]'::jsonb)
             from public.documents as document where document.shipment_id = shown.id and not document.uploaded
           ),
@@ -3637,34 +3618,32 @@ begin
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
       ),
-      'yours', (
+      'client', (
         select count(*) from (
-          select from public.shipments where user_id = client and turn = 'client' limit 100
+          select from public.shipments where user_id = client and waiting_on = 'client' limit 100
         ) as counted
       ),
-      'ours', (
+      'company', (
         select count(*) from (
-          select from public.shipments where user_id = client and turn = 'company' limit 100
+          select from public.shipments where user_id = client and waiting_on = 'company' limit 100
         ) as counted
       ),
-      'closed', (
+      'nobody', (
         select count(*) from (
-          select from public.shipments where user_id = client and turn = 'closed' limit 100
+          select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
         ) as counted
       )
     )
   );
 end
 $$;
-grant execute on function private.own_work() to authenticated;
+grant execute on function private.client_work() to authenticated;
 
--- The caller's shipments, newest first: at most `most`, after `skip` others, or, for the CSV, after the one whose opening
--- and id are given. Search finds a name, an AWB/BL and the beginning of an id. Row-level security decides what there is.
--- (later) As before: each word of the search has to be in the name or in the AWB/BL, or the whole search is the AWB/BL or the
--- beginning of an id. Spaces and hyphens of an AWB/BL count for nothing.
--- (later) A client's own list as before, by the same patterns, and by an id with its #.
-create function private.own_shipments(
-  q text, stage integer, turn text, skip integer, most integer, before timestamptz default null, before_id uuid default null
+-- The client's shipments, newest first: at most `row_limit` rows after `row_offset` others, or, for the CSV, after the shipment
+-- whose time and id are given. Each word of a search must be in the name or the AWB/BL; or the whole search is the AWB/BL,
+-- without its spaces and hyphens, or the beginning of an id, with or without #. Row-level security applies.
+create function private.list_client_shipments(
+  q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -3680,9 +3659,9 @@ declare
 begin
   -- A list that nobody searches is most of them.
   if btrim(q) <> '' then
-    words := private.words(q);
-    number := private.bare_number(q);
-    ids := private.ids_beginning(ltrim(btrim(left(q, 64)), '#'));
+    words := private.word_patterns(q);
+    number := private.awb_pattern(q);
+    ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
     if words is null then
       conditions := 'false';
     elsif cardinality(words) > 0 then
@@ -3698,8 +3677,8 @@ begin
   if stage is not null then
     conditions := conditions || ' and shipment.stage = $5';
   end if;
-  if turn is not null then
-    conditions := conditions || ' and shipment.turn = $6';
+  if waiting_on is not null then
+    conditions := conditions || ' and shipment.waiting_on = $6';
   end if;
   if before is not null then
     conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
@@ -3707,7 +3686,7 @@ begin
   execute format($query$
     select coalesce(jsonb_agg(jsonb_build_object(
       'id', found.id, 'name', found.name, 'status', found.status, 'stage', found.stage, 'awb', found.awb,
-      'turn', found.turn, 'changed_at', found.changed_at, 'created_at', found.created_at
+      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at
     ) order by found.created_at desc, found.id desc), '[]'::jsonb)
     from (
       select shipment.* from public.shipments as shipment where %s
@@ -3716,20 +3695,16 @@ begin
     ) as found
   $query$, conditions)
   into found
-  using auth.uid(), words, number, ids[1], stage, turn, skip, most, before, before_id, ids[2];
+  using auth.uid(), words, number, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
   return found;
 end
 $$;
-grant execute on function private.own_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid) to authenticated;
+grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid) to authenticated;
 
--- What a page of the portal shows, as before, with the list by search, stage and turn, the files of documents, and the
--- links to the shipment that is open.
--- (later) As before, with the work of private.own_work.
--- (later) What a page of the portal shows, as before, with the list by search, stage and turn, the files of documents, and the
--- links to the shipment that is open.
--- (later) As before, with the work of private.own_work.
+-- The data of /portal and of one shipment, `opened_id`: the viewer, the announcement, the list filtered by search, stage and
+-- waiting_on, the client's work where no shipment is open, and the open shipment with documents, charges, history and share links.
 create function public.portal_page(
-  page integer default 1, opened uuid default null, q text default null, stage integer default null, turn text default null
+  page integer default 1, opened_id uuid default null, q text default null, stage integer default null, waiting_on text default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -3739,22 +3714,22 @@ as $$
 begin
   return (
     select jsonb_build_object(
-      'caller', private.caller(),
+      'viewer', private.viewer(),
       'announcement', (
-        select jsonb_build_object('text', text, 'begun_at', begun_at) from public.announcements where ended_at is null
+        select jsonb_build_object('text', text, 'started_at', started_at) from public.announcements where ended_at is null
       ),
-      'shipments', private.own_shipments(
-        portal_page.q, portal_page.stage, portal_page.turn, (greatest(portal_page.page, 1) - 1) * 20, 21
+      'shipments', private.list_client_shipments(
+        portal_page.q, portal_page.stage, portal_page.waiting_on, (greatest(portal_page.page, 1) - 1) * 20, 21
       ),
-      'work', case when portal_page.opened is null then private.own_work() end,
+      'work', case when portal_page.opened_id is null then private.client_work() end,
       'shipment', (
         select jsonb_build_object(
           'id', shipment.id, 'name', shipment.name, 'status', shipment.status, 'stage', shipment.stage,
-          'awb', shipment.awb, 'turn', shipment.turn, 'changed_at', shipment.changed_at,
-          'created_at', shipment.created_at, 'version', shipment.version, 'shares', private.shares_of(shipment.id),
+          'awb', shipment.awb, 'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at,
+          'created_at', shipment.created_at, 'version', shipment.version, 'share_links', private.list_share_links(shipment.id),
           'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
             'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-            'free_until', shipment.free_until
+            'free_storage_ends_on', shipment.free_storage_ends_on
           ) end,
           'charges', (
             select coalesce(jsonb_agg(jsonb_build_object(
@@ -3767,7 +3742,7 @@ begin
           'documents', (
             select coalesce(jsonb_agg(jsonb_build_object(
               'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-              'sent_back_at', document.sent_back_at, 'sent_back_reason', document.sent_back_reason,
+              'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason,
               'file_name', document.file_name, 'file_size', document.file_size, 'uploaded_at', document.uploaded_at,
               'version', document.version
             )), '[]'::jsonb)
@@ -3784,7 +3759,7 @@ begin
           )
         )
         from public.shipments as shipment
-        where shipment.id = portal_page.opened and shipment.user_id = (select auth.uid())
+        where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
       )
     )
   );
@@ -3793,8 +3768,8 @@ $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
 -- The next shipments of /portal/shipments.csv after the one whose opening and id are given: 500, with who asks.
-create function public.portal_shipments_after(
-  q text default null, stage integer default null, turn text default null,
+create function public.portal_shipments_export(
+  q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language sql stable
@@ -3802,36 +3777,35 @@ security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'caller', private.caller(),
-    'shipments', private.own_shipments(
-      portal_shipments_after.q, portal_shipments_after.stage, portal_shipments_after.turn, 0, 500,
-      portal_shipments_after.before, portal_shipments_after.before_id
+    'viewer', private.viewer(),
+    'shipments', private.list_client_shipments(
+      portal_shipments_export.q, portal_shipments_export.stage, portal_shipments_export.waiting_on, 0, 500,
+      portal_shipments_export.before, portal_shipments_export.before_id
     )
   )
 $$;
-grant execute on function public.portal_shipments_after(text, integer, text, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.portal_shipments_export(text, integer, text, timestamp with time zone, uuid) to authenticated;
 
 -- schemas/desk_pages.sql
 
--- The shipments of a list, newest change first: at most `most`, after `skip` others. Or, for the CSV, in the order in which
--- they were opened, newest first, after the one whose time and id are given: what changes meanwhile stays where it is. Search
--- finds a name, an AWB/BL, the beginning of an id, and a client's name or address; `to_check` those with a document to check.
--- (later) The shipments of the desk's list as before. Each word of a search has to be in the name, in the AWB/BL, or in the client's name or
--- address, or the whole search is the AWB/BL or the beginning of an id, which people also write with the # of the page.
-create function private.find_shipments(
-  q text, stage integer, turn text, to_check boolean, skip integer, most integer,
-  as_opened boolean default false, before timestamptz default null, before_id uuid default null
+-- The desk's list of shipments, latest change first: at most `row_limit` rows after `row_offset` others. For the CSV it is
+-- ordered by creation instead, after the shipment whose time and id are given. Each word of a search must be in the name, the
+-- AWB/BL or the client's name or email; or the whole search is the AWB/BL or the beginning of an id, with or without #.
+-- `to_check` finds shipments with a document to check.
+create function private.list_desk_shipments(
+  q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
+  by_created_at boolean default false, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable
 set search_path = ''
 as $$
 declare
-  bare constant text := private.bare_number(q);
-  words constant text[] := private.words(q);
-  ids constant uuid[] := private.ids_beginning(ltrim(btrim(left(q, 64)), '#'));
+  bare constant text := private.awb_pattern(q);
+  words constant text[] := private.word_patterns(q);
+  ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
   conditions text := 'true';
   word integer;
-  by_time text := case when as_opened then 'created_at' else 'changed_at' end;
+  by_time text := case when by_created_at then 'created_at' else 'changed_at' end;
   found jsonb;
 begin
   if words is null then
@@ -3854,8 +3828,8 @@ begin
   if stage is not null then
     conditions := conditions || ' and shipment.stage = $5';
   end if;
-  if turn is not null then
-    conditions := conditions || ' and shipment.turn = $6';
+  if waiting_on is not null then
+    conditions := conditions || ' and shipment.waiting_on = $6';
   end if;
   if to_check then
     conditions := conditions || ' and shipment.id in (
@@ -3867,8 +3841,8 @@ begin
   execute format($query$
     select coalesce(jsonb_agg(jsonb_build_object(
       'id', found.id, 'name', found.name, 'awb', found.awb, 'stage', found.stage, 'status', found.status,
-      'turn', found.turn, 'changed_at', found.changed_at, 'created_at', found.created_at, 'version', found.version,
-      'client', account.raw_user_meta_data ->> 'full_name', 'email', account.email
+      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at, 'version', found.version,
+      'client_name', account.raw_user_meta_data ->> 'full_name', 'email', account.email
     ) order by found.%2$s desc, found.id desc), '[]'::jsonb)
     from (
       select * from public.shipments as shipment where %1$s
@@ -3878,13 +3852,12 @@ begin
     join auth.users as account on account.id = found.user_id
   $query$, conditions, by_time)
   into found
-  using bare, ids[1], ids[2], words, stage, turn, skip, most, before, before_id;
+  using bare, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
   return found;
 end
 $$;
 
--- /desk: the day's work. Each list has its count, up to 100, and its eight oldest.
--- (later) /desk as before, with who asked to be erased.
+-- The data of /desk: each list has its count, up to 100, and its eight oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -3892,21 +3865,21 @@ as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'announcement', (
-      select jsonb_build_object('text', text, 'begun_at', begun_at) from public.announcements where ended_at is null
+      select jsonb_build_object('text', text, 'started_at', started_at) from public.announcements where ended_at is null
     ),
     'to_check', jsonb_build_object(
-      'count', private.up_to_a_hundred('select from public.documents where uploaded and not verified'),
+      'count', private.count_up_to_100('select from public.documents where uploaded and not verified'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
         from (
-          select document.shipment_id as shipment, document.id as document, shipment.name, document.name as what,
-            document.uploaded_at as at
+          select document.shipment_id, document.id as document_id, shipment.name, document.name as detail,
+            document.uploaded_at as since
           from public.documents as document
           join public.shipments as shipment on shipment.id = document.shipment_id
           where document.uploaded and not document.verified
@@ -3916,75 +3889,75 @@ begin
       )
     ),
     'storage', jsonb_build_object(
-      'count', private.up_to_a_hundred(format(
-        'select from public.shipments where free_until <= %L and stage < 9', today + 3
+      'count', private.count_up_to_100(format(
+        'select from public.shipments where free_storage_ends_on <= %L and stage < 9', today + 3
       )),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.day), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(line) order by line.free_storage_ends_on), '[]'::jsonb)
         from (
-          select id as shipment, name, free_until as day
+          select id as shipment_id, name, free_storage_ends_on
           from public.shipments
-          where free_until <= today + 3 and stage < 9
-          order by free_until, id
+          where free_storage_ends_on <= today + 3 and stage < 9
+          order by free_storage_ends_on, id
           limit 8
         ) as line
       )
     ),
-    'standing', jsonb_build_object(
-      'count', private.up_to_a_hundred(
-        'select from public.shipments where turn = ''company''
-          and greatest(acted_at, turn_since) < now() - interval ''7 days'''
+    'no_update', jsonb_build_object(
+      'count', private.count_up_to_100(
+        'select from public.shipments where waiting_on = ''company''
+          and greatest(staff_action_at, waiting_since) < now() - interval ''7 days'''
       ),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
         from (
-          select id as shipment, name, status as what, greatest(acted_at, turn_since) as at
+          select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
           from public.shipments
-          where turn = 'company' and greatest(acted_at, turn_since) < now() - interval '7 days'
-          order by greatest(acted_at, turn_since), id
+          where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
+          order by greatest(staff_action_at, waiting_since), id
           limit 8
         ) as line
       )
     ),
-    'waiting', jsonb_build_object(
-      'count', private.up_to_a_hundred(
-        'select from public.shipments where turn = ''client'' and turn_since < now() - interval ''7 days'''
+    'waiting_for_client', jsonb_build_object(
+      'count', private.count_up_to_100(
+        'select from public.shipments where waiting_on = ''client'' and waiting_since < now() - interval ''7 days'''
       ),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
         from (
-          select id as shipment, name, status as what, turn_since as at
+          select id as shipment_id, name, status as detail, waiting_since as since
           from public.shipments
-          where turn = 'client' and turn_since < now() - interval '7 days'
-          order by turn_since, id
+          where waiting_on = 'client' and waiting_since < now() - interval '7 days'
+          order by waiting_since, id
           limit 8
         ) as line
       )
     ),
-    'undelivered', jsonb_build_object(
-      'count', private.up_to_a_hundred('select from public.undelivered_mails where dealt_with_at is null'),
+    'failed_emails', jsonb_build_object(
+      'count', private.count_up_to_100('select from public.failed_emails where resolved_at is null'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(line) order by line.failed_at), '[]'::jsonb)
         from (
-          select id, kind, sent_to, account, client_id, at,
-            exists (select from public.colleagues where colleagues.account = undelivered_mails.account) as is_colleague
-          from public.undelivered_mails
-          where dealt_with_at is null
-          order by at, id
+          select id, kind, sent_to, account_id, client_id, failed_at,
+            exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
+          from public.failed_emails
+          where resolved_at is null
+          order by failed_at, id
           limit 8
         ) as line
       )
     ),
-    'erasures', jsonb_build_object(
-      'count', private.up_to_a_hundred('select from private.erasure_requests'),
+    'erasure_requests', jsonb_build_object(
+      'count', private.count_up_to_100('select from private.erasure_requests'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(line) order by line.requested_at), '[]'::jsonb)
         from (
-          select request.account, request.asked_at as at,
+          select erasure.account_id, erasure.requested_at,
             coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
-          from private.erasure_requests as request
-          join auth.users as account on account.id = request.account
-          order by request.asked_at, request.account
+          from private.erasure_requests as erasure
+          join auth.users as account on account.id = erasure.account_id
+          order by erasure.requested_at, erasure.account_id
           limit 8
         ) as line
       )
@@ -3996,30 +3969,30 @@ grant execute on function public.desk_today() to authenticated;
 
 -- /desk/shipments and one of them beside the list: `opened`, null for none.
 create function public.desk_shipments(
-  q text default null, stage integer default null, turn text default null, to_check boolean default false, page integer default 1,
-  opened uuid default null
+  q text default null, stage integer default null, waiting_on text default null, to_check boolean default false, page integer default 1,
+  opened_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
-    'shipments', private.find_shipments(
-      desk_shipments.q, desk_shipments.stage, desk_shipments.turn, to_check, (greatest(page, 1) - 1) * 20, 21
+    'viewer', private.viewer(),
+    'shipments', private.list_desk_shipments(
+      desk_shipments.q, desk_shipments.stage, desk_shipments.waiting_on, to_check, (greatest(page, 1) - 1) * 20, 21
     ),
     'opened', (
       select jsonb_build_object(
         'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage,
-        'status', shipment.status, 'turn', shipment.turn, 'turn_since', shipment.turn_since,
+        'status', shipment.status, 'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since,
         'changed_at', shipment.changed_at, 'created_at', shipment.created_at, 'version', shipment.version,
-        'retain_until', shipment.retain_until,
+        'retention_ends_on', shipment.retention_ends_on,
         'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
           'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-          'free_until', shipment.free_until
+          'free_storage_ends_on', shipment.free_storage_ends_on
         ) end,
         'client', (
           select jsonb_build_object(
@@ -4033,7 +4006,7 @@ begin
             'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
             'file_name', document.file_name, 'file_size', document.file_size, 'media_type', document.media_type,
             'uploaded_at', document.uploaded_at, 'version', document.version,
-            'sent_back_at', document.sent_back_at, 'sent_back_reason', document.sent_back_reason
+            'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason
           )), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id
         ),
@@ -4044,7 +4017,7 @@ begin
           )), '[]'::jsonb)
           from public.charges as charge where charge.shipment_id = shipment.id
         ),
-        'events', (
+        'tracking_events', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', event.id, 'status', event.status, 'location', event.location, 'note', event.note,
             'created_at', event.created_at
@@ -4055,12 +4028,12 @@ begin
             order by created_at desc, id desc limit 9
           ) as event
         ),
-        'log', private.shown_acts(array(
-          select entry from public.acts as entry where entry.shipment = shipment.id
-          order by entry.at desc, entry.id desc limit 8
+        'audit_entries', private.audit_entries_json(array(
+          select entry from public.audit_log as entry where entry.shipment_id = shipment.id
+          order by entry.created_at desc, entry.id desc limit 8
         ))
       )
-      from public.shipments as shipment where shipment.id = desk_shipments.opened
+      from public.shipments as shipment where shipment.id = desk_shipments.opened_id
     )
   );
 end
@@ -4069,43 +4042,43 @@ grant execute on function public.desk_shipments(text, integer, text, boolean, in
 
 -- The next shipments of /desk/shipments.csv after the one whose opening and id are given: 500, so that the whole list goes
 -- through without being anywhere at once.
-create function public.desk_shipments_after(
-  q text default null, stage integer default null, turn text default null, to_check boolean default false,
+create function public.desk_shipments_export(
+  q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
-    'shipments', private.find_shipments(
-      desk_shipments_after.q, desk_shipments_after.stage, desk_shipments_after.turn, to_check, 0, 500, true,
-      desk_shipments_after.before, desk_shipments_after.before_id
+    'viewer', private.viewer(),
+    'shipments', private.list_desk_shipments(
+      desk_shipments_export.q, desk_shipments_export.stage, desk_shipments_export.waiting_on, to_check, 0, 500, true,
+      desk_shipments_export.before, desk_shipments_export.before_id
     )
   );
 end
 $$;
-grant execute on function public.desk_shipments_after(text, integer, text, boolean, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid) to authenticated;
 
 -- The answer to a bulk move: the shipments of a list with what they are now, and what is missing of each.
-create function public.desk_moved(shipments uuid[]) returns jsonb
+create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'shipments', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-        'client', coalesce(account.raw_user_meta_data ->> 'full_name', account.email),
+        'client_name', coalesce(account.raw_user_meta_data ->> 'full_name', account.email),
         'missing', (
           select coalesce(jsonb_agg(document.name order by document.name), '[]'::jsonb)
           from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
@@ -4113,31 +4086,29 @@ begin
       ) order by shipment.name, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
       join auth.users as account on account.id = shipment.user_id
-      where shipment.id = any (desk_moved.shipments[1:50])
+      where shipment.id = any (desk_move_result.shipment_ids[1:50])
     )
   );
 end
 $$;
-grant execute on function public.desk_moved(uuid[]) to authenticated;
+grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
--- /desk/clients, or one of them: `opened`. Search finds a name, an address, and a whole client ID.
--- (later) /desk/clients as before; an opened one says whether it asked to be erased.
--- (later) /desk/clients as before. Each word of a search has to be in the name or the address, or the whole search is a client ID as
--- people type it: with or without its dashes, in any case, with O, I and L for the digits they mean.
-create function public.desk_clients(q text default null, page integer default 1, opened uuid default null) returns jsonb
+-- The data of /desk/clients, and of one client: `opened_id`. Each word of a search must be in the name or the email; or the whole
+-- search is a Client ID as people type it: in any case, with or without hyphens, with O, I and L for the digits 0 and 1.
+create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 declare
-  words constant text[] := private.words(q);
+  words constant text[] := private.word_patterns(q);
   typed_id constant text := upper(btrim(left(q, 64)));
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
-    'clients', case when opened is not null then '[]'::jsonb else (
+    'viewer', private.viewer(),
+    'clients', case when opened_id is not null then '[]'::jsonb else (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,
         'created_at', account.created_at, 'closed', coalesce(account.banned_until > now(), false),
@@ -4145,14 +4116,14 @@ begin
       ) order by account.created_at desc, account.id desc), '[]'::jsonb)
       from (
         select * from auth.users
-        where not exists (select from public.colleagues where colleagues.account = users.id)
+        where not exists (select from public.staff_members where staff_members.account_id = users.id)
           and (
             (words is not null and not exists (
               select from unnest(words) as word
               where not (users.email ilike word or coalesce(users.raw_user_meta_data ->> 'full_name', '') ilike word)
             ))
             or users.id in (
-              select claimed_by from public.client_ids
+              select account_id from public.client_ids
               where client_id in (
                 typed_id, regexp_replace(translate(typed_id, 'OIL -', '011'), '(.{4})(?!$)', '\1-', 'g')
               )
@@ -4167,31 +4138,31 @@ begin
         'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,
         'created_at', account.created_at, 'last_sign_in_at', account.last_sign_in_at,
         'closed', coalesce(account.banned_until > now(), false), 'confirmed', account.email_confirmed_at is not null,
-        'client_id', (select client_id from public.client_ids where claimed_by = account.id),
-        'factors', (
+        'client_id', (select client_id from public.client_ids where account_id = account.id),
+        'factor_count', (
           select count(*) from auth.mfa_factors as factor where factor.user_id = account.id and factor.status = 'verified'
         ),
-        'erasure_asked_at', (
-          select request.asked_at from private.erasure_requests as request where request.account = account.id
+        'erasure_requested_at', (
+          select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = account.id
         ),
-        'kept_until', (select max(retain_until) from public.shipments where user_id = account.id),
+        'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = account.id),
         'shipments', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-            'turn', shipment.turn, 'changed_at', shipment.changed_at
+            'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at
           ) order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
           from (
             select * from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
           ) as shipment
         ),
-        'log', private.shown_acts(array(
-          select entry from public.acts as entry where entry.account = account.id
-          order by entry.at desc, entry.id desc limit 8
+        'audit_entries', private.audit_entries_json(array(
+          select entry from public.audit_log as entry where entry.account_id = account.id
+          order by entry.created_at desc, entry.id desc limit 8
         ))
       )
       from auth.users as account
-      where account.id = desk_clients.opened
-        and not exists (select from public.colleagues where colleagues.account = desk_clients.opened)
+      where account.id = desk_clients.opened_id
+        and not exists (select from public.staff_members where staff_members.account_id = desk_clients.opened_id)
     )
   );
 end

@@ -2,7 +2,7 @@
 create table public.announcements (
   id uuid primary key default gen_random_uuid(),
   text text not null check (char_length(text) between 1 and 200) check (private.is_one_line(text)),
-  begun_at timestamptz not null default now(),
+  started_at timestamptz not null default now(),
   ended_at timestamptz
 );
 alter table public.announcements enable row level security;
@@ -11,16 +11,16 @@ grant select on table public.announcements to authenticated, service_role;
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
 -- Says something to all clients, instead of what was said before.
-create function public.announce(text text, request uuid default null, by_name text default null) returns void
+create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   words text := btrim(announce.text);
-  key uuid := private.request_key(request, jsonb_build_array('announce', announce.text));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   if coalesce(words, '') = '' then
@@ -29,33 +29,33 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (words);
-  perform private.log_act(actor, 'notice set', request => key, after => jsonb_build_object('text', words));
+  perform private.insert_audit_entry(actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', words));
 end
 $$;
 grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
 -- Ends what is said to all clients.
-create function public.end_announcement(by_name text default null) returns void
+create function public.end_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   said text;
 begin
   update public.announcements set ended_at = now() where ended_at is null returning announcements.text into said;
   if found then
-    perform private.log_act(actor, 'notice end', before => jsonb_build_object('text', said));
+    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', said));
   end if;
 end
 $$;
 grant execute on function public.end_announcement(text) to authenticated, service_role;
 
-create policy "an account with a second factor needs its code" on public.announcements
+create policy "the session is active and meets the second factor of its account" on public.announcements
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
-create policy "who is signed in reads what is announced" on public.announcements
+create policy "signed-in accounts read announcements" on public.announcements
 for select to authenticated
 using (true);

@@ -1,65 +1,65 @@
 -- Staff actions. A row is never changed. It outlives its object, so it has ids and no foreign keys. It is deleted after seven
 -- years, as content/pages/privacy.mdx promises.
-create table public.acts (
+create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
   -- The time of the clock and not of the transaction, so that several actions of one transaction stay in order.
-  at timestamptz not null default clock_timestamp(),
+  created_at timestamptz not null default clock_timestamp(),
   -- The name at the time of the action.
-  by_name text not null check (char_length(by_name) between 1 and 120),
-  colleague uuid,
-  act text not null check (char_length(act) between 1 and 64),
-  shipment uuid,
-  document uuid,
-  account uuid,
+  actor_name text not null check (char_length(actor_name) between 1 and 120),
+  staff_id uuid,
+  action text not null check (char_length(action) between 1 and 64),
+  shipment_id uuid,
+  document_id uuid,
+  account_id uuid,
   before jsonb,
   after jsonb,
   reason text check (char_length(reason) between 1 and 2000),
   -- The same form for the same object with the same values has one key, so that a form sent twice is one action.
-  request uuid
+  idempotency_key uuid
 );
-alter table public.acts enable row level security;
-grant select on table public.acts to authenticated, service_role;
+alter table public.audit_log enable row level security;
+grant select on table public.audit_log to authenticated, service_role;
 
-create index acts_in_order on public.acts (at, id);
-create index acts_of_shipment on public.acts (shipment, at) where shipment is not null;
-create unique index acts_of_request on public.acts (request) where request is not null;
-create index acts_of_document on public.acts (document, at) where document is not null;
-create index acts_of_account on public.acts (account, at) where account is not null;
-create index acts_by_colleague on public.acts (by_name, at);
-create index acts_of_kind on public.acts (act, at);
+create index audit_log_created_at on public.audit_log (created_at, id);
+create index audit_log_shipment_id on public.audit_log (shipment_id, created_at) where shipment_id is not null;
+create unique index audit_log_idempotency_key on public.audit_log (idempotency_key) where idempotency_key is not null;
+create index audit_log_document_id on public.audit_log (document_id, created_at) where document_id is not null;
+create index audit_log_account_id on public.audit_log (account_id, created_at) where account_id is not null;
+create index audit_log_actor_name on public.audit_log (actor_name, created_at);
+create index audit_log_action on public.audit_log (action, created_at);
 
 -- Writes an act down. Called in the transaction that does it.
-create function private.log_act(
+create function private.insert_audit_entry(
   actor private.actor,
-  act text,
-  shipment uuid default null,
-  document uuid default null,
-  account uuid default null,
+  action text,
+  shipment_id uuid default null,
+  document_id uuid default null,
+  account_id uuid default null,
   before jsonb default null,
   after jsonb default null,
   reason text default null,
-  request uuid default null
+  idempotency_key uuid default null
 ) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.acts (by_name, colleague, act, shipment, document, account, before, after, reason, request)
+  insert into public.audit_log (actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key)
   values (
-    (log_act.actor).name, (log_act.actor).account, log_act.act, log_act.shipment, log_act.document, log_act.account,
-    log_act.before, log_act.after, nullif(btrim(log_act.reason), ''), log_act.request
+    (insert_audit_entry.actor).name, (insert_audit_entry.actor).staff_id, insert_audit_entry.action, insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
+    insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''), insert_audit_entry.idempotency_key
   )
 $$;
 
 -- The key of an act: null when the caller gave no request, so that nothing is taken for the same.
-create function private.request_key(request uuid, asked jsonb) returns uuid
+create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
 as $$
-  select md5(request::text || ' ' || asked::text)::uuid
+  select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
 -- Whether this very form was acted on before. Locks its key, so that of two at once the second waits for the first.
-create function private.was_done(key uuid) returns boolean
+create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -68,7 +68,7 @@ begin
     return false;
   end if;
   perform pg_advisory_xact_lock(hashtextextended(key::text, 0));
-  return exists (select from public.acts where acts.request = key);
+  return exists (select from public.audit_log where audit_log.idempotency_key = key);
 end
 $$;
 
@@ -92,13 +92,13 @@ end
 $$;
 
 -- Grants keep the API from it; this keeps everybody from it, the owner of the table and functions of theirs included.
-create function private.keep_acts() returns trigger
+create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
 as $$
 begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
-    if old.at < now() - interval '7 years' then
+    if old.created_at < now() - interval '7 years' then
       return old;
     end if;
   end if;
@@ -107,12 +107,12 @@ end
 $$;
 
 -- Writes down an act that was done. For staff only.
-create function public.record_act(
-  by_name text,
-  act text,
-  shipment uuid default null,
-  document uuid default null,
-  account uuid default null,
+create function public.record_audit_entry(
+  actor_name text,
+  action text,
+  shipment_id uuid default null,
+  document_id uuid default null,
+  account_id uuid default null,
   before jsonb default null,
   after jsonb default null,
   reason text default null
@@ -120,55 +120,56 @@ create function public.record_act(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.acts (by_name, act, shipment, document, account, before, after, reason)
+  insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
   values (
-    record_act.by_name, record_act.act, record_act.shipment, record_act.document, record_act.account,
-    record_act.before, record_act.after, record_act.reason
+    record_audit_entry.actor_name, record_audit_entry.action, record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
+    record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
   )
 $$;
-grant execute on function public.record_act(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
+grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
 -- How many acts are past their time. For staff only.
-create function public.past_acts() returns bigint
+create function public.count_expired_audit_entries() returns bigint
 language sql stable security definer
 set search_path = ''
 as $$
-  select count(*) from public.acts where at < now() - interval '7 years'
+  select count(*) from public.audit_log where created_at < now() - interval '7 years'
 $$;
-grant execute on function public.past_acts() to service_role;
+grant execute on function public.count_expired_audit_entries() to service_role;
 
 -- Deletes the acts that are past their time; returns how many. For staff only.
-create function public.delete_past_acts() returns bigint
+create function public.delete_expired_audit_entries() returns bigint
 language sql volatile security definer
 set search_path = ''
 as $$
-  with gone as (delete from public.acts where at < now() - interval '7 years' returning id)
+  with gone as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
   select count(*) from gone
 $$;
-grant execute on function public.delete_past_acts() to service_role;
+grant execute on function public.delete_expired_audit_entries() to service_role;
 
 -- Lines of the log as the desk shows them, with the names of what they are about while there are any.
-create function private.shown_acts(acts public.acts[]) returns jsonb
+create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(jsonb_build_object(
-    'id', act.id, 'at', act.at, 'by', act.by_name, 'act', act.act, 'shipment', act.shipment, 'account', act.account,
-    'document', (select name from public.documents where id = act.document),
-    'shipment_name', (select name from public.shipments where id = act.shipment),
+    'id', entry.id, 'created_at', entry.created_at, 'actor_name', entry.actor_name, 'action', entry.action,
+    'shipment_id', entry.shipment_id, 'account_id', entry.account_id,
+    'document_name', (select name from public.documents where id = entry.document_id),
+    'shipment_name', (select name from public.shipments where id = entry.shipment_id),
     'account_name', (
-      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = act.account
+      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = entry.account_id
     ),
-    'before', act.before, 'after', act.after, 'reason', act.reason
-  ) order by act.at desc, act.id desc), '[]'::jsonb)
-  from unnest(acts) as act
+    'before', entry.before, 'after', entry.after, 'reason', entry.reason
+  ) order by entry.created_at desc, entry.id desc), '[]'::jsonb)
+  from unnest(entries) as entry
 $$;
 
--- /desk/log: the acts, newest first, of those whose name has `who` in it, of a kind, of a shipment (an id or its beginning),
--- of an account, of a day (East Africa Time). Page 0: those after the one whose time and id are given, 500 of them, for the
--- CSV.
+-- /desk/log: audit entries, newest first, filtered by a part of the team member's name, an action, a shipment (its id or the
+-- beginning of it), an account and a day (East Africa Time). Page 0 returns the 500 entries after the one whose time and id are
+-- given, for the CSV.
 create function public.desk_log(
-  who text default null, what text default null, shipment text default null, account uuid default null,
+  actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer
@@ -178,59 +179,63 @@ declare
   conditions text := 'true';
   names text[];
   ids uuid[];
-  found public.acts[];
+  entries public.audit_log[];
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
-  if who is not null then
-    -- The names in the log, one after the other by their index: there are few, however many acts they did.
-    with recursive known as (
-      select min(acts.by_name) as name from public.acts
+  if actor_name is not null then
+    -- The distinct names, one after the other by their index. There are few of them, however many entries they have.
+    with recursive actors as (
+      select min(audit_log.actor_name) as name from public.audit_log
       union all
-      select (select min(acts.by_name) from public.acts where acts.by_name > known.name) from known where known.name is not null
+      select (select min(audit_log.actor_name) from public.audit_log where audit_log.actor_name > actors.name)
+      from actors where actors.name is not null
     )
-    select array_agg(known.name) into names from known where known.name ilike private.anywhere(who);
-    conditions := conditions || ' and entry.by_name = any ($1)';
+    select array_agg(actors.name) into names from actors where actors.name ilike private.like_pattern(desk_log.actor_name);
+    conditions := conditions || ' and entry.actor_name = any ($1)';
   end if;
-  if what is not null then
-    conditions := conditions || ' and entry.act = $2';
+  if action is not null then
+    conditions := conditions || ' and entry.action = $2';
   end if;
-  if shipment is not null then
-    ids := private.ids_beginning(shipment);
-    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment = $3' else
-      ' and entry.shipment between $3 and $4' end;
+  if shipment_prefix is not null then
+    ids := private.id_prefix_range(shipment_prefix);
+    conditions := conditions || case when ids[1] = ids[2] then ' and entry.shipment_id = $3' else
+      ' and entry.shipment_id between $3 and $4' end;
   end if;
-  if account is not null then
-    conditions := conditions || ' and entry.account = $5';
+  if account_id is not null then
+    conditions := conditions || ' and entry.account_id = $5';
   end if;
   if day is not null then
-    conditions := conditions || ' and entry.at >= $6 and entry.at < $7';
+    conditions := conditions || ' and entry.created_at >= $6 and entry.created_at < $7';
   end if;
   if before is not null then
-    conditions := conditions || ' and (entry.at, entry.id) < ($8, $9)';
+    conditions := conditions || ' and (entry.created_at, entry.id) < ($8, $9)';
   end if;
   execute format(
-    'select array(select entry from public.acts as entry where %s order by entry.at desc, entry.id desc offset $10 limit $11)',
+    'select array(
+       select entry from public.audit_log as entry where %s
+       order by entry.created_at desc, entry.id desc offset $10 limit $11
+     )',
     conditions
   )
-  into found
-  using names, what, ids[1], ids[2], account, day::timestamp at time zone 'Africa/Nairobi',
+  into entries
+  using names, action, ids[1], ids[2], account_id, day::timestamp at time zone 'Africa/Nairobi',
     (day + 1)::timestamp at time zone 'Africa/Nairobi', before, before_id,
     (greatest(page, 1) - 1) * 50, case when page = 0 then 500 else 51 end;
-  return jsonb_build_object('caller', private.caller(), 'acts', private.shown_acts(found));
+  return jsonb_build_object('viewer', private.viewer(), 'audit_entries', private.audit_entries_json(entries));
 end
 $$;
-grant execute on function public.desk_log(text, text, text, uuid, date, integer, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.desk_log(text, text, text, uuid, date, integer, timestamptz, uuid) to authenticated;
 
-create trigger keep_acts
-before update or delete on public.acts
-for each row execute function private.keep_acts();
+create trigger protect_audit_log_rows
+before update or delete on public.audit_log
+for each row execute function private.protect_audit_log();
 
-create trigger keep_all_acts
-before truncate on public.acts
-for each statement execute function private.keep_acts();
+create trigger protect_audit_log_truncate
+before truncate on public.audit_log
+for each statement execute function private.protect_audit_log();
 
-create policy "colleagues read the log" on public.acts
+create policy "staff read the audit log" on public.audit_log
 for select to authenticated
-using ((select private.is_colleague()));
+using ((select private.is_staff()));

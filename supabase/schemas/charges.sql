@@ -23,28 +23,28 @@ create function public.set_charge(
   currency text,
   due_on date default null,
   note text default null,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(
-    request, jsonb_build_array('charge', shipment_id, item, amount, currency, due_on, note)
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(
+    idempotency_key, jsonb_build_array('charge', shipment_id, item, amount, currency, due_on, note)
   );
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   shipment := private.lock_shipment(set_charge.shipment_id, null);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge.item;
-  if seen is not null and seen <> coalesce(charge.version, -1) then
+  if expected_version is not null and expected_version <> coalesce(charge.version, -1) then
     raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
   end if;
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
@@ -57,9 +57,9 @@ begin
   )
   on conflict on constraint charges_pkey do update
   set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note;
-  update public.shipments set acted_at = now() where id = shipment.id;
-  perform private.log_act(
-    actor, 'charge set', shipment => shipment.id, request => key,
+  update public.shipments set staff_action_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'charge set', shipment_id => shipment.id, idempotency_key => key,
     before => case when charge.item is not null then jsonb_build_object(
       'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on
     ) end,
@@ -72,35 +72,35 @@ $$;
 grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text) to authenticated, service_role;
 
 -- Notes that a charge was paid, or, with a reason, that it was not after all.
-create function public.mark_charge(
+create function public.set_charge_paid(
   shipment_id uuid,
   item text,
   paid boolean,
   reason text default null,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := case when paid then null else private.require_reason(reason) end;
-  key uuid := private.request_key(request, jsonb_build_array('paid', shipment_id, item, paid, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('paid', shipment_id, item, paid, reason));
   shipment public.shipments;
   charge public.charges;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(mark_charge.shipment_id, null);
+  shipment := private.lock_shipment(set_charge_paid.shipment_id, null);
   select * into charge from public.charges
-  where charges.shipment_id = shipment.id and charges.item = mark_charge.item;
+  where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
   if not found then
     raise sqlstate 'PT404' using message = 'Nothing is charged for this yet.';
   end if;
-  if seen is not null and seen <> charge.version then
+  if expected_version is not null and expected_version <> charge.version then
     raise sqlstate 'PT409' using message = 'This charge has changed since you opened it.';
   end if;
   if (charge.paid_at is not null) = paid then
@@ -108,21 +108,21 @@ begin
       case when paid then 'This is marked as paid already.' else 'This is not marked as paid.' end;
   end if;
   update public.charges set paid_at = case when paid then now() end
-  where charges.shipment_id = shipment.id and charges.item = mark_charge.item;
-  update public.shipments set acted_at = now() where id = shipment.id;
-  perform private.log_act(
+  where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
+  update public.shipments set staff_action_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
     actor, case when paid then 'charge paid' else 'charge unpaid' end,
-    shipment => shipment.id, request => key, reason => why,
+    shipment_id => shipment.id, idempotency_key => key, reason => why,
     before => jsonb_build_object('item', item, 'paid', not paid), after => jsonb_build_object('item', item, 'paid', paid)
   );
 end
 $$;
-grant execute on function public.mark_charge(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.set_charge_paid(uuid, text, boolean, text, integer, uuid, text) to authenticated, service_role;
 
-create policy "an account with a second factor needs its code" on public.charges
+create policy "the session is active and meets the second factor of its account" on public.charges
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
 create policy "clients read the charges of their own shipments" on public.charges
 for select to authenticated
@@ -131,5 +131,5 @@ using (exists (
   where shipments.id = charges.shipment_id and shipments.user_id = (select auth.uid())
 ));
 
-create policy "colleagues read all charges" on public.charges
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all charges" on public.charges
+for select to authenticated using ((select private.is_staff()));

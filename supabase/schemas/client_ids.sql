@@ -1,5 +1,5 @@
 -- A new client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32 (no I, L, O, U), 80 random bits.
-create function private.new_client_id() returns text
+create function private.generate_client_id() returns text
 language sql volatile
 set search_path = ''
 as $$
@@ -10,10 +10,10 @@ as $$
   )
   from (select extensions.gen_random_bytes(16) as bytes) as random, generate_series(0, 15) as i
 $$;
-grant execute on function private.new_client_id() to service_role;
+grant execute on function private.generate_client_id() to service_role;
 
 -- The mark that an e-mail leaves on the client ID it was used with: it names nobody, and another ID makes another mark.
-create function private.mark_of(client_id text, email text) returns text
+create function private.client_id_email_hash(client_id text, email text) returns text
 language sql immutable
 set search_path = ''
 as $$
@@ -22,61 +22,61 @@ $$;
 
 -- A Client ID is issued by the company and opens one account.
 create table public.client_ids (
-  client_id text primary key default private.new_client_id() check (char_length(client_id) between 12 and 64),
+  client_id text primary key default private.generate_client_id() check (char_length(client_id) between 12 and 64),
   -- The company's own label, and the address that the invitation was sent to.
   issued_for text check (char_length(issued_for) between 1 and 120) check (private.is_one_line(issued_for)),
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   -- The idempotency key of the form that issued it.
-  request uuid,
+  idempotency_key uuid,
   -- A hash of the first email address that used it. From then on it admits no other address.
-  used_with text,
+  email_hash text,
   used_at timestamptz,
   -- Set once the Client ID has created an account or replaced an unconfirmed one.
-  had_turn boolean not null default false,
+  has_claimed_email boolean not null default false,
   -- When the owner of the mailbox also gave the password of the sign-up.
   password_proven_at timestamptz,
-  claimed_by uuid unique references auth.users (id) on delete restrict,
+  account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
   created_at timestamptz not null default now(),
-  check ((claimed_by is null) = (claimed_at is null)),
-  check (claimed_by is null or used_with is not null)
+  check ((account_id is null) = (claimed_at is null)),
+  check (account_id is null or email_hash is not null)
 );
 alter table public.client_ids enable row level security;
 grant select, insert, delete on table public.client_ids to service_role;
 
-create index client_ids_unused on public.client_ids (created_at) where used_with is null;
-create index client_ids_of_request on public.client_ids (request) where request is not null;
+create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
+create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
 -- New client IDs, 1 to 1000 at once, for somebody who is named and perhaps written to.
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
   sent_to text default null,
-  request uuid default null,
-  by_name text default null
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns setof public.client_ids
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('issue', how_many, issued_for, sent_to));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('issue', how_many, issued_for, sent_to));
 begin
-  if private.was_done(key) then
-    return query select issued.* from public.client_ids as issued where issued.request = key;
+  if private.is_repeated_action(key) then
+    return query select issued.* from public.client_ids as issued where issued.idempotency_key = key;
     return;
   end if;
   return query
   with issued as (
-    insert into public.client_ids (client_id, issued_for, sent_to, request)
-    select private.new_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
+    insert into public.client_ids (client_id, issued_for, sent_to, idempotency_key)
+    select private.generate_client_id(), nullif(btrim(issue_client_ids.issued_for), ''),
       nullif(lower(btrim(issue_client_ids.sent_to)), ''), key
     from generate_series(1, least(how_many, 1000))
     returning client_ids.*
   ),
   logged as (
-    select private.log_act(actor, 'client-id new', request => key, after => jsonb_build_object('count', count(*)))
+    select private.insert_audit_entry(actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*)))
     from issued
     having count(*) > 0
   )
@@ -87,45 +87,45 @@ grant execute on function public.issue_client_ids(integer, text, text, uuid, tex
 
 -- Notes that a client ID is mailed to the address it was issued for, and takes an earlier mail that was not delivered off the
 -- list; the address. PT409: it has been used, or there is no address.
-create function public.send_client_id(client_id text, request uuid default null, by_name text default null) returns text
+create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('send client ID', client_id));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('send client ID', client_id));
   address text;
 begin
   select sent_to into address from public.client_ids
-  where client_ids.client_id = send_client_id.client_id and used_with is null and sent_to is not null;
+  where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   if not found then
     raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used, or was issued without an address.';
   end if;
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return address;
   end if;
-  update public.undelivered_mails set dealt_with_at = now()
-  where undelivered_mails.client_id = send_client_id.client_id and dealt_with_at is null;
-  perform private.log_act(actor, 'client-id send', request => key);
+  update public.failed_emails set resolved_at = now()
+  where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
+  perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
   return address;
 end
 $$;
 grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
 -- Withdraws an unused client ID: nobody signs up with it any more.
-create function public.withdraw_client_id(client_id text, reason text, by_name text default null) returns void
+create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
 begin
-  delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and used_with is null;
+  delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   if not found then
     raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used.';
   end if;
-  perform private.log_act(
+  perform private.insert_audit_entry(
     actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => why
   );
 end
@@ -133,22 +133,22 @@ $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
 -- Spends a client ID on an e-mail, after a sign-up that auth took; false when another e-mail came first.
-create function public.spend_client_id(client_id text, email text) returns boolean
+create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
   with spent as (
     update public.client_ids as invitation
-    set used_with = private.mark_of(spend_client_id.client_id, spend_client_id.email),
+    set email_hash = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email),
       used_at = coalesce(invitation.used_at, now())
-    where invitation.client_id = spend_client_id.client_id
-      and coalesce(invitation.used_with, private.mark_of(spend_client_id.client_id, spend_client_id.email))
-        = private.mark_of(spend_client_id.client_id, spend_client_id.email)
+    where invitation.client_id = redeem_client_id.client_id
+      and coalesce(invitation.email_hash, private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email))
+        = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email)
     returning true
   )
   select exists (select from spent)
 $$;
-grant execute on function public.spend_client_id(text, text) to service_role;
+grant execute on function public.redeem_client_id(text, text) to service_role;
 
 -- /desk/invitations: the unused client IDs, newest first.
 create function public.desk_invitations(page integer default 1) returns jsonb
@@ -156,17 +156,17 @@ language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  if not private.is_colleague() then
-    return jsonb_build_object('caller', private.caller());
+  if not private.is_staff() then
+    return jsonb_build_object('viewer', private.viewer());
   end if;
   return jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'invitations', (
       select coalesce(jsonb_agg(to_jsonb(line) order by line.created_at desc, line.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
-        where used_with is null
+        where email_hash is null
         order by created_at desc, client_id
         offset (greatest(page, 1) - 1) * 20 limit 21
       ) as line

@@ -15,17 +15,17 @@ create table public.documents (
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
   uploaded_at timestamptz,
-  sent_back_at timestamptz,
-  sent_back_reason text check (char_length(sent_back_reason) between 1 and 500)
-    check (private.is_plain_text(sent_back_reason)),
+  rejected_at timestamptz,
+  rejection_reason text check (char_length(rejection_reason) between 1 and 500)
+    check (private.is_plain_text(rejection_reason)),
   -- Counts the changes of the file and of its verification. A form carries the version it was opened with.
   version integer not null default 0,
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
   check (uploaded or not verified),
   check (uploaded or num_nonnulls(storage_version, sha256, file_name, file_size, media_type, uploaded_at) = 0),
-  check (num_nulls(sent_back_at, sent_back_reason) in (0, 2)),
-  check (sent_back_at is null or not uploaded)
+  check (num_nulls(rejected_at, rejection_reason) in (0, 2)),
+  check (rejected_at is null or not uploaded)
 );
 alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
@@ -44,11 +44,11 @@ values ('documents', 'documents', false, 10485760, array[
 -- The pieces of unfinished resumable uploads, under user-id/upload/offset-length, deleted after a day. No policy names this
 -- bucket, so no client's token reads or writes it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
-values ('parts', 'parts', false, 262144, array['application/octet-stream']);
+values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
 create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
-create index documents_sent_back on public.documents (user_id, sent_back_at) where sent_back_at is not null;
+create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
 -- The four default documents, in the transaction that makes the shipment. The same list is in app/models/document.ts.
 create function private.add_default_documents() returns trigger
@@ -73,12 +73,10 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- A document counts one file, recorded as it was stored, and nothing of that is ever exchanged. It is verified only with
--- a hash and while the store has the object of the recorded version; who verifies has read the bytes, and may record with
--- it the version of the same bytes that a restored backup has, or the hash of a file from before.
--- (later) As before, and a document that is sent back gives its file up: by private.take_file_back alone, in its transaction. A new
--- file ends that it was sent back.
-create function private.guard_document_file() returns trigger
+-- Protects the stored file of a document. Its hash, version and name never change while it is there. A document can be verified
+-- only with a hash, and while storage has the object of the recorded version. Only private.clear_document_file removes a
+-- file. A new file ends a rejection.
+create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
@@ -86,7 +84,7 @@ declare
   at_stage smallint;
 begin
   if coalesce(old.uploaded, false) and not new.uploaded
-    and current_setting('portal.file_taken_back', true) = old.id::text
+    and current_setting('portal.cleared_document_id', true) = old.id::text
   then
     return new;
   end if;
@@ -97,13 +95,13 @@ begin
       or (new.sha256 is distinct from old.sha256 and (old.sha256 is not null or not new.verified))
       or (new.storage_version is distinct from old.storage_version and (old.sha256 is null or not new.verified))
     then
-      perform private.refuse_file(true, null);
+      perform private.check_upload_allowed(true, null);
     end if;
   elsif new.uploaded then
     -- Locked, so that nobody closes the shipment meanwhile. Not a share: of two uploads at once each would wait for the
     -- other, as each changes the shipment then.
     select shipments.stage into at_stage from public.shipments where shipments.id = new.shipment_id for no key update;
-    perform private.refuse_file(false, at_stage);
+    perform private.check_upload_allowed(false, at_stage);
     select object.version into new.storage_version
     from storage.objects as object
     where object.bucket_id = 'documents' and object.name = new.storage_path;
@@ -117,8 +115,8 @@ begin
       raise sqlstate 'PT409' using message = 'The file of this document is not in the document store.';
     end if;
     new.uploaded_at := now();
-    new.sent_back_at := null;
-    new.sent_back_reason := null;
+    new.rejected_at := null;
+    new.rejection_reason := null;
   end if;
 
   if new.uploaded and new.verified
@@ -139,7 +137,7 @@ end
 $$;
 
 -- The document, locked, of a shipment. PT404 without one, PT409 when it is not the version that was seen.
-create function private.lock_document(document_id uuid, seen integer) returns public.documents
+create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -150,7 +148,7 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
-  if seen is not null and seen <> document.version then
+  if expected_version is not null and expected_version <> document.version then
     raise sqlstate 'PT409' using message = 'This document has changed since you opened it.';
   end if;
   return document;
@@ -158,7 +156,7 @@ end
 $$;
 
 -- Says with PT409 why a document takes no file; does nothing when it takes one.
-create function private.refuse_file(uploaded boolean, stage smallint) returns void
+create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
 language plpgsql immutable
 set search_path = ''
 as $$
@@ -171,28 +169,28 @@ begin
   end if;
 end
 $$;
-grant execute on function private.refuse_file(boolean, smallint) to authenticated, service_role;
+grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
 -- Takes the file off a document. The stored object stays, counted by nothing, until `staff retention` removes it.
-create function private.take_file_back(document public.documents, sent_back_reason text) returns void
+create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
 as $$
 begin
-  perform set_config('portal.file_taken_back', document.id::text, true);
+  perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
   set uploaded = false, verified = false, storage_path = null, storage_version = null, sha256 = null, file_name = null,
     file_size = null, media_type = null, uploaded_at = null,
-    sent_back_at = case when take_file_back.sent_back_reason is not null then now() end,
-    sent_back_reason = take_file_back.sent_back_reason
+    rejected_at = case when clear_document_file.rejection_reason is not null then now() end,
+    rejection_reason = clear_document_file.rejection_reason
   where id = document.id;
-  perform set_config('portal.file_taken_back', '', true);
+  perform set_config('portal.cleared_document_id', '', true);
 end
 $$;
 
 -- What the server asks as the client before it stores a file: true, or PT404 when the document is not theirs and PT409 when
 -- it takes no file.
-create function public.require_awaited_file(document_id uuid) returns boolean
+create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
 set search_path = ''
@@ -203,15 +201,15 @@ begin
   select document.uploaded, shipment.stage into asked
   from public.documents as document
   join public.shipments as shipment on shipment.id = document.shipment_id
-  where document.id = require_awaited_file.document_id and document.user_id = (select auth.uid());
+  where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
-  perform private.refuse_file(asked.uploaded, asked.stage);
+  perform private.check_upload_allowed(asked.uploaded, asked.stage);
   return true;
 end
 $$;
-grant execute on function public.require_awaited_file(uuid) to authenticated;
+grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
 -- The file of a document of the caller's, with who asks: {"caller", "file": {"name", "storage_path", "storage_version",
 -- "sha256", "file_name", "media_type"}}; "file" is null for a stranger's, for none, and for a document without one.
@@ -221,7 +219,7 @@ security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'caller', private.caller(),
+    'viewer', private.viewer(),
     'file', (
       select jsonb_build_object(
         'name', document.name, 'storage_path', document.storage_path, 'storage_version', document.storage_version,
@@ -237,12 +235,12 @@ grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
 -- Notes that a colleague opens a document's file, and returns what it has to be: {"shipment", "name", "storage_path",
 -- "storage_version", "sha256", "file_name", "media_type"}. PT404 without a file, or when it is another shipment's.
-create function public.open_document(document_id uuid, shipment_id uuid, by_name text default null) returns jsonb
+create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   document public.documents;
 begin
   select * into document from public.documents
@@ -250,9 +248,9 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such file.';
   end if;
-  perform private.log_act(actor, 'document open', shipment => document.shipment_id, document => document.id);
+  perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
   return jsonb_build_object(
-    'shipment', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
+    'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
     'storage_version', document.storage_version, 'sha256', document.sha256,
     'file_name', document.file_name, 'media_type', document.media_type
   );
@@ -266,22 +264,22 @@ create function public.verify_document(
   document_id uuid,
   sha256 text,
   file_version text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('verify', document_id));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('verify', document_id));
   document public.documents;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  document := private.lock_document(verify_document.document_id, seen);
+  document := private.lock_document(verify_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
   end if;
@@ -292,9 +290,9 @@ begin
   update public.documents
   set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.file_version
   where id = document.id;
-  update public.shipments set acted_at = now() where id = document.shipment_id;
-  perform private.log_act(
-    actor, 'document verify', shipment => document.shipment_id, document => document.id, request => key,
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document verify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     after => jsonb_build_object('verified', true)
   );
 end
@@ -305,30 +303,30 @@ grant execute on function public.verify_document(uuid, text, text, integer, uuid
 create function public.unverify_document(
   document_id uuid,
   reason text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
-  key uuid := private.request_key(request, jsonb_build_array('unverify', document_id, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('unverify', document_id, reason));
   document public.documents;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  document := private.lock_document(unverify_document.document_id, seen);
+  document := private.lock_document(unverify_document.document_id, expected_version);
   if not document.verified then
     raise sqlstate 'PT409' using message = format('The %s is not verified.', document.name);
   end if;
   update public.documents set verified = false where id = document.id;
-  update public.shipments set acted_at = now() where id = document.shipment_id;
-  perform private.log_act(
-    actor, 'document unverify', shipment => document.shipment_id, document => document.id, request => key,
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     reason => why, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
 end
@@ -336,30 +334,30 @@ $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Sends a document back: its client is asked for another file and told why.
-create function public.send_back_document(
+create function public.reject_document(
   document_id uuid,
   reason text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
-  key uuid := private.request_key(request, jsonb_build_array('send back', document_id, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reject', document_id, reason));
   document public.documents;
   stage smallint;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   if char_length(why) > 500 then
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
-  document := private.lock_document(send_back_document.document_id, seen);
+  document := private.lock_document(reject_document.document_id, expected_version);
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
   end if;
@@ -371,31 +369,31 @@ begin
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
   end if;
-  perform private.take_file_back(document, why);
-  update public.shipments set acted_at = now() where id = document.shipment_id;
-  perform private.log_act(
-    actor, 'document send-back', shipment => document.shipment_id, document => document.id, request => key,
+  perform private.clear_document_file(document, why);
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     -- The file by its hash: its path has the name that a person gave it, and the log outlives the account.
     reason => why, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
 end
 $$;
-grant execute on function public.send_back_document(uuid, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
 -- Takes the file of a document of the caller's back, and returns where it was stored, for the site to delete it. `seen` is
 -- the version that the form was opened at. PT404 for a stranger's, PT409 when it has none, is verified or changed since.
-create function public.take_back_file(document_id uuid, seen integer) returns text
+create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   document public.documents;
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   select * into document from public.documents
-  where id = take_back_file.document_id and user_id = (select auth.uid())
+  where id = remove_file.document_id and user_id = (select auth.uid())
   for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
@@ -403,40 +401,40 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified by now: call us if it is not the right one.', document.name);
   end if;
-  if not document.uploaded or document.version is distinct from take_back_file.seen then
+  if not document.uploaded or document.version is distinct from remove_file.expected_version then
     raise sqlstate 'PT409' using message = format('The %s has changed since you opened this page. Look at it again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its documents stay as they are.';
   end if;
-  perform private.take_file_back(document, null);
+  perform private.clear_document_file(document, null);
   return document.storage_path;
 end
 $$;
-grant execute on function public.take_back_file(uuid, integer) to authenticated;
+grant execute on function public.remove_file(uuid, integer) to authenticated;
 
 create trigger add_default_documents
 after insert on public.shipments
 for each row execute function private.add_default_documents();
 
-create trigger guard_document_file
+create trigger check_document_file
 before insert or update on public.documents
-for each row execute function private.guard_document_file();
+for each row execute function private.check_document_file();
 
-create policy "an account with a second factor needs its code" on public.documents
+create policy "the session is active and meets the second factor of its account" on public.documents
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
 for select to authenticated
 using (user_id = (select auth.uid()));
 
-create policy "an account with a second factor needs its code" on storage.objects
+create policy "the session is active and meets the second factor of its account" on storage.objects
 as restrictive for all to authenticated
-using (bucket_id <> 'documents' or (select private.assurance_suffices()))
-with check (bucket_id <> 'documents' or (select private.assurance_suffices()));
+using (bucket_id <> 'documents' or (select private.has_valid_session()))
+with check (bucket_id <> 'documents' or (select private.has_valid_session()));
 
-create policy "colleagues read all documents" on public.documents
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all documents" on public.documents
+for select to authenticated using ((select private.is_staff()));

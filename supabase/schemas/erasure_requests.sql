@@ -1,73 +1,73 @@
 -- Accounts whose owner asked for erasure. The row is deleted with the account, by the company's answer, or by its owner.
 create table private.erasure_requests (
-  account uuid primary key references auth.users (id) on delete cascade,
-  asked_at timestamptz not null default now()
+  account_id uuid primary key references auth.users (id) on delete cascade,
+  requested_at timestamptz not null default now()
 );
 alter table private.erasure_requests enable row level security;
 
 -- Asks for the erasure of the caller's account, or takes that back.
-create function public.ask_erasure(wanted boolean) returns void
+create function public.set_erasure_request(wanted boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if not private.assurance_suffices() or not private.is_client() then
+  if not private.has_valid_session() or not private.is_client() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   if wanted then
-    insert into private.erasure_requests (account) values (auth.uid()) on conflict do nothing;
+    insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
   else
-    delete from private.erasure_requests where account = auth.uid();
+    delete from private.erasure_requests where account_id = auth.uid();
   end if;
 end
 $$;
-grant execute on function public.ask_erasure(boolean) to authenticated;
+grant execute on function public.set_erasure_request(boolean) to authenticated;
 
 -- Begins to erase a client's account: judges whether its shipments may go, closes it and ends its sessions. Returns its
 -- address. PT409 says until when a shipment has to be kept. The site deletes the rest then, files first to last.
-create function public.begin_erasure(account uuid, reason text, by_name text default null) returns text
+create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
   kept date;
   address text;
 begin
-  perform private.require_client(begin_erasure.account);
-  select max(retain_until) into kept from public.shipments where user_id = begin_erasure.account;
+  perform private.require_client(start_erasure.account_id);
+  select max(retention_ends_on) into kept from public.shipments where user_id = start_erasure.account_id;
   if kept >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
       'This account has shipments that have to be kept, the last until %s: nothing was deleted.', kept
     );
   end if;
-  update auth.users set banned_until = now() + interval '100 years' where id = begin_erasure.account returning email into address;
-  perform private.end_sessions(begin_erasure.account);
-  perform private.log_act(actor, 'account erase', account => begin_erasure.account, reason => why);
+  update auth.users set banned_until = now() + interval '100 years' where id = start_erasure.account_id returning email into address;
+  perform private.end_sessions(start_erasure.account_id);
+  perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => why);
   return address;
 end
 $$;
-grant execute on function public.begin_erasure(uuid, text, text) to authenticated, service_role;
+grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
 -- Answers a wish to be erased that cannot be met yet, with the reason for its owner; returns the address to tell.
-create function public.refuse_erasure(account uuid, reason text, by_name text default null) returns text
+create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
   address text;
 begin
-  delete from private.erasure_requests as request using auth.users
-  where request.account = refuse_erasure.account and users.id = request.account
+  delete from private.erasure_requests as erasure using auth.users
+  where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
   if address is null then
     raise sqlstate 'PT409' using message = 'This client does not ask to be erased, or somebody has answered.';
   end if;
-  perform private.log_act(actor, 'account keep', account => refuse_erasure.account, reason => why);
+  perform private.insert_audit_entry(actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => why);
   return address;
 end
 $$;
-grant execute on function public.refuse_erasure(uuid, text, text) to authenticated, service_role;
+grant execute on function public.reject_erasure(uuid, text, text) to authenticated, service_role;

@@ -1,42 +1,42 @@
 -- Links to the page that sets a new password. Only the hash of the token is stored. A newer link replaces older ones.
 create table private.password_links (
   token_hash text primary key,
-  account uuid not null references auth.users (id) on delete cascade,
+  account_id uuid not null references auth.users (id) on delete cascade,
   expires_at timestamptz not null,
-  spent_at timestamptz,
-  hours integer not null default 1
+  redeemed_at timestamptz,
+  valid_hours integer not null default 1
 );
 alter table private.password_links enable row level security;
 
-create index password_links_of_account on private.password_links (account);
+create index password_links_account_id on private.password_links (account_id);
 
 -- Notes that a link to set a new password is sent to an account; returns its address. A colleague's only by a lead.
-create function public.ask_password_link(account uuid, by_name text default null) returns text
+create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor(
-    case when exists (select from public.colleagues where colleagues.account = ask_password_link.account)
+    case when exists (select from public.staff_members where staff_members.account_id = request_password_link.account_id)
       then 'lead' else 'clerk' end,
-    by_name
+    actor_name
   );
   address text;
 begin
   select email into address from auth.users
-  where id = ask_password_link.account and email_confirmed_at is not null and coalesce(banned_until < now(), true);
+  where id = request_password_link.account_id and email_confirmed_at is not null and coalesce(banned_until < now(), true);
   if not found then
     raise sqlstate 'PT409' using message = 'This account is closed, or its address was never confirmed.';
   end if;
-  perform private.log_act(actor, 'account send-password-link', account => ask_password_link.account);
+  perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
   return address;
 end
 $$;
-grant execute on function public.ask_password_link(uuid, text) to authenticated, service_role;
+grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
 -- A new link's token, 256 random bits in base 16, for so many hours. For the site's own mails: a colleague asks for a mail,
 -- and never sees the link.
-create function public.issue_password_link(account uuid, hours integer) returns text
+create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -44,12 +44,12 @@ declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
   -- Locked, so that of two at once one ends the other.
-  perform from auth.users where users.id = issue_password_link.account for no key update;
+  perform from auth.users where users.id = issue_password_link.account_id for no key update;
   delete from private.password_links as old
-  where old.account = issue_password_link.account or old.expires_at < now();
-  insert into private.password_links (token_hash, account, expires_at, hours)
+  where old.account_id = issue_password_link.account_id or old.expires_at < now();
+  insert into private.password_links (token_hash, account_id, expires_at, valid_hours)
   values (
-    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account, now() + make_interval(hours => hours), hours
+    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account_id, now() + make_interval(hours => valid_hours), valid_hours
   );
   return token;
 end
@@ -63,10 +63,10 @@ language sql stable security definer
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'account', account.id,
+    'account_id', account.id,
     'email', account.email,
-    'is_invitation', link.hours > 24,
-    'colleague', exists (select from public.colleagues where colleagues.account = account.id),
+    'is_invite', link.valid_hours > 24,
+    'is_staff', exists (select from public.staff_members where staff_members.account_id = account.id),
     'factors', (
       select coalesce(jsonb_agg(jsonb_build_object('id', factor.id, 'name', coalesce(factor.friendly_name, ''))
         order by factor.created_at, factor.id), '[]'::jsonb)
@@ -75,35 +75,35 @@ as $$
     )
   )
   from private.password_links as link
-  join auth.users as account on account.id = link.account
+  join auth.users as account on account.id = link.account_id
   where link.token_hash = encode(sha256(convert_to(password_link.token, 'UTF8')), 'hex')
-    and link.spent_at is null and link.expires_at > now()
+    and link.redeemed_at is null and link.expires_at > now()
     and coalesce(account.banned_until < now(), true)
 $$;
 grant execute on function public.password_link(text) to service_role;
 
 -- Spends a link; false when somebody else did, or it is too old. Of any number at once, one gets true.
-create function public.spend_password_link(token text) returns boolean
+create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
   with spent as (
-    update private.password_links set spent_at = now()
-    where token_hash = encode(sha256(convert_to(spend_password_link.token, 'UTF8')), 'hex')
-      and spent_at is null and expires_at > now()
+    update private.password_links set redeemed_at = now()
+    where token_hash = encode(sha256(convert_to(redeem_password_link.token, 'UTF8')), 'hex')
+      and redeemed_at is null and expires_at > now()
     returning true
   )
   select exists (select from spent)
 $$;
-grant execute on function public.spend_password_link(text) to service_role;
+grant execute on function public.redeem_password_link(text) to service_role;
 
 -- Gives a link back that was spent a moment ago, by who spent it.
-create function public.unspend_password_link(token text) returns void
+create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  update private.password_links set spent_at = null
-  where token_hash = encode(sha256(convert_to(unspend_password_link.token, 'UTF8')), 'hex')
-    and spent_at > now() - interval '2 minutes'
+  update private.password_links set redeemed_at = null
+  where token_hash = encode(sha256(convert_to(restore_password_link.token, 'UTF8')), 'hex')
+    and redeemed_at > now() - interval '2 minutes'
 $$;
-grant execute on function public.unspend_password_link(text) to service_role;
+grant execute on function public.restore_password_link(text) to service_role;

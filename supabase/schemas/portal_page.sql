@@ -1,32 +1,29 @@
--- What waits for the caller: at most six shipments, first those with a document that was sent back, then those with a charge
--- by the day it is due, then those that have waited longest; and how many are whose. Counts stop at 100.
--- (later) As before, but it asks once whether the session is good for the account, and names the caller's rows itself instead of
--- leaving that to the policies of nine mentions of tables. Who may not read has nothing waiting. What is sent back or due is
--- looked for among shipments that wait alone, so that nothing of closed ones stands before it; due days, which stand beside
--- no account, among the thousand that have waited longest.
-create function private.own_work() returns jsonb
+-- What waits for the client: at most six shipments. First those with a rejected document, then those with a charge by its due
+-- day, then those that have waited longest. Also counts the client's shipments by waiting_on, up to 100 each. It checks the session
+-- once and selects the client's rows itself, because the policies of every table that it reads would check it again.
+create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 declare
-  client constant uuid := case when private.assurance_suffices() then auth.uid() end;
+  client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
   -- Each step is as small as it is written, whatever the planner believes of tables that nobody has analysed.
   return (
     with sent_back as materialized (
-      select document.shipment_id, document.sent_back_at
+      select document.shipment_id, document.rejected_at
       from public.documents as document
-      where document.user_id = client and document.sent_back_at is not null and not document.uploaded
-        and (select shipment.turn from public.shipments as shipment where shipment.id = document.shipment_id) = 'client'
-      order by document.sent_back_at
+      where document.user_id = client and document.rejected_at is not null and not document.uploaded
+        and (select shipment.waiting_on from public.shipments as shipment where shipment.id = document.shipment_id) = 'client'
+      order by document.rejected_at
       limit 100
     ),
     due as materialized (
       select charge.shipment_id, charge.due_on
       from (
         select shipment.id from public.shipments as shipment
-        where shipment.user_id = client and shipment.turn = 'client'
-        order by shipment.turn_since, shipment.id
+        where shipment.user_id = client and shipment.waiting_on = 'client'
+        order by shipment.waiting_since, shipment.id
         limit 1000
       ) as waiting
       cross join lateral (
@@ -38,14 +35,14 @@ begin
       limit 100
     ),
     urgent as (
-      select shipment_id as id, 0 as rank, sent_back_at as at from sent_back
+      select shipment_id as id, 0 as rank, rejected_at as at from sent_back
       union all
       select shipment_id, 1, due_on::timestamptz from due
       union all
       (
-        select id, 2, turn_since from public.shipments
-        where user_id = client and turn = 'client'
-        order by turn_since, id
+        select id, 2, waiting_since from public.shipments
+        where user_id = client and waiting_on = 'client'
+        order by waiting_since, id
         limit 6
       )
     ),
@@ -57,7 +54,7 @@ begin
       from first
       cross join lateral (
         select * from public.shipments
-        where shipments.id = first.id and shipments.user_id = client and shipments.turn = 'client'
+        where shipments.id = first.id and shipments.user_id = client and shipments.waiting_on = 'client'
         offset 0
       ) as shipment
       order by first.rank, first.at, first.id
@@ -69,7 +66,7 @@ begin
           'id', shown.id, 'name', shown.name, 'stage', shown.stage,
           'documents', (
             select coalesce(jsonb_agg(jsonb_build_object(
-              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'sent_back_at', document.sent_back_at
+              'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'rejected_at', document.rejected_at
             )), '[]'::jsonb)
             from public.documents as document where document.shipment_id = shown.id and not document.uploaded
           ),
@@ -82,34 +79,32 @@ begin
         ) order by shown.rank, shown.at, shown.id), '[]'::jsonb)
         from shown
       ),
-      'yours', (
+      'client', (
         select count(*) from (
-          select from public.shipments where user_id = client and turn = 'client' limit 100
+          select from public.shipments where user_id = client and waiting_on = 'client' limit 100
         ) as counted
       ),
-      'ours', (
+      'company', (
         select count(*) from (
-          select from public.shipments where user_id = client and turn = 'company' limit 100
+          select from public.shipments where user_id = client and waiting_on = 'company' limit 100
         ) as counted
       ),
-      'closed', (
+      'nobody', (
         select count(*) from (
-          select from public.shipments where user_id = client and turn = 'closed' limit 100
+          select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
         ) as counted
       )
     )
   );
 end
 $$;
-grant execute on function private.own_work() to authenticated;
+grant execute on function private.client_work() to authenticated;
 
--- The caller's shipments, newest first: at most `most`, after `skip` others, or, for the CSV, after the one whose opening
--- and id are given. Search finds a name, an AWB/BL and the beginning of an id. Row-level security decides what there is.
--- (later) As before: each word of the search has to be in the name or in the AWB/BL, or the whole search is the AWB/BL or the
--- beginning of an id. Spaces and hyphens of an AWB/BL count for nothing.
--- (later) A client's own list as before, by the same patterns, and by an id with its #.
-create function private.own_shipments(
-  q text, stage integer, turn text, skip integer, most integer, before timestamptz default null, before_id uuid default null
+-- The client's shipments, newest first: at most `row_limit` rows after `row_offset` others, or, for the CSV, after the shipment
+-- whose time and id are given. Each word of a search must be in the name or the AWB/BL; or the whole search is the AWB/BL,
+-- without its spaces and hyphens, or the beginning of an id, with or without #. Row-level security applies.
+create function private.list_client_shipments(
+  q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -125,9 +120,9 @@ declare
 begin
   -- A list that nobody searches is most of them.
   if btrim(q) <> '' then
-    words := private.words(q);
-    number := private.bare_number(q);
-    ids := private.ids_beginning(ltrim(btrim(left(q, 64)), '#'));
+    words := private.word_patterns(q);
+    number := private.awb_pattern(q);
+    ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
     if words is null then
       conditions := 'false';
     elsif cardinality(words) > 0 then
@@ -143,8 +138,8 @@ begin
   if stage is not null then
     conditions := conditions || ' and shipment.stage = $5';
   end if;
-  if turn is not null then
-    conditions := conditions || ' and shipment.turn = $6';
+  if waiting_on is not null then
+    conditions := conditions || ' and shipment.waiting_on = $6';
   end if;
   if before is not null then
     conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
@@ -152,7 +147,7 @@ begin
   execute format($query$
     select coalesce(jsonb_agg(jsonb_build_object(
       'id', found.id, 'name', found.name, 'status', found.status, 'stage', found.stage, 'awb', found.awb,
-      'turn', found.turn, 'changed_at', found.changed_at, 'created_at', found.created_at
+      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at
     ) order by found.created_at desc, found.id desc), '[]'::jsonb)
     from (
       select shipment.* from public.shipments as shipment where %s
@@ -161,20 +156,16 @@ begin
     ) as found
   $query$, conditions)
   into found
-  using auth.uid(), words, number, ids[1], stage, turn, skip, most, before, before_id, ids[2];
+  using auth.uid(), words, number, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
   return found;
 end
 $$;
-grant execute on function private.own_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid) to authenticated;
+grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid) to authenticated;
 
--- What a page of the portal shows, as before, with the list by search, stage and turn, the files of documents, and the
--- links to the shipment that is open.
--- (later) As before, with the work of private.own_work.
--- (later) What a page of the portal shows, as before, with the list by search, stage and turn, the files of documents, and the
--- links to the shipment that is open.
--- (later) As before, with the work of private.own_work.
+-- The data of /portal and of one shipment, `opened_id`: the viewer, the announcement, the list filtered by search, stage and
+-- waiting_on, the client's work where no shipment is open, and the open shipment with documents, charges, history and share links.
 create function public.portal_page(
-  page integer default 1, opened uuid default null, q text default null, stage integer default null, turn text default null
+  page integer default 1, opened_id uuid default null, q text default null, stage integer default null, waiting_on text default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -184,22 +175,22 @@ as $$
 begin
   return (
     select jsonb_build_object(
-      'caller', private.caller(),
+      'viewer', private.viewer(),
       'announcement', (
-        select jsonb_build_object('text', text, 'begun_at', begun_at) from public.announcements where ended_at is null
+        select jsonb_build_object('text', text, 'started_at', started_at) from public.announcements where ended_at is null
       ),
-      'shipments', private.own_shipments(
-        portal_page.q, portal_page.stage, portal_page.turn, (greatest(portal_page.page, 1) - 1) * 20, 21
+      'shipments', private.list_client_shipments(
+        portal_page.q, portal_page.stage, portal_page.waiting_on, (greatest(portal_page.page, 1) - 1) * 20, 21
       ),
-      'work', case when portal_page.opened is null then private.own_work() end,
+      'work', case when portal_page.opened_id is null then private.client_work() end,
       'shipment', (
         select jsonb_build_object(
           'id', shipment.id, 'name', shipment.name, 'status', shipment.status, 'stage', shipment.stage,
-          'awb', shipment.awb, 'turn', shipment.turn, 'changed_at', shipment.changed_at,
-          'created_at', shipment.created_at, 'version', shipment.version, 'shares', private.shares_of(shipment.id),
+          'awb', shipment.awb, 'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at,
+          'created_at', shipment.created_at, 'version', shipment.version, 'share_links', private.list_share_links(shipment.id),
           'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
             'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-            'free_until', shipment.free_until
+            'free_storage_ends_on', shipment.free_storage_ends_on
           ) end,
           'charges', (
             select coalesce(jsonb_agg(jsonb_build_object(
@@ -212,7 +203,7 @@ begin
           'documents', (
             select coalesce(jsonb_agg(jsonb_build_object(
               'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
-              'sent_back_at', document.sent_back_at, 'sent_back_reason', document.sent_back_reason,
+              'rejected_at', document.rejected_at, 'rejection_reason', document.rejection_reason,
               'file_name', document.file_name, 'file_size', document.file_size, 'uploaded_at', document.uploaded_at,
               'version', document.version
             )), '[]'::jsonb)
@@ -229,7 +220,7 @@ begin
           )
         )
         from public.shipments as shipment
-        where shipment.id = portal_page.opened and shipment.user_id = (select auth.uid())
+        where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
       )
     )
   );
@@ -238,8 +229,8 @@ $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
 -- The next shipments of /portal/shipments.csv after the one whose opening and id are given: 500, with who asks.
-create function public.portal_shipments_after(
-  q text default null, stage integer default null, turn text default null,
+create function public.portal_shipments_export(
+  q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language sql stable
@@ -247,11 +238,11 @@ security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'caller', private.caller(),
-    'shipments', private.own_shipments(
-      portal_shipments_after.q, portal_shipments_after.stage, portal_shipments_after.turn, 0, 500,
-      portal_shipments_after.before, portal_shipments_after.before_id
+    'viewer', private.viewer(),
+    'shipments', private.list_client_shipments(
+      portal_shipments_export.q, portal_shipments_export.stage, portal_shipments_export.waiting_on, 0, 500,
+      portal_shipments_export.before, portal_shipments_export.before_id
     )
   )
 $$;
-grant execute on function public.portal_shipments_after(text, integer, text, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.portal_shipments_export(text, integer, text, timestamp with time zone, uuid) to authenticated;

@@ -1,61 +1,61 @@
 -- A notice that no longer holds: free storage ends on another day by now, the document has come, the charge is paid.
-create function private.is_past(notice public.notices) returns boolean
+create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
 as $$
-  select case notice.kind
+  select case email.kind
     when 'storage' then not exists (
       select from public.shipments
-      where shipments.id = notice.shipment_id and shipments.free_until::text = notice.what and shipments.stage < 9
+      where shipments.id = email.shipment_id and shipments.free_storage_ends_on::text = email.detail and shipments.stage < 9
     )
-    when 'sent back' then exists (
+    when 'rejected' then exists (
       select from public.documents
-      where documents.shipment_id = notice.shipment_id and documents.name = notice.what and documents.uploaded
+      where documents.shipment_id = email.shipment_id and documents.name = email.detail and documents.uploaded
     )
     when 'charge' then not exists (
       select from public.charges
-      where charges.shipment_id = notice.shipment_id and charges.item = notice.what and charges.paid_at is null
+      where charges.shipment_id = email.shipment_id and charges.item = email.detail and charges.paid_at is null
     )
     else false
   end
 $$;
 
-create function private.keep_shipment() returns trigger
+create function private.set_retention_ends_on() returns trigger
 language plpgsql
 set search_path = ''
 as $$
 begin
-  new.retain_until := greatest(new.retain_until, (now() at time zone 'UTC' + interval '7 years')::date);
+  new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
   return new;
 end
 $$;
 
 -- Keeps a shipment longer, through a day; a shipment's last day only moves back. Returns its last day before.
-create function public.keep_shipment(shipment_id uuid, day date, by_name text default null) returns date
+create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   shipment public.shipments := private.lock_shipment(shipment_id, null);
 begin
-  if shipment.retain_until >= day then
+  if shipment.retention_ends_on >= day then
     raise sqlstate 'PT409' using message = 'It is kept until then already: a shipment''s last day only moves back.';
   end if;
-  update public.shipments set retain_until = day where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment keep', shipment => shipment.id,
-    before => jsonb_build_object('retain_until', shipment.retain_until),
-    after => jsonb_build_object('retain_until', day)
+  update public.shipments set retention_ends_on = day where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment extend-retention', shipment_id => shipment.id,
+    before => jsonb_build_object('retention_ends_on', shipment.retention_ends_on),
+    after => jsonb_build_object('retention_ends_on', day)
   );
-  return shipment.retain_until;
+  return shipment.retention_ends_on;
 end
 $$;
-grant execute on function public.keep_shipment(uuid, date, text) to service_role;
+grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
 -- What is past its time, as the migration before has it. `files` are also those of kept shipments that no document counts
 -- and no upload under way is about to: a server that is cut off between storing and marking leaves them.
-create function public.past_retention() returns jsonb
+create function public.beyond_retention() returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
@@ -67,19 +67,19 @@ as $$
   account as (
     select users.id, users.email, greatest(users.created_at, users.last_sign_in_at, (
       select max(session.updated_at) from auth.sessions as session where session.user_id = users.id
-    )) as last_seen
+    )) as last_seen_at
     from auth.users
     where not exists (select from public.shipments where shipments.user_id = users.id)
   )
   select jsonb_build_object(
     'shipments', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', shipment.id, 'name', shipment.name, 'retain_until', shipment.retain_until,
+        'id', shipment.id, 'name', shipment.name, 'retention_ends_on', shipment.retention_ends_on,
         'files', (select coalesce(jsonb_agg(file.name order by file.name), '[]'::jsonb)
           from file where file.shipment_id = shipment.id::text)
-      ) order by shipment.retain_until, shipment.id), '[]'::jsonb)
+      ) order by shipment.retention_ends_on, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
-      where shipment.retain_until < (now() at time zone 'UTC')::date
+      where shipment.retention_ends_on < (now() at time zone 'UTC')::date
     ),
     'files', (
       select coalesce(jsonb_agg(file.name order by file.name), '[]'::jsonb)
@@ -87,59 +87,59 @@ as $$
       left join public.shipments as shipment on shipment.id::text = file.shipment_id
       where shipment.id is null
         or (
-          shipment.retain_until >= (now() at time zone 'UTC')::date
+          shipment.retention_ends_on >= (now() at time zone 'UTC')::date
           and file.created_at < now() - interval '1 day'
           and not exists (select from public.documents where documents.storage_path = file.name)
         )
     ),
     'accounts', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'email', account.email, 'last_seen', account.last_seen
-      ) order by account.last_seen, account.id), '[]'::jsonb)
+        'id', account.id, 'email', account.email, 'last_seen_at', account.last_seen_at
+      ) order by account.last_seen_at, account.id), '[]'::jsonb)
       from account
-      where account.last_seen < now() - interval '7 years'
+      where account.last_seen_at < now() - interval '7 years'
     )
   )
 $$;
-grant execute on function public.past_retention() to service_role;
+grant execute on function public.beyond_retention() to service_role;
 
 -- The parts of one account by the range of their names, byte by byte, which storage's index of names answers however many
 -- parts others have on their way. Names begin with an id in base 16, so that those of all accounts stand between '' and
 -- '~', and those of one between its id with '/' and with '0', the character after it.
-create function public.kept_parts(account uuid default null, before timestamptz default null) returns jsonb
+create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
 as $$
-  select coalesce(jsonb_agg(jsonb_build_object('name', name, 'at', created_at) order by created_at, name), '[]'::jsonb)
+  select coalesce(jsonb_agg(jsonb_build_object('name', name, 'created_at', created_at) order by created_at, name), '[]'::jsonb)
   from storage.objects
-  where bucket_id = 'parts'
-    and name operator(pg_catalog.~>=~) coalesce(kept_parts.account || '/', '')
-    and name operator(pg_catalog.~<~) coalesce(kept_parts.account || '0', '~')
-    and (kept_parts.before is null or created_at < kept_parts.before)
+  where bucket_id = 'upload-chunks'
+    and name operator(pg_catalog.~>=~) coalesce(list_upload_chunks.account_id || '/', '')
+    and name operator(pg_catalog.~<~) coalesce(list_upload_chunks.account_id || '0', '~')
+    and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
-grant execute on function public.kept_parts(uuid, timestamp with time zone) to service_role;
+grant execute on function public.list_upload_chunks(uuid, timestamp with time zone) to service_role;
 
 -- Deletes links that have ended: shares, new addresses, new passwords; and notices of a month ago. Returns how many rows.
 -- For staff only.
-create function public.forget_past_links() returns integer
+create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
   -- A link that was ended is known for a month more, so that its form does not make it again.
-  with share as (delete from private.shares where expires_at < now() - interval '30 days' returning 1),
+  with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
-    notice as (delete from public.notices where made_at < now() - interval '30 days' returning 1)
+    email as (delete from public.email_outbox where created_at < now() - interval '30 days' returning 1)
   select count(*)::integer from (
-    select * from share union all select * from address union all select * from password union all select * from notice
+    select * from share union all select * from address union all select * from password union all select * from email
   ) as gone
 $$;
-grant execute on function public.forget_past_links() to service_role;
+grant execute on function public.delete_expired_links() to service_role;
 
-create trigger keep_opened_shipment
+create trigger set_retention_on_insert
 before insert on public.shipments
-for each row execute function private.keep_shipment();
+for each row execute function private.set_retention_ends_on();
 
-create trigger keep_moved_shipment
+create trigger set_retention_on_stage_change
 before update of stage on public.shipments
-for each row when (new.stage is distinct from old.stage) execute function private.keep_shipment();
+for each row when (new.stage is distinct from old.stage) execute function private.set_retention_ends_on();

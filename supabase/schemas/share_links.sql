@@ -1,19 +1,19 @@
 -- Links to one shipment for a buyer or a driver. The site derives the token from the id and a secret of its own, so that it can
 -- show the link again. Only the token's hash is stored.
-create table private.shares (
+create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   token_hash text not null unique check (token_hash ~ '^[0-9a-f]{64}$'),
-  made_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
   expires_at timestamptz not null default now() + interval '30 days'
 );
-alter table private.shares enable row level security;
+alter table private.share_links enable row level security;
 
-create index shares_of_shipment on private.shares (shipment_id);
-create index shares_past on private.shares (expires_at);
+create index share_links_shipment_id on private.share_links (shipment_id);
+create index share_links_expires_at on private.share_links (expires_at);
 
 -- The links of a shipment of the caller's that still open something, oldest first.
-create function private.shares_of(shipment_id uuid) returns jsonb
+create function private.list_share_links(shipment_id uuid) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -21,72 +21,72 @@ as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'id', share.id, 'token_hash', share.token_hash, 'made_at', share.made_at, 'expires_at', share.expires_at
-    ) order by share.made_at, share.id), '[]'::jsonb)
-    from private.shares as share
+      'id', share.id, 'token_hash', share.token_hash, 'created_at', share.created_at, 'expires_at', share.expires_at
+    ) order by share.created_at, share.id), '[]'::jsonb)
+    from private.share_links as share
     join public.shipments as shipment on shipment.id = share.shipment_id
-    where share.shipment_id = shares_of.shipment_id and share.expires_at > now()
-      and shipment.user_id = (select auth.uid()) and (select private.assurance_suffices())
+    where share.shipment_id = list_share_links.shipment_id and share.expires_at > now()
+      and shipment.user_id = (select auth.uid()) and (select private.has_valid_session())
   );
 end
 $$;
-grant execute on function private.shares_of(uuid) to authenticated;
+grant execute on function private.list_share_links(uuid) to authenticated;
 
 -- Makes a link to a shipment of the caller's. `id` is the form's own: sent twice it makes one. PT404 for a stranger's
 -- shipment, PT409 for the sixth link.
-create function public.make_share(id uuid, shipment_id uuid, token_hash text) returns void
+create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   -- Locked, so that links made at the same time are counted one after another.
   perform from public.shipments
-  where shipments.id = make_share.shipment_id and user_id = (select auth.uid())
+  where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
   if exists (
-    select from private.shares
-    where shares.id = make_share.id and shares.shipment_id = make_share.shipment_id
-      and shares.token_hash = make_share.token_hash and expires_at > now()
+    select from private.share_links
+    where share_links.id = create_share_link.id and share_links.shipment_id = create_share_link.shipment_id
+      and share_links.token_hash = create_share_link.token_hash and expires_at > now()
   ) then
     return;
   end if;
-  if exists (select from private.shares where shares.id = make_share.id) then
+  if exists (select from private.share_links where share_links.id = create_share_link.id) then
     raise sqlstate 'PT409' using message = 'The link of this form has ended. Open this page again to make another one.';
   end if;
   if (
-    select count(*) from private.shares where shares.shipment_id = make_share.shipment_id and expires_at > now()
+    select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5 then
     raise sqlstate 'PT409' using message = 'This shipment has five links, as many as there can be. End one first.';
   end if;
-  insert into private.shares (id, shipment_id, token_hash)
-  values (make_share.id, make_share.shipment_id, make_share.token_hash);
+  insert into private.share_links (id, shipment_id, token_hash)
+  values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
 end
 $$;
-grant execute on function public.make_share(uuid, uuid, text) to authenticated;
+grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
 -- Ends a link of the caller's; one that has ended already stays so. Its row stays for a while: the form that made it makes
 -- it no second time.
-create function public.end_share(id uuid) returns void
+create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  update private.shares set expires_at = now()
+  update private.share_links set expires_at = now()
   from public.shipments as shipment
-  where shares.id = end_share.id and shipment.id = shares.shipment_id and shipment.user_id = (select auth.uid())
+  where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id and shipment.user_id = (select auth.uid())
     and expires_at > now();
 end
 $$;
-grant execute on function public.end_share(uuid) to authenticated;
+grant execute on function public.revoke_share_link(uuid) to authenticated;
 
 -- What a link shows to whoever has it: {"name", "stage", "status", "changed_at", "events": [{"status", "location",
 -- "created_at"}], the newest 15 first}. Null for a wrong and for an ended one, and when the account of the shipment is closed.
@@ -96,7 +96,7 @@ set search_path = ''
 as $$
   select jsonb_build_object(
     'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status, 'changed_at', shipment.changed_at,
-    'events', (
+    'tracking_events', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'status', event.status, 'location', event.location, 'created_at', event.created_at
       ) order by event.created_at desc, event.id desc), '[]'::jsonb)
@@ -108,7 +108,7 @@ as $$
       ) as event
     )
   )
-  from private.shares as share
+  from private.share_links as share
   join public.shipments as shipment on shipment.id = share.shipment_id
   join auth.users as account on account.id = shipment.user_id
   where share.token_hash = encode(sha256(convert_to(shared_shipment.token, 'UTF8')), 'hex')

@@ -22,24 +22,24 @@ create table public.shipments (
   stage smallint not null default 1 check (stage between 1 and 10),
   status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
   awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
-  -- Computed by private.turn_of from the documents, the charges and the stage.
-  turn text not null default 'client' check (turn in ('client', 'company', 'closed')),
-  turn_since timestamptz not null default now(),
+  -- Computed by private.shipment_waiting_on from the documents, the charges and the stage.
+  waiting_on text not null default 'client' check (waiting_on in ('client', 'company', 'nobody')),
+  waiting_since timestamptz not null default now(),
   -- The last change by anybody, and the last change by the company.
   changed_at timestamptz not null default now(),
-  acted_at timestamptz not null default now(),
+  staff_action_at timestamptz not null default now(),
   -- Counts the changes of stage, AWB/BL and arrival. A form carries the version it was opened with.
   version integer not null default 0,
   -- Where, when and in which container size the cargo arrived, and the last day of free storage (East Africa Time).
   arrival_place text check (arrival_place in ('mombasa', 'nairobi', 'naivasha')),
   arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
   container_size smallint check (container_size in (20, 40)),
-  free_until date check (free_until between arrived_on and arrived_on + 366),
+  free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
   created_at timestamptz not null default now(),
   -- The last day on which the shipment is stored. Staff may set a later one.
-  retain_until date not null default (now() at time zone 'UTC' + interval '7 years')::date,
+  retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
   unique (user_id, request_id),
-  check (num_nulls(arrival_place, arrived_on, container_size, free_until) in (0, 4))
+  check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
@@ -50,17 +50,17 @@ create index shipments_newest_first on public.shipments (user_id, created_at des
 -- The lists of the desk, each in its order, however many shipments lie behind it.
 create index shipments_by_change on public.shipments (changed_at desc, id desc);
 create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc);
-create index shipments_by_turn on public.shipments (turn, changed_at desc, id desc);
-create index shipments_by_stage_and_turn on public.shipments (stage, turn, changed_at desc, id desc);
-create index shipments_waiting on public.shipments (turn_since, id) where turn = 'client';
-create index shipments_in_storage on public.shipments (free_until, id) where free_until is not null and stage < 9;
-create index shipments_named on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
-create index shipments_by_opening on public.shipments (created_at desc, id desc);
-create index shipments_standing on public.shipments (greatest(acted_at, turn_since), id) where turn = 'company';
-create index shipments_of_client_by_turn on public.shipments (user_id, turn, turn_since, id);
-create index shipments_numbered on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
+create index shipments_by_waiting_on on public.shipments (waiting_on, changed_at desc, id desc);
+create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiting_on, changed_at desc, id desc);
+create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
+create index shipments_in_storage on public.shipments (free_storage_ends_on, id) where free_storage_ends_on is not null and stage < 9;
+create index shipments_name_and_awb_trgm on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_by_created_at on public.shipments (created_at desc, id desc);
+create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id) where waiting_on = 'company';
+create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
+create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
-create function private.name_shipment_stage() returns trigger
+create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''
 as $$
@@ -71,7 +71,7 @@ end
 $$;
 
 -- Through the data API no form counts what an account opens: each shipment is five rows, for ever.
-create function private.count_new_shipments() returns trigger
+create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
@@ -94,7 +94,7 @@ end
 $$;
 
 -- The shipment, locked. PT404 without one, PT409 when it is not the version that was seen.
-create function private.lock_shipment(shipment_id uuid, seen integer) returns public.shipments
+create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
 as $$
@@ -105,7 +105,7 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
-  if seen is not null and seen <> shipment.version then
+  if expected_version is not null and expected_version <> shipment.version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened it.';
   end if;
   return shipment;
@@ -114,7 +114,7 @@ $$;
 
 -- Changes the name and the AWB/BL of a shipment of the caller's while it is at stage 1. `seen` is the version that the form
 -- was opened at; sent twice it changes them once. PT404 for a stranger's, PT409 when it has moved on or changed.
-create function public.change_shipment(shipment_id uuid, name text, awb text, seen integer) returns void
+create function public.change_shipment(shipment_id uuid, name text, awb text, expected_version integer) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -122,7 +122,7 @@ declare
   found_shipment public.shipments;
   number text := nullif(btrim(awb), '');
 begin
-  if not private.assurance_suffices() then
+  if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
   select * into found_shipment from public.shipments
@@ -137,7 +137,7 @@ begin
   if found_shipment.stage > 1 then
     raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
   end if;
-  if found_shipment.version is distinct from change_shipment.seen then
+  if found_shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
   end if;
   update public.shipments
@@ -154,24 +154,24 @@ create function public.move_shipment(
   location text default null,
   note text default null,
   despite_missing boolean default false,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('move', shipment_id, location, note));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
   missing jsonb;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
     return jsonb_build_object('stage', shipment.stage, 'status', shipment.status);
   end if;
-  shipment := private.lock_shipment(move_shipment.shipment_id, seen);
+  shipment := private.lock_shipment(move_shipment.shipment_id, expected_version);
   if shipment.stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: stage 10 is the last.';
   end if;
@@ -183,14 +183,14 @@ begin
       return jsonb_build_object('missing', missing);
     end if;
   end if;
-  update public.shipments set stage = stage + 1, acted_at = now() where id = shipment.id;
+  update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, status, location, note)
   values (
     shipment.id, private.stage_name((shipment.stage + 1)::smallint),
     nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), '')
   );
-  perform private.log_act(
-    actor, 'shipment advance', shipment => shipment.id, request => key,
+  perform private.insert_audit_entry(
+    actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
     -- The words to the client stand in the event, which goes when the shipment goes.
     after => jsonb_strip_nulls(jsonb_build_object(
@@ -208,14 +208,14 @@ grant execute on function public.move_shipment(uuid, text, text, boolean, intege
 create function public.move_shipments(
   moves jsonb,
   location text default null,
-  request uuid default null,
-  by_name text default null
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   asked record;
   why text;
   answer jsonb := '[]';
@@ -225,10 +225,10 @@ begin
   end if;
   -- In one order, so that two colleagues who move the same shipments do not wait for each other.
   for asked in
-    select distinct on (id) id, seen from jsonb_to_recordset(moves) as one (id uuid, seen integer) order by id
+    select distinct on (id) id, expected_version from jsonb_to_recordset(moves) as one (id uuid, expected_version integer) order by id
   loop
     begin
-      why := case when public.move_shipment(asked.id, location, seen => asked.seen, request => request, by_name => by_name)
+      why := case when public.move_shipment(asked.id, location, expected_version => asked.expected_version, idempotency_key => idempotency_key, actor_name => actor_name)
         ? 'missing' then 'missing' end;
     exception
       when sqlstate 'PT404' then why := 'unknown';
@@ -236,7 +236,7 @@ begin
         why := case when exists (select from public.shipments where shipments.id = asked.id and stage = 10)
           then 'closed' else 'changed' end;
     end;
-    answer := answer || jsonb_build_object('id', asked.id, 'why', why);
+    answer := answer || jsonb_build_object('id', asked.id, 'failure', why);
   end loop;
   return answer;
 end
@@ -248,32 +248,32 @@ create function public.correct_stage(
   shipment_id uuid,
   stage integer,
   reason text,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   why text := private.require_reason(reason);
-  key uuid := private.request_key(request, jsonb_build_array('correct', shipment_id, stage, reason));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
 begin
-  if not private.was_done(key) then
-    shipment := private.lock_shipment(correct_stage.shipment_id, seen);
+  if not private.is_repeated_action(key) then
+    shipment := private.lock_shipment(correct_stage.shipment_id, expected_version);
     if correct_stage.stage not between 1 and 10 then
       raise sqlstate 'PT400' using message = 'Choose one of the ten stages.';
     end if;
     if shipment.stage = correct_stage.stage then
       raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
     end if;
-    update public.shipments set stage = correct_stage.stage, acted_at = now() where id = shipment.id;
+    update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, status)
     values (shipment.id, 'Corrected: ' || private.stage_name(correct_stage.stage::smallint));
-    perform private.log_act(
-      actor, 'shipment correct', shipment => shipment.id, request => key, reason => why,
+    perform private.insert_audit_entry(
+      actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => why,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)
     );
   end if;
@@ -290,33 +290,33 @@ create function public.save_awb(
   shipment_id uuid,
   awb text,
   reason text default null,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   number text := nullif(btrim(awb), '');
-  key uuid := private.request_key(request, jsonb_build_array('awb', shipment_id, awb));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('awb', shipment_id, awb));
   shipment public.shipments;
   why text;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return null;
   end if;
-  shipment := private.lock_shipment(save_awb.shipment_id, seen);
+  shipment := private.lock_shipment(save_awb.shipment_id, expected_version);
   if shipment.awb is not distinct from number then
     raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
   end if;
   if shipment.awb is not null then
     why := private.require_reason(reason);
   end if;
-  update public.shipments set awb = number, acted_at = now() where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment set-awb', shipment => shipment.id, request => key, reason => why,
+  update public.shipments set awb = number, staff_action_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => why,
     before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', number)
   );
   return shipment.awb;
@@ -330,57 +330,57 @@ create function public.save_arrival(
   place text,
   day date,
   size integer,
-  free_until date,
-  seen integer default null,
-  request uuid default null,
-  by_name text default null
+  free_storage_ends_on date,
+  expected_version integer default null,
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
-  key uuid := private.request_key(request, jsonb_build_array('arrival', shipment_id, place, day, size));
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, place, day, size));
   shipment public.shipments;
   before jsonb;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
-  shipment := private.lock_shipment(save_arrival.shipment_id, seen);
+  shipment := private.lock_shipment(save_arrival.shipment_id, expected_version);
   before := jsonb_build_object(
     'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size
   );
   update public.shipments
-  set arrival_place = place, arrived_on = day, container_size = size, free_until = save_arrival.free_until,
-    acted_at = now()
+  set arrival_place = place, arrived_on = day, container_size = size, free_storage_ends_on = save_arrival.free_storage_ends_on,
+    staff_action_at = now()
   where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment arrived', shipment => shipment.id, request => key,
+  perform private.insert_audit_entry(
+    actor, 'shipment arrived', shipment_id => shipment.id, idempotency_key => key,
     before => before, after => jsonb_build_object('place', place, 'day', day, 'size', size)
   );
 end
 $$;
 grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text) to authenticated, service_role;
 
-create trigger name_shipment_stage
+create trigger set_shipment_status
 before insert or update on public.shipments
-for each row execute function private.name_shipment_stage();
+for each row execute function private.set_shipment_status();
 
-create trigger count_new_shipments
+create trigger limit_daily_shipments
 before insert on public.shipments
-for each row execute function private.count_new_shipments();
+for each row execute function private.limit_daily_shipments();
 
-create policy "an account with a second factor needs its code" on public.shipments
+create policy "the session is active and meets the second factor of its account" on public.shipments
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments
 for select to authenticated
 using (user_id = (select auth.uid()));
 
-create policy "clients open shipments for themselves at stage 1" on public.shipments
+create policy "clients create their own shipments at stage 1" on public.shipments
 for insert to authenticated
 with check (
   user_id = (select auth.uid()) and stage = 1
@@ -388,5 +388,5 @@ with check (
 );
 
 -- Colleagues read what clients have; they change it by the functions of the desk alone.
-create policy "colleagues read all shipments" on public.shipments
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all shipments" on public.shipments
+for select to authenticated using ((select private.is_staff()));

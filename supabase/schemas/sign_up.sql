@@ -6,11 +6,11 @@ set search_path = ''
 as $$
 declare
   id text := event -> 'user' -> 'user_metadata' ->> 'client_id';
-  mark text := private.mark_of(id, event -> 'user' ->> 'email');
+  mark text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
 begin
   if exists (
     select from public.client_ids
-    where client_ids.client_id = id and claimed_by is null and coalesce(used_with, mark) = mark
+    where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark
   ) then
     return '{}'::jsonb;
   end if;
@@ -22,34 +22,32 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- The gate of every new account: a client ID is spent on it, or the invitation of a colleague, in the transaction that
--- makes the user; else there is no user.
--- (later) As before: a colleague's invitation is spent by the account that auth makes with it, and the log has the form's request.
-create function private.claim_client_id() returns trigger
+-- Every new account uses up a Client ID or a team invite, in the transaction that creates the user. Without one there is no user.
+create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
   id text := new.raw_user_meta_data ->> 'client_id';
-  mark text := private.mark_of(id, new.email);
-  invited private.colleague_invitations;
+  mark text := private.client_id_email_hash(id, new.email);
+  invited private.staff_invites;
 begin
-  delete from private.colleague_invitations as invitation
-  where invitation.id::text = new.raw_user_meta_data ->> 'colleague_invitation'
+  delete from private.staff_invites as invitation
+  where invitation.id::text = new.raw_user_meta_data ->> 'staff_invite_id'
     and invitation.email = lower(new.email)
   returning * into invited;
   if found then
-    insert into public.colleagues (account, name, role) values (new.id, invited.name, invited.role);
-    perform private.log_act(
-      row(invited.by_name, invited.by_account)::private.actor, 'colleague invite',
-      account => new.id, after => jsonb_build_object('role', invited.role), request => invited.request
+    insert into public.staff_members (account_id, name, role) values (new.id, invited.name, invited.role);
+    perform private.insert_audit_entry(
+      row(invited.actor_name, invited.invited_by_id)::private.actor, 'team invite',
+      account_id => new.id, after => jsonb_build_object('role', invited.role), idempotency_key => invited.idempotency_key
     );
     return new;
   end if;
   update public.client_ids
-  set claimed_by = new.id, claimed_at = now(), used_with = mark, had_turn = true,
-    used_at = case when had_turn then used_at else now() end
-  where client_ids.client_id = id and claimed_by is null and coalesce(used_with, mark) = mark;
+  set account_id = new.id, claimed_at = now(), email_hash = mark, has_claimed_email = true,
+    used_at = case when has_claimed_email then used_at else now() end
+  where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark;
   if not found then
     raise exception 'no unclaimed client ID in the new user''s metadata';
   end if;
@@ -67,13 +65,13 @@ language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  mark text := private.mark_of(client_id, email);
+  mark text := private.client_id_email_hash(client_id, email);
   invitation public.client_ids;
   pending uuid;
 begin
   select * into invitation
   from public.client_ids as issued
-  where issued.client_id = admit_sign_up.client_id and coalesce(issued.used_with, mark) = mark
+  where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, mark) = mark
   for update;
   if not found then
     return false;
@@ -84,22 +82,22 @@ begin
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
     and case
-      when invitation.had_turn then
-        invitation.claimed_by = account.id and account.created_at < now() - interval '1 minute'
+      when invitation.has_claimed_email then
+        invitation.account_id = account.id and account.created_at < now() - interval '1 minute'
       else not exists (
         select from public.client_ids as holder
-        where holder.claimed_by = account.id and holder.used_at > now() - interval '1 hour'
+        where holder.account_id = account.id and holder.used_at > now() - interval '1 hour'
       )
     end
   for update;
   if found then
     update public.client_ids as spent
-    set claimed_by = null, claimed_at = null, password_proven_at = null
-    where spent.claimed_by = pending;
+    set account_id = null, claimed_at = null, password_proven_at = null
+    where spent.account_id = pending;
     delete from auth.users where users.id = pending;
     -- Spent at once, and its hour begins: one client ID moves one account, however many sign-ups come together.
     update public.client_ids as spent
-    set used_with = mark, had_turn = true, used_at = case when spent.had_turn then spent.used_at else now() end
+    set email_hash = mark, has_claimed_email = true, used_at = case when spent.has_claimed_email then spent.used_at else now() end
     where spent.client_id = admit_sign_up.client_id;
   end if;
   return true;
@@ -109,7 +107,7 @@ grant execute on function public.admit_sign_up(text, text) to service_role;
 
 -- Notes that somebody has given the password of a sign-up that waits for its confirmation and holds the token of its
 -- mail. The caller has had auth judge the password; false when the token is not this account's.
-create function public.prove_password(email text, token text) returns boolean
+create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
@@ -117,29 +115,28 @@ as $$
     update public.client_ids as invitation
     set password_proven_at = now()
     from auth.users as account
-    where account.id = invitation.claimed_by
-      and account.email = lower(prove_password.email)
+    where account.id = invitation.account_id
+      and account.email = lower(mark_password_proven.email)
       and account.email_confirmed_at is null
-      and account.confirmation_token = prove_password.token
+      and account.confirmation_token = mark_password_proven.token
     returning true
   )
   select exists (select from proven)
 $$;
-grant execute on function public.prove_password(text, text) to service_role;
+grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- The mailbox alone confirms nothing, by whatever door of auth: its owner would open the account for whoever chose the
--- password. An account that the company makes confirmed, in one transaction, was signed up by nobody else.
--- (later) As before, and a colleague's address is confirmed by the company, in the transaction that makes the account, alone.
-create function private.guard_confirmation() returns trigger
+-- The mailbox does not confirm an account by itself: its owner would open it for the person who chose the password. Accounts that the
+-- company creates are confirmed in the transaction that creates them, and a team member's only there.
+create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if not exists (
       select from public.client_ids
-      where claimed_by = new.id and (password_proven_at > now() - interval '1 minute' or claimed_at = now())
+      where account_id = new.id and (password_proven_at > now() - interval '1 minute' or claimed_at = now())
     )
-    and not exists (select from public.colleagues where account = new.id and created_at = now())
+    and not exists (select from public.staff_members where account_id = new.id and created_at = now())
   then
     raise exception 'the password of this sign-up was not given';
   end if;
@@ -148,19 +145,19 @@ end
 $$;
 
 -- Takes an e-mail's marks off the client IDs that made no account, when its account is erased: they stay spent.
-create function public.forget_email(email text) returns void
+create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  update public.client_ids set used_with = ''
-  where claimed_by is null and used_with = private.mark_of(client_id, email)
+  update public.client_ids set email_hash = ''
+  where account_id is null and email_hash = private.client_id_email_hash(client_id, email)
 $$;
-grant execute on function public.forget_email(text) to service_role;
+grant execute on function public.clear_email_hashes(text) to service_role;
 
 -- What auth still tells of accounts that are gone: deleting a user leaves the entries of its log, with the address in
 -- them, and adds one that says who was deleted. For staff only, after deletions; returns how many entries went. Entries of
 -- one account name it as their actor, or among their traits when the company acted on it.
-create function public.forget_gone_accounts() returns integer
+create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
@@ -178,13 +175,13 @@ as $$
   )
   select count(*)::integer from gone
 $$;
-grant execute on function public.forget_gone_accounts() to service_role;
+grant execute on function public.delete_orphaned_auth_log() to service_role;
 
-create trigger claim_client_id
+create trigger redeem_client_id_or_invite
 after insert on auth.users
-for each row execute function private.claim_client_id();
+for each row execute function private.redeem_client_id_or_invite();
 
-create trigger guard_confirmation
+create trigger check_email_confirmation
 before update on auth.users
 for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
-execute function private.guard_confirmation();
+execute function private.check_email_confirmation();

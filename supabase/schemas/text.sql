@@ -1,5 +1,5 @@
 -- True if a text has no control character, no line separator and no character that changes the direction of the text after it.
--- app/models/text.ts has the same rule.
+-- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_one_line(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -27,33 +27,33 @@ $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
 -- The patterns of the first eight words of a search; null for a search longer than any name.
-create function private.words(q text) returns text[]
+create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
   select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.anywhere(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
+    select private.like_pattern(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
   ))[:8] end
 $$;
-grant execute on function private.words(text) to authenticated;
+grant execute on function private.word_patterns(text) to authenticated;
 
 -- The pattern of a search as an AWB/BL without the spaces and hyphens that people write in it or leave out.
-create function private.bare_number(q text) returns text
+create function private.awb_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select private.anywhere(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
+  select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
 $$;
-grant execute on function private.bare_number(text) to authenticated;
+grant execute on function private.awb_pattern(text) to authenticated;
 
 -- The ids that begin with what was typed, as the lowest and the highest; null when no id begins so. Four characters or more.
-create function private.ids_beginning(typed text) returns uuid[]
+create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
 as $$
 declare
   shape constant text := '00000000-0000-0000-0000-000000000000';
-  beginning text := lower(btrim(typed));
+  beginning text := lower(btrim(prefix));
 begin
   if char_length(beginning) between 4 and 36
     and beginning || substr(shape, char_length(beginning) + 1) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -66,10 +66,10 @@ begin
   return null;
 end
 $$;
-grant execute on function private.ids_beginning(text) to authenticated;
+grant execute on function private.id_prefix_range(text) to authenticated;
 
 -- The most characters of a search. Longer ones find nothing: no name has as many.
-create function private.anywhere(q text) returns text
+create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
@@ -77,10 +77,10 @@ as $$
     when char_length(q) <= 254 then '%' || regexp_replace(btrim(q), '([\\%_])', '\\\1', 'g') || '%'
   end
 $$;
-grant execute on function private.anywhere(text) to authenticated;
+grant execute on function private.like_pattern(text) to authenticated;
 
 -- How many rows a query has, up to a hundred: a list says "99+" beyond, and counts no more rows than that.
-create function private.up_to_a_hundred(rows_of text) returns bigint
+create function private.count_up_to_100(rows_of text) returns bigint
 language plpgsql stable
 set search_path = ''
 as $$

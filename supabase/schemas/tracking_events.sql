@@ -19,19 +19,19 @@ create index tracking_events_newest_first on public.tracking_events (shipment_id
 create function public.send_note(
   shipment_id uuid,
   note text,
-  request uuid default null,
-  by_name text default null
+  idempotency_key uuid default null,
+  actor_name text default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor('clerk', by_name);
+  actor private.actor := private.require_actor('clerk', actor_name);
   words text := nullif(btrim(note), '');
-  key uuid := private.request_key(request, jsonb_build_array('note', shipment_id, note));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
-  if private.was_done(key) then
+  if private.is_repeated_action(key) then
     return;
   end if;
   if words is null then
@@ -39,25 +39,25 @@ begin
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
   insert into public.tracking_events (shipment_id, status, note) values (shipment.id, 'Note', words);
-  update public.shipments set acted_at = now(), changed_at = now() where id = shipment.id;
-  perform private.log_act(
-    actor, 'shipment note', shipment => shipment.id, request => key
+  update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment note', shipment_id => shipment.id, idempotency_key => key
   );
 end
 $$;
 grant execute on function public.send_note(uuid, text, uuid, text) to authenticated, service_role;
 
-create policy "an account with a second factor needs its code" on public.tracking_events
+create policy "the session is active and meets the second factor of its account" on public.tracking_events
 as restrictive for all to authenticated
-using ((select private.assurance_suffices()))
-with check ((select private.assurance_suffices()));
+using ((select private.has_valid_session()))
+with check ((select private.has_valid_session()));
 
-create policy "clients read the events of their own shipments" on public.tracking_events
+create policy "clients read the tracking events of their own shipments" on public.tracking_events
 for select to authenticated
 using (exists (
   select 1 from public.shipments
   where shipments.id = tracking_events.shipment_id and shipments.user_id = (select auth.uid())
 ));
 
-create policy "colleagues read all events" on public.tracking_events
-for select to authenticated using ((select private.is_colleague()));
+create policy "staff read all tracking events" on public.tracking_events
+for select to authenticated using ((select private.is_staff()));

@@ -7,39 +7,39 @@ import postgres from "postgres";
 import { TOTP } from "totp-generator";
 import ws from "ws";
 import { startPostgres } from "../support/postgres-server.ts";
-import { companyOf, portalCost } from "./load.ts";
-import { memoryOf, ourSite, stop } from "./site.ts";
+import { createServiceRoleClient, measurePortalPage } from "./load.ts";
+import { getMemoryMb, startOurSite, stopSite } from "./site.ts";
 
-type DeskCost = { page: string; small: number; grown: number; bytes: number };
-export type Desk = { pages: DeskCost[]; csv: { rows: number; seconds: number; memory: number[] } };
+type DeskPageCost = { page: string; small: number; grown: number; bytes: number };
+export type DeskBenchResult = { pages: DeskPageCost[]; csv: { rows: number; seconds: number; memory: number[] } };
 
-const lead = { email: "lead@company.example", password: "a password of the bench" };
-const small = { clients: 2, shipments: 20 };
-const grown = { clients: 2_000, shipments: 100_000 };
+const leadCredentials = { email: "lead@company.example", password: "a password of the bench" };
+const smallDataset = { clients: 2, shipments: 20 };
+const largeDataset = { clients: 2_000, shipments: 100_000 };
 
 /** Each page of the desk with 20 shipments and with 100,000, 400,000 documents and 2,000 clients; and the CSV of all. */
-export async function deskCost(): Promise<Desk> {
+export async function measureDesk(): Promise<DeskBenchResult> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "desk-bench-"));
   const server = await startPostgres();
   process.env.DATABASE_URL = `${server.url}/postgres`;
-  const site = await ourSite(dataDir);
+  const site = await startOurSite(dataDir);
   delete process.env.DATABASE_URL;
   const sql = postgres(`${server.url}/postgres`, { max: 1, onnotice: () => undefined });
   try {
     const origin = `http://127.0.0.1:${site.port}`;
-    const cookie = await leadsCookie(dataDir, site.backendPort);
-    await growTo(sql, small);
+    const cookie = await createLeadCookie(dataDir, site.backendPort);
+    await growDatabase(sql, smallDataset);
     const shipment = "/desk/shipments/00000000-0000-4000-8000-000000000007";
     const pages = [
-      ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&turn=company"],
+      ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&waiting=company"],
       ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
     ];
     // A new process answers faster after some hundred pages.
-    for (const page of pages) await portalCost(origin, page, cookie);
-    const before = await costs(origin, pages, cookie);
-    await growTo(sql, grown);
-    for (const page of pages) await portalCost(origin, page, cookie);
-    const after = await costs(origin, pages, cookie);
+    for (const page of pages) await measurePortalPage(origin, page, cookie);
+    const before = await measureDeskPages(origin, pages, cookie);
+    await growDatabase(sql, largeDataset);
+    for (const page of pages) await measurePortalPage(origin, page, cookie);
+    const after = await measureDeskPages(origin, pages, cookie);
     return {
       pages: pages.map((page, at) => ({
         page,
@@ -47,29 +47,29 @@ export async function deskCost(): Promise<Desk> {
         grown: after[at]?.time ?? 0,
         bytes: after[at]?.bytes ?? 0,
       })),
-      csv: await csvCost(`${origin}/desk/shipments.csv`, cookie, () => memoryOf(site)),
+      csv: await measureCsv(`${origin}/desk/shipments.csv`, cookie, () => getMemoryMb(site)),
     };
   } finally {
     await sql.end();
-    await stop(site);
+    await stopSite(site);
     server.remove();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
 /** The middle of three rounds of every page, one round after another. */
-async function costs(origin: string, pages: string[], cookie: string) {
-  const rounds: Awaited<ReturnType<typeof portalCost>>[][] = [];
+async function measureDeskPages(origin: string, pages: string[], cookie: string) {
+  const rounds: Awaited<ReturnType<typeof measurePortalPage>>[][] = [];
   for (let round = 0; round < 3; round++) {
     const all = [];
-    for (const page of pages) all.push(await portalCost(origin, page, cookie));
+    for (const page of pages) all.push(await measurePortalPage(origin, page, cookie));
     rounds.push(all);
   }
   return pages.map((_, at) => rounds.map((all) => all[at]).sort((a, b) => (a?.time ?? 0) - (b?.time ?? 0))[1]);
 }
 
 /** Reads the whole CSV; the site's memory in MB before it, at most meanwhile, and after. */
-async function csvCost(url: string, cookie: string, memory: () => number) {
+async function measureCsv(url: string, cookie: string, memory: () => number) {
   const before = memory();
   let most = 0;
   const since = performance.now();
@@ -83,17 +83,21 @@ async function csvCost(url: string, cookie: string, memory: () => number) {
 }
 
 /** A lead with a second factor, signed in: the cookie of their browser. */
-async function leadsCookie(dataDir: string, backendPort: number): Promise<string> {
-  const company = companyOf(dataDir, backendPort);
-  const invited = await company.rpc("invite_colleague", { email: lead.email, name: "Lead", role: "lead" });
+async function createLeadCookie(dataDir: string, backendPort: number): Promise<string> {
+  const company = createServiceRoleClient(dataDir, backendPort);
+  const invited = await company.rpc("invite_staff_member", {
+    email: leadCredentials.email,
+    name: "Lead",
+    role: "lead",
+  });
   const { invitation } = invited.data as { invitation: string };
-  const user_metadata = { full_name: "Lead", colleague_invitation: invitation };
-  await company.auth.admin.createUser({ ...lead, email_confirm: true, user_metadata });
-  const person = createClient(`http://127.0.0.1:${backendPort}`, keyOf(company), {
+  const user_metadata = { full_name: "Lead", staff_invite_id: invitation };
+  await company.auth.admin.createUser({ ...leadCredentials, email_confirm: true, user_metadata });
+  const person = createClient(`http://127.0.0.1:${backendPort}`, getSupabaseKey(company), {
     auth: { persistSession: false, autoRefreshToken: false },
     realtime: { transport: ws as never },
   });
-  await person.auth.signInWithPassword(lead);
+  await person.auth.signInWithPassword(leadCredentials);
   const factor = await person.auth.mfa.enroll({ factorType: "totp", friendlyName: "Bench" });
   if (factor.error) throw factor.error;
   const { otp } = await TOTP.generate(factor.data.totp.secret);
@@ -105,10 +109,10 @@ async function leadsCookie(dataDir: string, backendPort: number): Promise<string
   return `session=base64-${Buffer.from(session).toString("base64url")}`;
 }
 
-const keyOf = (handle: object) => (handle as { supabaseKey: string }).supabaseKey;
+const getSupabaseKey = (handle: object) => (handle as { supabaseKey: string }).supabaseKey;
 
 /** Makes clients and shipments up to these figures, with all their documents, most of them with a file. */
-async function growTo(sql: postgres.Sql, { clients, shipments }: typeof grown): Promise<void> {
+async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)
     select 'BENCH-CLIENT-' || number from generate_series(1, ${clients}::int) as number on conflict do nothing`;
@@ -123,7 +127,7 @@ async function growTo(sql: postgres.Sql, { clients, shipments }: typeof grown): 
   // The files are rows without objects: no page opens one.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
-    insert into public.shipments (id, user_id, name, awb, stage, status, turn, turn_since, changed_at, acted_at, created_at)
+    insert into public.shipments (id, user_id, name, awb, stage, status, turn, waiting_since, changed_at, staff_action_at, created_at)
     select ('00000000-0000-4000-8000-' || lpad(number::text, 12, '0'))::uuid,
       ('c0000000-0000-4000-8000-' || lpad((number % ${clients}::int + 1)::text, 12, '0'))::uuid,
       'Consignment ' || number || ' of tea', 'AWB' || number, number % 10 + 1,
@@ -142,10 +146,10 @@ async function growTo(sql: postgres.Sql, { clients, shipments }: typeof grown): 
         with ordinality as document (name, number)
     on conflict do nothing`;
   await sql`
-    insert into public.acts (by_name, act, shipment, at)
+    insert into public.audit_log (actor_name, action, shipment_id, created_at)
     select 'Colleague ' || number % 20, 'shipment advance', shipment.id, shipment.created_at
     from (select id, created_at, row_number() over () as number from public.shipments) as shipment
-    where not exists (select from public.acts where acts.shipment = shipment.id)`;
+    where not exists (select from public.audit_log where audit_log.shipment_id = shipment.id)`;
   await sql.unsafe("set session_replication_role = origin");
   await sql.unsafe("analyze");
 }

@@ -5,13 +5,17 @@ import { createClient } from "@supabase/supabase-js";
 import autocannon from "autocannon";
 import { decodeJwt, SignJWT } from "jose";
 import ws from "ws";
-import type { Database } from "../../app/lib/database.ts";
-import type { Backend } from "../../app/lib/supabase.server.ts";
+import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
+import type { Database } from "../../app/lib/supabase/database.ts";
 
-export type Load = { perSecond: number; p99: number };
+export type LoadResult = { perSecond: number; p99: number };
 
 /** Ten connections ask for one thing as fast as it comes, for some seconds after a warm-up. */
-export async function load(url: string, options: Partial<autocannon.Options> = {}, seconds = 5): Promise<Load> {
+export async function measureLoad(
+  url: string,
+  options: Partial<autocannon.Options> = {},
+  seconds = 5,
+): Promise<LoadResult> {
   const common = { url, connections: 10, headers: { "accept-encoding": "br, gzip" }, ...options };
   await autocannon({ ...common, duration: 1 });
   const result = await autocannon({ ...common, duration: seconds });
@@ -40,7 +44,7 @@ export async function logIn(origin: string, account: { email: string; password: 
  * The same session with a token signed by the secret, as auth did before it had published keys: for such a one the site
  * asks auth who it is before it asks for the page.
  */
-export async function secretSigned(cookie: string, dataDir: string): Promise<string> {
+export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
   const [name, value = ""] = cookie.split("=base64-");
   const session = JSON.parse(Buffer.from(value, "base64url").toString()) as { access_token: string };
   const { jwtSecret } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { jwtSecret: string };
@@ -52,16 +56,16 @@ export async function secretSigned(cookie: string, dataDir: string): Promise<str
 }
 
 /** The company's handle to the embedded backend of a site under measurement. */
-export function companyOf(dataDir: string, backendPort: number): Backend {
+export function createServiceRoleClient(dataDir: string, backendPort: number): AppSupabaseClient {
   const { secretKey } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { secretKey: string };
   return createClient<Database>(`http://127.0.0.1:${backendPort}`, secretKey, {
     auth: { persistSession: false, autoRefreshToken: false },
     realtime: { transport: ws as never },
-  }) as Backend;
+  }) as AppSupabaseClient;
 }
 
 /** Gives a client so many shipments, written by the company. */
-export async function growTo(company: Backend, userId: string, count: number): Promise<void> {
+export async function growShipments(company: AppSupabaseClient, userId: string, count: number): Promise<void> {
   const { count: has } = await company
     .from("shipments")
     .select("id", { count: "exact", head: true })
@@ -82,21 +86,21 @@ export async function growTo(company: Backend, userId: string, count: number): P
  * Requests for a page by addresses that differ in a number, of which the page knows nothing: each is rendered, as one of the
  * portal is that has changed since it was looked at.
  */
-export function changed(path: string): Partial<autocannon.Options> {
+export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   let number = 0;
   const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;
   return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
 }
 
 /** The middle of thirty answers to one request after another, each rendered: milliseconds, and bytes of the body on the line. */
-export async function portalCost(
+export async function measurePortalPage(
   origin: string,
   path: string,
   cookie: string,
 ): Promise<{ time: number; bytes: number }> {
   const result = await autocannon({
     url: origin,
-    ...changed(path),
+    ...withUniqueUrls(path),
     connections: 1,
     amount: 30,
     headers: { cookie, "accept-encoding": "br, gzip" },

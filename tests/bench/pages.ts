@@ -1,6 +1,6 @@
 /** What a page costs on a slow line: requests, bytes by kind, and when something is seen. */
 import { type Browser, type BrowserContext, chromium } from "@playwright/test";
-import { findBrowser } from "../support/browser.ts";
+import { findChromium } from "../support/browser-programs.ts";
 
 export type PageCost = {
   requests: number;
@@ -12,16 +12,16 @@ export type PageCost = {
   load: number;
 };
 
-export type Mode = "script" | "no script" | "lite";
+export type BrowsingMode = "script" | "no script" | "lite";
 
-const phone = { width: 390, height: 844 };
+const phoneViewport = { width: 390, height: 844 };
 
 /**
  * A switch of the browser accepts the certificate: with Playwright's option each first connection would be made twice.
  */
-export async function openBrowser(): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: findBrowser() ?? undefined,
+    executablePath: findChromium() ?? undefined,
     args: [
       "--no-sandbox",
       "--ignore-certificate-errors",
@@ -33,22 +33,22 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /** Opens an address in a fresh browser context, cold, and measures until the page has loaded and gone quiet. */
-export async function measure(browser: Browser, address: string, mode: Mode): Promise<PageCost> {
+export async function measurePage(browser: Browser, address: string, mode: BrowsingMode): Promise<PageCost> {
   const context = await browser.newContext({
-    viewport: phone,
+    viewport: phoneViewport,
     deviceScaleFactor: 2,
     isMobile: true,
     javaScriptEnabled: true,
     extraHTTPHeaders: mode === "lite" ? { "Save-Data": "on" } : {},
   });
   try {
-    return await measureIn(context, address, mode);
+    return await measureInContext(context, address, mode);
   } finally {
     await context.close();
   }
 }
 
-async function measureIn(context: BrowserContext, address: string, mode: Mode): Promise<PageCost> {
+async function measureInContext(context: BrowserContext, address: string, mode: BrowsingMode): Promise<PageCost> {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");

@@ -3,11 +3,11 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { type Site, startServe } from "./site.ts";
+import { type BenchSite, startServe } from "./site.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-const files: Record<string, string> = {
+const peerFiles: Record<string, string> = {
   "package.json": JSON.stringify({
     name: "bare",
     private: true,
@@ -38,8 +38,8 @@ export default function Home() {
 };
 
 /** Writes, builds and serves the app in a folder. */
-export async function barePeer(folder: string): Promise<Site> {
-  for (const [name, text] of Object.entries(files)) {
+export async function startBarePeer(folder: string): Promise<BenchSite> {
+  for (const [name, text] of Object.entries(peerFiles)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     writeFileSync(path.join(folder, name), text);
   }

@@ -8,158 +8,185 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { ensureBuild } from "../../app/server/start/build.ts";
-import { demo } from "../../app/server/start/demo.ts";
-import { ensureBrowser } from "../support/browser.ts";
-import { doors, publicPages } from "../support/pages.ts";
-import { type Desk, deskCost } from "./desk.ts";
-import { changed, companyOf, growTo, type Load, load, logIn, portalCost, secretSigned } from "./load.ts";
-import { type Mode, measure, openBrowser, type PageCost } from "./pages.ts";
-import { barePeer } from "./peer.ts";
-import { bareServer, memoryOf, ourSite, ourSiteOn, plainServe, type Site, stop } from "./site.ts";
-import { lines, slowLine } from "./slow-line.ts";
-import { tlsFront } from "./tls.ts";
+import { demoClient } from "../../app/server/start/demo.ts";
+import { ensureChromium } from "../support/browser-programs.ts";
+import { authPages, publicPages } from "../support/public-pages.ts";
+import { type DeskBenchResult, measureDesk } from "./desk.ts";
+import {
+  createServiceRoleClient,
+  growShipments,
+  type LoadResult,
+  logIn,
+  measureLoad,
+  measurePortalPage,
+  signCookieWithSecret,
+  withUniqueUrls,
+} from "./load.ts";
+import { type BrowsingMode, launchBrowser, measurePage, type PageCost } from "./pages.ts";
+import { startBarePeer } from "./peer.ts";
+import {
+  type BenchSite,
+  getMemoryMb,
+  startBareServer,
+  startOurSite,
+  startOurSiteOnBackend,
+  startPlainServe,
+  stopSite,
+} from "./site.ts";
+import { connectionProfiles, startSlowConnection } from "./slow-connection.ts";
+import { startTlsProxy } from "./tls.ts";
 
-const only = process.argv[process.argv.indexOf("--only") + 1];
-const wants = (part: string) => !process.argv.includes("--only") || only === part;
-const older = process.argv.includes("--before") ? process.argv[process.argv.indexOf("--before") + 1] : undefined;
+const onlyPart = process.argv[process.argv.indexOf("--only") + 1];
+const isRequested = (part: string) => !process.argv.includes("--only") || onlyPart === part;
+const olderCheckout = process.argv.includes("--before")
+  ? process.argv[process.argv.indexOf("--before") + 1]
+  : undefined;
 const asJson = process.argv.includes("--json");
 
 /** Without the last public page, which is a 404. */
-const measured = [...publicPages.slice(0, -1), ...doors];
+const measuredPages = [...publicPages.slice(0, -1), ...authPages];
 
-type Paint = PageCost & { page: string; line: string; mode: Mode };
-type Rate = Load & { what: string; server: string };
-type Growth = { shipments: number; list: Cost; search: Cost; account: Cost; detail: Cost };
-type Calls = { backend: string; calls: string; perSecond: number; time: number };
-type Change = { what: string; before: number; now: number };
-type Cost = { time: number; bytes: number };
+type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
+type RateResult = LoadResult & { what: string; server: string };
+type GrowthResult = {
+  shipments: number;
+  list: RequestCost;
+  search: RequestCost;
+  account: RequestCost;
+  detail: RequestCost;
+};
+type BackendCallsResult = { backend: string; calls: string; perSecond: number; time: number };
+type ComparisonResult = { what: string; before: number; now: number };
+type RequestCost = { time: number; bytes: number };
 
-const work = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
-const running: Site[] = [];
+const workDir = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
+const runningSites: BenchSite[] = [];
 try {
   await ensureBuild();
-  const first = await ourSite(work);
-  await stop(first);
-  const second = await ourSite(work);
-  await stop(second, "SIGKILL");
-  const site = await ourSite(work);
-  running.push(site);
+  const first = await startOurSite(workDir);
+  await stopSite(first);
+  const second = await startOurSite(workDir);
+  await stopSite(second, "SIGKILL");
+  const site = await startOurSite(workDir);
+  runningSites.push(site);
   const origin = `http://127.0.0.1:${site.port}`;
   const result = {
     startToFirstAnswer: {
-      newDatabase: Math.round(first.started),
-      withData: Math.round(second.started),
-      afterKill: Math.round(site.started),
+      newDatabase: Math.round(first.startupMs),
+      withData: Math.round(second.startupMs),
+      afterKill: Math.round(site.startupMs),
     },
-    paint: wants("paint") ? await paints(site) : [],
-    load: wants("load") ? await loads(site, origin) : [],
-    memory: wants("load") ? await memory(site, origin) : null,
-    calls: wants("portal") ? await calls(site) : [],
-    portal: wants("portal") ? await growth(site, origin) : [],
-    desk: wants("desk") ? await deskCost() : null,
-    before: older && wants("before") ? await since(path.resolve(older)) : [],
+    paint: isRequested("paint") ? await measurePaints(site) : [],
+    load: isRequested("load") ? await measureLoads(site, origin) : [],
+    memory: isRequested("load") ? await measureMemory(site, origin) : null,
+    calls: isRequested("portal") ? await measureBackendCalls(site) : [],
+    portal: isRequested("portal") ? await measureGrowth(site, origin) : [],
+    desk: isRequested("desk") ? await measureDesk() : null,
+    before: olderCheckout && isRequested("before") ? await compareCheckouts(path.resolve(olderCheckout)) : [],
   };
   if (asJson) console.log(JSON.stringify(result, null, 2));
-  else print(result);
+  else printResults(result);
 } finally {
-  for (const site of running.reverse()) await stop(site);
-  rmSync(work, { recursive: true, force: true });
+  for (const site of runningSites.reverse()) await stopSite(site);
+  rmSync(workDir, { recursive: true, force: true });
 }
 
 /** Every page on the slow line, and the home page on EDGE beside a bare app of the framework. */
-async function paints(site: Site): Promise<Paint[]> {
-  await ensureBrowser();
-  const browser = await openBrowser();
-  const peer = await barePeer(path.join(work, "peer"));
-  running.push(peer);
-  const rows: Paint[] = [];
+async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
+  await ensureChromium();
+  const browser = await launchBrowser();
+  const peer = await startBarePeer(path.join(workDir, "peer"));
+  runningSites.push(peer);
+  const rows: PaintResult[] = [];
   const look = async (
     name: string,
     port: number,
     page: string,
-    line: (typeof lines)[keyof typeof lines],
-    mode: Mode,
+    line: (typeof connectionProfiles)[keyof typeof connectionProfiles],
+    mode: BrowsingMode,
   ) => {
-    const front = await tlsFront(port);
-    const slow = await slowLine(line, front.port);
-    const cost = await measure(browser, `https://127.0.0.1:${slow.port}${page}`, mode);
-    rows.push({ page: name, line: line.name, mode, ...cost });
+    const front = await startTlsProxy(port);
+    const slow = await startSlowConnection(line, front.port);
+    const cost = await measurePage(browser, `https://127.0.0.1:${slow.port}${page}`, mode);
+    rows.push({ page: name, connection: line.name, mode, ...cost });
     await slow.stop();
     await front.stop();
   };
-  for (const page of measured) {
-    for (const mode of ["script", "no script", "lite"] as const) await look(page, site.port, page, lines.slow3g, mode);
+  for (const page of measuredPages) {
+    for (const mode of ["script", "no script", "lite"] as const)
+      await look(page, site.port, page, connectionProfiles.slow3g, mode);
   }
-  for (const mode of ["script", "lite"] as const) await look("/", site.port, "/", lines.edge, mode);
-  for (const line of [lines.slow3g, lines.edge]) await look("bare React Router app", peer.port, "/", line, "script");
+  for (const mode of ["script", "lite"] as const) await look("/", site.port, "/", connectionProfiles.edge, mode);
+  for (const line of [connectionProfiles.slow3g, connectionProfiles.edge])
+    await look("bare React Router app", peer.port, "/", line, "script");
   await browser.close();
   return rows;
 }
 
 /** The same requests to our server and to @react-router/serve with the same build. */
-async function loads(site: Site & { backendPort: number }, origin: string): Promise<Rate[]> {
-  const plain = await plainServe(work, site.backendPort);
-  running.push(plain);
-  const rows: Rate[] = [];
-  const bare = await bareServer(`${origin}/services`);
-  running.push(bare);
+async function measureLoads(site: BenchSite & { backendPort: number }, origin: string): Promise<RateResult[]> {
+  const plain = await startPlainServe(workDir, site.backendPort);
+  runningSites.push(plain);
+  const rows: RateResult[] = [];
+  const bare = await startBareServer(`${origin}/services`);
+  runningSites.push(bare);
   for (const { server, at } of [
     { server: "ours", at: origin },
     { server: "@react-router/serve", at: `http://127.0.0.1:${plain.port}` },
     { server: "bare node:http", at: `http://127.0.0.1:${bare.port}` },
   ]) {
     const isBare = server === "bare node:http";
-    const cookie = isBare ? "" : await logIn(at, demo);
+    const cookie = isBare ? "" : await logIn(at, demoClient);
     const tag =
       (await fetch(`${at}/services`, { headers: { "accept-encoding": "br" } })).headers.get("ETag") ?? '"none"';
-    const of = async (what: string, options: Parameters<typeof load>[1], path: string) => {
-      rows.push({ what, server, ...(await load(at + path, options)) });
+    const of = async (what: string, options: Parameters<typeof measureLoad>[1], path: string) => {
+      rows.push({ what, server, ...(await measureLoad(at + path, options)) });
     };
     await of("anonymous page", {}, "/services");
     await of("the same, not modified", { headers: { "if-none-match": tag, "accept-encoding": "br" } }, "/services");
     if (isBare) continue;
     const headers = { cookie, "accept-encoding": "br" };
-    await of("portal page, changed", { headers, ...changed("/portal") }, "/portal");
+    await of("portal page, changed", { headers, ...withUniqueUrls("/portal") }, "/portal");
     await of("the same, as it was", { headers }, "/portal");
-    rows.push({ what: "login", server, ...(await logins(at)) });
+    rows.push({ what: "login", server, ...(await measureLogins(at)) });
   }
   return rows;
 }
 
 /** Resident memory before and after 20,000 requests, in MB. */
-async function memory(site: Site, origin: string) {
-  const at: number[] = [memoryOf(site)];
+async function measureMemory(site: BenchSite, origin: string) {
+  const at: number[] = [getMemoryMb(site)];
   for (let round = 0; round < 4; round++) {
-    await load(`${origin}/resources/faq`, { amount: 5000, connections: 10 });
-    at.push(memoryOf(site));
+    await measureLoad(`${origin}/resources/faq`, { amount: 5000, connections: 10 });
+    at.push(getMemoryMb(site));
   }
   return { every5000Requests: at };
 }
 
 /** A page of the portal in one call, and with a check of the session by auth before it; with a backend near and far. */
-async function calls(site: Site & { backendPort: number }): Promise<Calls[]> {
-  const line = await slowLine(lines.abroad, site.backendPort);
-  const rows: Calls[] = [];
+async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
+  const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
+  const rows: BackendCallsResult[] = [];
   for (const { backend, port } of [
     { backend: "beside the site", port: site.backendPort },
-    { backend: `${lines.abroad.roundTrip} ms away`, port: line.port },
+    { backend: `${connectionProfiles.abroad.roundTrip} ms away`, port: line.port },
   ]) {
-    const near = await ourSiteOn(work, port);
-    running.push(near);
+    const near = await startOurSiteOnBackend(workDir, port);
+    runningSites.push(near);
     const at = `http://127.0.0.1:${near.port}`;
-    const cookie = await logIn(at, demo);
+    const cookie = await logIn(at, demoClient);
     const kinds = [
       ["one", cookie],
-      ["auth's check before it", await secretSigned(cookie, work)],
+      ["auth's check before it", await signCookieWithSecret(cookie, workDir)],
     ] as const;
     // A new process answers twice as fast after some hundred pages.
     for (const [, sent] of [...kinds, ...kinds]) {
-      await load(`${at}/portal`, { headers: { cookie: sent }, ...changed("/portal") });
+      await measureLoad(`${at}/portal`, { headers: { cookie: sent }, ...withUniqueUrls("/portal") });
     }
     for (const [calls, sent] of kinds) {
       const headers = { cookie: sent, "accept-encoding": "br" };
-      const { perSecond } = await load(`${at}/portal`, { headers, ...changed("/portal") });
-      const { time } = await portalCost(at, "/portal", sent);
+      const { perSecond } = await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
+      const { time } = await measurePortalPage(at, "/portal", sent);
       rows.push({ backend, calls, perSecond, time });
     }
   }
@@ -168,15 +195,15 @@ async function calls(site: Site & { backendPort: number }): Promise<Calls[]> {
 }
 
 /** The portal page of the demo's client and its login in an older checkout and in this one, by turns. */
-async function since(checkout: string): Promise<Change[]> {
+async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   const rows = new Map<string, { before: number; now: number }>();
   for (const when of ["before", "now", "before", "now"] as const) {
     const folder = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
-    const near = await ourSite(folder, when === "before" ? checkout : undefined);
-    running.push(near);
-    const line = await slowLine(lines.abroad, near.backendPort);
-    const far = await ourSiteOn(folder, line.port, when === "before" ? checkout : undefined);
-    running.push(far);
+    const near = await startOurSite(folder, when === "before" ? checkout : undefined);
+    runningSites.push(near);
+    const line = await startSlowConnection(connectionProfiles.abroad, near.backendPort);
+    const far = await startOurSiteOnBackend(folder, line.port, when === "before" ? checkout : undefined);
+    runningSites.push(far);
     // The better of two rounds: a machine has its moments.
     const better = (what: string, figure: number, best = Math.max) => {
       const row = rows.get(what) ?? { before: 0, now: 0 };
@@ -184,23 +211,27 @@ async function since(checkout: string): Promise<Change[]> {
     };
     for (const [where, { port }] of [
       ["beside the site", near],
-      [`${lines.abroad.roundTrip} ms away`, far],
+      [`${connectionProfiles.abroad.roundTrip} ms away`, far],
     ] as const) {
       const at = `http://127.0.0.1:${port}`;
-      const headers = { cookie: await logIn(at, demo), "accept-encoding": "br" };
+      const headers = { cookie: await logIn(at, demoClient), "accept-encoding": "br" };
       // A new process answers twice as fast after some hundred pages.
-      for (let round = 0; round < 3; round++) await load(`${at}/portal`, { headers, ...changed("/portal") });
-      const rendered = await load(`${at}/portal`, { headers, ...changed("/portal") });
+      for (let round = 0; round < 3; round++)
+        await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
+      const rendered = await measureLoad(`${at}/portal`, { headers, ...withUniqueUrls("/portal") });
       better(`portal pages a second, changed, backend ${where}`, rendered.perSecond);
-      better(`portal pages a second, as they were, ${where}`, (await load(`${at}/portal`, { headers })).perSecond);
-      const { time } = await portalCost(at, "/portal", headers.cookie);
+      better(
+        `portal pages a second, as they were, ${where}`,
+        (await measureLoad(`${at}/portal`, { headers })).perSecond,
+      );
+      const { time } = await measurePortalPage(at, "/portal", headers.cookie);
       better(`ms of a portal page, changed, backend ${where}`, time, Math.min);
     }
     // As with pages: a new process is slower for some hundred logins.
     for (let round = 0; round < 3; round++) {
-      better("logins a second", (await logins(`http://127.0.0.1:${near.port}`)).perSecond);
+      better("logins a second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
     }
-    for (const site of [far, near]) await stop(site);
+    for (const site of [far, near]) await stopSite(site);
     await line.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -208,49 +239,49 @@ async function since(checkout: string): Promise<Change[]> {
 }
 
 /** Four people log in at once, again and again. */
-function logins(at: string): Promise<Load> {
-  const body = new URLSearchParams(demo).toString();
+function measureLogins(at: string): Promise<LoadResult> {
+  const body = new URLSearchParams(demoClient).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
-  return load(`${at}/login`, { method: "POST", headers, body, connections: 4 });
+  return measureLoad(`${at}/login`, { method: "POST", headers, body, connections: 4 });
 }
 
 /** The portal of a client with more and more shipments. */
-async function growth(site: Site & { backendPort: number }, origin: string): Promise<Growth[]> {
-  const company = companyOf(work, site.backendPort);
-  const { data: userId } = await company.rpc("find_account", { email: demo.email });
-  const cookie = await logIn(origin, demo);
-  const rows: Growth[] = [];
+async function measureGrowth(site: BenchSite & { backendPort: number }, origin: string): Promise<GrowthResult[]> {
+  const company = createServiceRoleClient(workDir, site.backendPort);
+  const { data: userId } = await company.rpc("find_account_id", { email: demoClient.email });
+  const cookie = await logIn(origin, demoClient);
+  const rows: GrowthResult[] = [];
   for (const shipments of [20, 1000, 10_000]) {
-    await growTo(company, userId ?? "", shipments);
+    await growShipments(company, userId ?? "", shipments);
     const newest = await company.from("shipments").select("id").order("created_at", { ascending: false }).limit(1);
     rows.push({
       shipments,
-      list: await portalCost(origin, "/portal", cookie),
+      list: await measurePortalPage(origin, "/portal", cookie),
       // Nothing is called so: every shipment of the client has to be looked at.
-      search: await portalCost(origin, "/portal?q=zanzibar", cookie),
-      account: await portalCost(origin, "/portal/account", cookie),
-      detail: await portalCost(origin, `/portal/${newest.data?.[0]?.id}`, cookie),
+      search: await measurePortalPage(origin, "/portal?q=zanzibar", cookie),
+      account: await measurePortalPage(origin, "/portal/account", cookie),
+      detail: await measurePortalPage(origin, `/portal/${newest.data?.[0]?.id}`, cookie),
     });
   }
   return rows;
 }
 
-function print(result: {
+function printResults(result: {
   startToFirstAnswer: { newDatabase: number; withData: number; afterKill: number };
-  paint: Paint[];
-  load: Rate[];
+  paint: PaintResult[];
+  load: RateResult[];
   memory: { every5000Requests: number[] } | null;
-  calls: Calls[];
-  portal: Growth[];
-  desk: Desk | null;
-  before: Change[];
+  calls: BackendCallsResult[];
+  portal: GrowthResult[];
+  desk: DeskBenchResult | null;
+  before: ComparisonResult[];
 }): void {
   const { newDatabase, withData, afterKill } = result.startToFirstAnswer;
   console.log(`Start to the home page, with a build: ${withData} ms, after a kill -9 ${afterKill} ms`);
   console.log(`With a new database: ${newDatabase} ms\n`);
   if (result.paint.length > 0) {
     console.table(
-      result.paint.map(({ page, line, mode, requests, bytes, ...times }) => ({
+      result.paint.map(({ page, connection: line, mode, requests, bytes, ...times }) => ({
         page,
         line,
         mode,

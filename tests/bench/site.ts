@@ -3,19 +3,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/free-port.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-export type Site = {
+export type BenchSite = {
   port: number;
   child: ChildProcess;
   /** Milliseconds from the start to the first answer. */
-  started: number;
+  startupMs: number;
 };
 
 /** How a checkout is started; before there was run.js, by its sources. */
-function program(checkout: string): string[] {
+function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
   };
@@ -23,21 +23,25 @@ function program(checkout: string): string[] {
 }
 
 /** Starts our site, or that of another checkout, with the embedded backend on ports and data of its own. */
-export async function ourSite(dataDir: string, checkout = root): Promise<Site & { backendPort: number }> {
+export async function startOurSite(dataDir: string, checkout = root): Promise<BenchSite & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
-  const site = await start(program(checkout), port, env, checkout);
+  const site = await startProgram(getStartArgs(checkout), port, env, checkout);
   return { ...site, backendPort };
 }
 
 /** Another process of our site on a backend behind `port`, with the keys of a data directory. */
-export async function ourSiteOn(dataDir: string, backendPort: number, checkout = root): Promise<Site> {
+export async function startOurSiteOnBackend(dataDir: string, backendPort: number, checkout = root): Promise<BenchSite> {
   const port = await freePort();
-  const env = { PORT: String(port), APP_ORIGIN: `http://127.0.0.1:${port}`, ...backendKeys(dataDir, backendPort) };
-  return start(program(checkout), port, env, checkout);
+  const env = {
+    PORT: String(port),
+    APP_ORIGIN: `http://127.0.0.1:${port}`,
+    ...readBackendEnvironment(dataDir, backendPort),
+  };
+  return startProgram(getStartArgs(checkout), port, env, checkout);
 }
 
-function backendKeys(dataDir: string, backendPort: number): Record<string, string> {
+function readBackendEnvironment(dataDir: string, backendPort: number): Record<string, string> {
   const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
   return {
     SUPABASE_URL: `http://127.0.0.1:${backendPort}`,
@@ -48,20 +52,20 @@ function backendKeys(dataDir: string, backendPort: number): Record<string, strin
 }
 
 /** Serves the same build with @react-router/serve, on the backend of our site. */
-export async function plainServe(dataDir: string, backendPort: number): Promise<Site> {
-  return startServe(root, backendKeys(dataDir, backendPort));
+export async function startPlainServe(dataDir: string, backendPort: number): Promise<BenchSite> {
+  return startServe(root, readBackendEnvironment(dataDir, backendPort));
 }
 
 /** Serves the build in a folder with @react-router/serve. */
-export async function startServe(folder: string, env: Record<string, string>): Promise<Site> {
+export async function startServe(folder: string, env: Record<string, string>): Promise<BenchSite> {
   const port = await freePort();
   const own = { PORT: String(port), HOST: "127.0.0.1", APP_ORIGIN: `http://127.0.0.1:${port}` };
   const cli = path.join(root, "node_modules/@react-router/serve/bin.js");
-  return start([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
+  return startProgram([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
 /** A bare node:http server that answers every address with the same bytes and headers as ours answers one page. */
-export async function bareServer(page: string): Promise<Site> {
+export async function startBareServer(page: string): Promise<BenchSite> {
   const port = await freePort();
   const code = `
     const { createServer, get } = await import("node:http");
@@ -78,11 +82,11 @@ export async function bareServer(page: string): Promise<Site> {
       if (request.headers["if-none-match"]) response.writeHead(304, notModified).end();
       else response.writeHead(200, full).end(body);
     }).listen(${port}, "127.0.0.1");`;
-  return start(["--input-type=module", "-e", code], port, {});
+  return startProgram(["--input-type=module", "-e", code], port, {});
 }
 
 /** Stops a site and waits for its end; one that still waits for connections after ten seconds is killed. */
-export function stop({ child }: Site, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();
     const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
@@ -95,7 +99,7 @@ export function stop({ child }: Site, signal: NodeJS.Signals = "SIGTERM"): Promi
 }
 
 /** The resident memory of a process in MB. On Linux only; 0 elsewhere. */
-export function memoryOf({ child }: Site): number {
+export function getMemoryMb({ child }: BenchSite): number {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
@@ -104,7 +108,7 @@ export function memoryOf({ child }: Site): number {
   }
 }
 
-async function start(args: string[], port: number, env: Record<string, string>, cwd = root): Promise<Site> {
+async function startProgram(args: string[], port: number, env: Record<string, string>, cwd = root): Promise<BenchSite> {
   const began = performance.now();
   const child = spawn(process.execPath, args, {
     cwd,
@@ -118,7 +122,7 @@ async function start(args: string[], port: number, env: Record<string, string>, 
       (response) => response.ok,
       () => false,
     );
-    if (answered) return { port, child, started: performance.now() - began };
+    if (answered) return { port, child, startupMs: performance.now() - began };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -4,23 +4,26 @@ import net from "node:net";
 import tls from "node:tls";
 import { generate } from "selfsigned";
 
-let pem: Awaited<ReturnType<typeof generate>> | undefined;
+let certificate: Awaited<ReturnType<typeof generate>> | undefined;
 
 /**
  * Listens on a free port with TLS 1.3 and HTTP/1.1, and passes everything on to `target`. A record is one segment long, as
  * Caddy's are while a connection is young (Go's crypto/tls): what has arrived can be read before the rest has.
  */
-export async function tlsFront(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
-  pem ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });
+export async function startTlsProxy(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
+  certificate ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });
   const open = new Set<tls.TLSSocket>();
-  const server = tls.createServer({ key: pem.private, cert: pem.cert, ALPNProtocols: ["http/1.1"] }, (browser) => {
-    const site = net.connect(target, "127.0.0.1");
-    open.add(browser);
-    browser.setMaxSendFragment(1400);
-    browser.on("close", () => open.delete(browser));
-    for (const socket of [browser, site]) socket.on("error", () => socket.destroy());
-    browser.pipe(site).pipe(browser);
-  });
+  const server = tls.createServer(
+    { key: certificate.private, cert: certificate.cert, ALPNProtocols: ["http/1.1"] },
+    (browser) => {
+      const site = net.connect(target, "127.0.0.1");
+      open.add(browser);
+      browser.setMaxSendFragment(1400);
+      browser.on("close", () => open.delete(browser));
+      for (const socket of [browser, site]) socket.on("error", () => socket.destroy());
+      browser.pipe(site).pipe(browser);
+    },
+  );
   server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

@@ -1,37 +1,37 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { normalizeClientId } from "../../app/models/client-id.ts";
-import { memoryBackend } from "../support/memory-backend.ts";
+import { startTestBackend } from "../support/test-backend.ts";
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
-let confirmed: Awaited<ReturnType<typeof world.newClient>>;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+let confirmedClient: Awaited<ReturnType<typeof testBackend.newClient>>;
 beforeAll(async () => {
-  world = await memoryBackend();
-  confirmed = await world.newClient("confirmed@client.example");
+  testBackend = await startTestBackend();
+  confirmedClient = await testBackend.newClient("confirmed@client.example");
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 
 test("staff issue one client ID when they name no number", async () => {
-  const { data, error } = await world.company.rpc("issue_client_ids", {});
+  const { data, error } = await testBackend.company.rpc("issue_client_ids", {});
   expect(error).toBeNull();
   expect(data).toEqual([
-    expect.objectContaining({ client_id: expect.any(String), claimed_by: null, claimed_at: null }),
+    expect.objectContaining({ client_id: expect.any(String), account_id: null, claimed_at: null }),
   ]);
 });
 
 test("a thousand client IDs are all different, unclaimed, and as the sign-up form writes them", async () => {
-  const { data } = await world.company.rpc("issue_client_ids", { how_many: 1000 });
+  const { data } = await testBackend.company.rpc("issue_client_ids", { how_many: 1000 });
   const ids = (data ?? []).map((row) => row.client_id);
   expect(new Set(ids).size).toBe(1000);
   for (const id of ids) {
     expect(id).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/);
     expect(normalizeClientId(id)).toBe(id);
   }
-  expect(data?.every((row) => row.claimed_by === null && row.claimed_at === null)).toBe(true);
+  expect(data?.every((row) => row.account_id === null && row.claimed_at === null)).toBe(true);
 });
 
 test("every place of a client ID takes all 32 characters, so that none can be left out when guessing", async () => {
-  const { rows } = await world.backend.db.query<{ place: number; different: number }>(
-    `select place, count(distinct substr(replace(private.new_client_id(), '-', ''), place, 1))::int as different
+  const { rows } = await testBackend.backend.db.query<{ place: number; different: number }>(
+    `select place, count(distinct substr(replace(private.generate_client_id(), '-', ''), place, 1))::int as different
      from generate_series(1, 16) as place, generate_series(1, 1000) group by place`,
   );
   expect(rows).toHaveLength(16);
@@ -44,82 +44,83 @@ test("more than a thousand client IDs at once are not issued, and none for zero 
     [0, 0],
     [-5, 0],
   ] as const) {
-    const before = await count();
-    const { data, error } = await world.company.rpc("issue_client_ids", { how_many: asked });
+    const before = await countClientIds();
+    const { data, error } = await testBackend.company.rpc("issue_client_ids", { how_many: asked });
     expect(error).toBeNull();
     expect(data).toHaveLength(given);
-    expect((await count()) - before).toBe(given);
+    expect((await countClientIds()) - before).toBe(given);
   }
 });
 
 test.each(["a visitor", "a client"])("%s cannot issue client IDs", async (who) => {
-  const before = await count();
-  const handle = who === "a client" ? confirmed.handle : world.anonymous();
+  const before = await countClientIds();
+  const handle = who === "a client" ? confirmedClient.handle : testBackend.anonymous();
   const { data, error } = await handle.rpc("issue_client_ids", { how_many: 3 });
   expect(error?.code).toBe(who === "a client" ? "PT403" : "42501");
   expect(data).toBeNull();
-  expect(await count()).toBe(before);
+  expect(await countClientIds()).toBe(before);
 });
 
 test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good, spend one or vouch", async (who) => {
-  const handle = who === "a client" ? confirmed.handle : world.anonymous();
+  const handle = who === "a client" ? confirmedClient.handle : testBackend.anonymous();
   const client_id = await newClientId();
   const email = "new@client.example";
   const answers = [
     await handle.rpc("admit_sign_up", { client_id, email }),
     await handle.rpc("admit_sign_up", { client_id: "N0TH-1NG0-0F1T-HERE", email }),
-    await handle.rpc("spend_client_id", { client_id, email }),
-    await handle.rpc("forget_email", { email }),
-    await handle.rpc("prove_password", { email, token: "0123456789abcdef" }),
+    await handle.rpc("redeem_client_id", { client_id, email }),
+    await handle.rpc("clear_email_hashes", { email }),
+    await handle.rpc("mark_password_proven", { email, token: "0123456789abcdef" }),
   ];
   for (const { data, error } of answers) {
     expect(error?.code).toBe("42501");
     expect(data).toBeNull();
   }
-  expect(await admits(client_id, "other@client.example")).toBe(true);
+  expect(await isAdmitted(client_id, "other@client.example")).toBe(true);
 });
 
 test("an unspent client ID admits anybody, an unknown one nobody", async () => {
-  expect(await admits(await newClientId(), "new@client.example")).toBe(true);
-  expect(await admits("N0TH-1NG0-0F1T-HERE", "new@client.example")).toBe(false);
-  expect(await admits("", "new@client.example")).toBe(false);
-  expect(await admits("%", "new@client.example")).toBe(false);
+  expect(await isAdmitted(await newClientId(), "new@client.example")).toBe(true);
+  expect(await isAdmitted("N0TH-1NG0-0F1T-HERE", "new@client.example")).toBe(false);
+  expect(await isAdmitted("", "new@client.example")).toBe(false);
+  expect(await isAdmitted("%", "new@client.example")).toBe(false);
 });
 
 describe("a spent client ID admits the e-mail it was used with, however it is written, and no other", () => {
   const expectOnly = async (client_id: string, email: string) => {
-    expect(await admits(client_id, email)).toBe(true);
-    expect(await admits(client_id, email.toUpperCase())).toBe(true);
-    expect(await admits(client_id, "other@client.example")).toBe(false);
-    expect(await spends(client_id, "other@client.example")).toBe(false);
-    expect(await spends(client_id, email)).toBe(true);
-    expect(await admits(client_id, email)).toBe(true);
+    expect(await isAdmitted(client_id, email)).toBe(true);
+    expect(await isAdmitted(client_id, email.toUpperCase())).toBe(true);
+    expect(await isAdmitted(client_id, "other@client.example")).toBe(false);
+    expect(await redeemClientId(client_id, "other@client.example")).toBe(false);
+    expect(await redeemClientId(client_id, email)).toBe(true);
+    expect(await isAdmitted(client_id, email)).toBe(true);
   };
 
   test("when it made an account, before and after its confirmation", async () => {
     const client_id = await newClientId();
     const email = "waiting@client.example";
-    const { error } = await world.anonymous().auth.signUp({
+    const { error } = await testBackend.anonymous().auth.signUp({
       email,
       password: "a good password",
       options: { data: { client_id } },
     });
     expect(error).toBeNull();
     await expectOnly(client_id, email);
-    const token = /token_hash=([0-9a-f]+)/.exec(world.mails.at(-1)?.html ?? "")?.[1] ?? "";
-    await world.company.rpc("prove_password", { email, token });
-    expect((await world.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" })).error).toBeNull();
+    const token = /token_hash=([0-9a-f]+)/.exec(testBackend.mails.at(-1)?.html ?? "")?.[1] ?? "";
+    await testBackend.company.rpc("mark_password_proven", { email, token });
+    expect((await testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" })).error).toBeNull();
     await expectOnly(client_id, email);
   });
 
   test("when there was an account already", async () => {
     const client_id = await newClientId();
-    expect(await spends(client_id, confirmed.email)).toBe(true);
-    await expectOnly(client_id, confirmed.email);
-    const { rows } = await world.backend.db.query<object>("select * from public.client_ids where client_id = $1", [
-      client_id,
-    ]);
-    expect(rows).toEqual([expect.objectContaining({ claimed_by: null, claimed_at: null })]);
+    expect(await redeemClientId(client_id, confirmedClient.email)).toBe(true);
+    await expectOnly(client_id, confirmedClient.email);
+    const { rows } = await testBackend.backend.db.query<object>(
+      "select * from public.client_ids where client_id = $1",
+      [client_id],
+    );
+    expect(rows).toEqual([expect.objectContaining({ account_id: null, claimed_at: null })]);
     expect(JSON.stringify(rows)).not.toContain("confirmed");
   });
 });
@@ -127,39 +128,41 @@ describe("a spent client ID admits the e-mail it was used with, however it is wr
 test("fifty e-mails at once spend one client ID once", async () => {
   const client_id = await newClientId();
   const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => spends(client_id, `known-${index}@client.example`)),
+    Array.from({ length: 50 }, (_, index) => redeemClientId(client_id, `known-${index}@client.example`)),
   );
   expect(answers.filter(Boolean)).toHaveLength(1);
 });
 
 test("a client ID that somebody used cannot be taken from the account, nor the account away under it", async () => {
   await expect(
-    world.backend.db.query("update public.client_ids set claimed_at = null where claimed_by = $1", [confirmed.id]),
+    testBackend.backend.db.query("update public.client_ids set claimed_at = null where account_id = $1", [
+      confirmedClient.id,
+    ]),
   ).rejects.toThrow(/check constraint/);
-  await expect(world.backend.db.query("delete from auth.users where id = $1", [confirmed.id])).rejects.toThrow(
-    /foreign key/,
-  );
+  await expect(
+    testBackend.backend.db.query("delete from auth.users where id = $1", [confirmedClient.id]),
+  ).rejects.toThrow(/foreign key/);
 });
 
-async function admits(client_id: string, email: string): Promise<boolean> {
-  const { data, error } = await world.company.rpc("admit_sign_up", { client_id, email });
+async function isAdmitted(client_id: string, email: string): Promise<boolean> {
+  const { data, error } = await testBackend.company.rpc("admit_sign_up", { client_id, email });
   if (error) throw error;
   return data;
 }
 
-async function spends(client_id: string, email: string): Promise<boolean> {
-  const { data, error } = await world.company.rpc("spend_client_id", { client_id, email });
+async function redeemClientId(client_id: string, email: string): Promise<boolean> {
+  const { data, error } = await testBackend.company.rpc("redeem_client_id", { client_id, email });
   if (error) throw error;
   return data;
 }
 
 async function newClientId(): Promise<string> {
-  const { data, error } = await world.company.rpc("issue_client_ids", {});
+  const { data, error } = await testBackend.company.rpc("issue_client_ids", {});
   if (error) throw error;
   return data[0]?.client_id ?? "";
 }
 
-async function count(): Promise<number> {
-  const { rows } = await world.backend.db.query("select 1 from public.client_ids");
+async function countClientIds(): Promise<number> {
+  const { rows } = await testBackend.backend.db.query("select 1 from public.client_ids");
   return rows.length;
 }

@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
-import { colleagueWithoutFactor, deskState, newColleague } from "../support/colleague.ts";
-import { type Handle, memoryBackend, raw } from "../support/memory-backend.ts";
+import { newStaffMember, newStaffMemberWithoutFactor, readDeskState } from "../support/staff-members.ts";
+import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "../support/test-backend.ts";
 
-type Person = { handle: Handle; id: string; email: string };
+type TestUser = { handle: AppSupabaseClient; id: string; email: string };
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
-let people: Record<string, Handle>;
-let owner: Awaited<ReturnType<typeof world.newClient>>;
-let clerk: Awaited<ReturnType<typeof newColleague>>;
-let lead: Awaited<ReturnType<typeof newColleague>>;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+let clientsByRole: Record<string, AppSupabaseClient>;
+let owner: Awaited<ReturnType<typeof testBackend.newClient>>;
+let clerk: Awaited<ReturnType<typeof newStaffMember>>;
+let lead: Awaited<ReturnType<typeof newStaffMember>>;
 /** A colleague who never set a second factor up. */
-let newcomer: Person;
+let newcomer: TestUser;
 /** The owner's shipment with something of everything, its Packing List and the path of its file. */
 let shipment: string;
 let packingList: string;
@@ -21,7 +21,7 @@ let path: string;
 /** A client ID that nobody has used, issued for an address. */
 let sendable: string;
 /** A notice that is due. */
-let notice: string;
+let shipmentEmailId: string;
 
 /** Signed in, and nobody of the company who has given a code. */
 const outsiders = [
@@ -32,23 +32,23 @@ const outsiders = [
   "a clerk without a second factor",
   "a removed clerk",
 ];
-const colleagues = ["a clerk", "a lead"];
-const everybody = ["a visitor", ...outsiders, ...colleagues, "the company"];
+const staffRoles = ["a clerk", "a lead"];
+const allRoles = ["a visitor", ...outsiders, ...staffRoles, "the company"];
 
 beforeAll(async () => {
-  world = await memoryBackend();
-  owner = await world.newClient("owner@client.example");
-  const stranger = await world.newClient("stranger@client.example");
-  const careful = await world.newClient("careful@client.example");
-  await enrol(careful.handle);
-  clerk = await newColleague(world, "clerk", "clerk@company.example");
-  lead = await newColleague(world, "lead", "lead@company.example");
-  newcomer = await colleagueWithoutFactor(world, "clerk", "newcomer@company.example");
-  const removed = await newColleague(world, "clerk", "removed@company.example");
+  testBackend = await startTestBackend();
+  owner = await testBackend.newClient("owner@client.example");
+  const stranger = await testBackend.newClient("stranger@client.example");
+  const careful = await testBackend.newClient("careful@client.example");
+  await enrollFactor(careful.handle);
+  clerk = await newStaffMember(testBackend, "clerk", "clerk@company.example");
+  lead = await newStaffMember(testBackend, "lead", "lead@company.example");
+  newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
+  const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   // The mark alone: the session lives, at AAL2.
-  await query("update public.colleagues set removed_at = now() where account = $1", [removed.id]);
-  people = {
-    "a visitor": world.anonymous(),
+  await query("update public.staff_members set removed_at = now() where account_id = $1", [removed.id]);
+  clientsByRole = {
+    "a visitor": testBackend.anonymous(),
     "a client": stranger.handle,
     "a client with a second factor": careful.handle,
     "a clerk before the code": clerk.aal1,
@@ -57,59 +57,64 @@ beforeAll(async () => {
     "a removed clerk": removed.handle,
     "a clerk": clerk.handle,
     "a lead": lead.handle,
-    "the company": world.company,
+    "the company": testBackend.company,
   };
 
   shipment = await newShipment(owner, "Tea");
   const { data } = await owner.handle.from("documents").select("id").eq("name", "Packing List").single();
   packingList = data?.id ?? "";
   path = `${owner.id}/${shipment}/packing-list-0123456789ab-list.pdf`;
-  const stored = await world.company.storage
+  const stored = await testBackend.company.storage
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.7"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
   const file = { sha256: "0".repeat(64), file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
-  const marked = await world.company
+  const marked = await testBackend.company
     .from("documents")
     .update({ uploaded: true, storage_path: path, ...file })
     .eq("id", packingList);
   if (marked.error) throw marked.error;
   for (const { error } of [
-    await world.company.rpc("move_shipment", { shipment_id: shipment, despite_missing: true }),
-    await world.company.rpc("set_charge", { shipment_id: shipment, item: "duties", amount: 99.5, currency: "KES" }),
-    await world.company.rpc("announce", { text: "Customs system down since 09:10" }),
-    await world.company.rpc("note_undelivered", { kind: "client ID", sent_to: "nobody@client.example" }),
+    await testBackend.company.rpc("move_shipment", { shipment_id: shipment, despite_missing: true }),
+    await testBackend.company.rpc("set_charge", {
+      shipment_id: shipment,
+      item: "duties",
+      amount: 99.5,
+      currency: "KES",
+    }),
+    await testBackend.company.rpc("announce", { text: "Customs system down since 09:10" }),
+    await testBackend.company.rpc("record_failed_email", { kind: "client ID", sent_to: "nobody@client.example" }),
   ]) {
     if (error) throw error;
   }
-  const issued = await world.company.rpc("issue_client_ids", { sent_to: "invited@client.example" });
+  const issued = await testBackend.company.rpc("issue_client_ids", { sent_to: "invited@client.example" });
   sendable = issued.data?.[0]?.client_id ?? "";
   const [due] = await query<{ id: string }>(
-    "update public.notices set due_at = now() where kind = 'stage' returning id",
+    "update public.email_outbox set due_at = now() where kind = 'stage' returning id",
   );
-  notice = due?.id ?? "";
+  shipmentEmailId = due?.id ?? "";
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 
-const ofColleagues = ["colleagues", "undelivered_mails", "acts"] as const;
-const ofClients = ["shipments", "documents", "tracking_events", "charges"] as const;
-const added = ["colleagues", "charges", "announcements", "undelivered_mails", "acts", "notices"] as const;
+const staffTables = ["staff_members", "failed_emails", "audit_log"] as const;
+const clientTables = ["shipments", "documents", "tracking_events", "charges"] as const;
+const newTables = ["staff_members", "charges", "announcements", "failed_emails", "audit_log", "email_outbox"] as const;
 
-describe.each([...ofColleagues, ...ofClients])("of the table %s", (table) => {
-  test.each([...colleagues, "the company"])("%s reads every row", async (who) => {
-    const { data, error } = await handleOf(who).from(table).select("*");
+describe.each([...staffTables, ...clientTables])("of the table %s", (table) => {
+  test.each([...staffRoles, "the company"])("%s reads every row", async (who) => {
+    const { data, error } = await getClientForRole(who).from(table).select("*");
     expect(error).toBeNull();
     expect(data?.length).toBeGreaterThan(0);
-    expect(data).toHaveLength((await contents(table)).length);
+    expect(data).toHaveLength((await readTable(table)).length);
   });
 
   test.each(outsiders)("%s reads no row, nor how many there are", async (who) => {
-    const { data, error, count } = await handleOf(who).from(table).select("*", { count: "exact" });
+    const { data, error, count } = await getClientForRole(who).from(table).select("*", { count: "exact" });
     expect([data, error, count]).toEqual([[], null, 0]);
   });
 
   test("a visitor is refused", async () => {
-    const { data, error } = await handleOf("a visitor").from(table).select("*");
+    const { data, error } = await getClientForRole("a visitor").from(table).select("*");
     expect([data, error?.code]).toEqual([null, "42501"]);
   });
 });
@@ -117,43 +122,43 @@ describe.each([...ofColleagues, ...ofClients])("of the table %s", (table) => {
 test("clients read the charges of their own shipments, and before the code of their factor none", async () => {
   const { data } = await owner.handle.from("charges").select("shipment_id, item");
   expect(data).toEqual([{ shipment_id: shipment, item: "duties" }]);
-  const client = await world.newClient("charged@client.example");
+  const client = await testBackend.newClient("charged@client.example");
   const theirs = await newShipment(client, "Cement");
-  await world.company.rpc("set_charge", { shipment_id: theirs, item: "duties", amount: 1, currency: "USD" });
-  await enrol(client.handle);
+  await testBackend.company.rpc("set_charge", { shipment_id: theirs, item: "duties", amount: 1, currency: "USD" });
+  await enrollFactor(client.handle);
   expect((await client.handle.from("charges").select("shipment_id")).data).toEqual([{ shipment_id: theirs }]);
-  const half = world.anonymous();
+  const half = testBackend.anonymous();
   await half.auth.signInWithPassword({ email: client.email, password: "a good password" });
   expect((await half.from("charges").select("shipment_id")).data).toEqual([]);
 });
 
 test("what is announced is read by everybody who is signed in as their account asks, and by no visitor", async () => {
   const read: Record<string, unknown> = {};
-  for (const who of everybody) {
-    const { data, error } = await handleOf(who).from("announcements").select("text");
+  for (const who of allRoles) {
+    const { data, error } = await getClientForRole(who).from("announcements").select("text");
     read[who] = error?.code ?? data?.length;
   }
   expect(read).toEqual({
-    ...Object.fromEntries(everybody.map((who) => [who, 1])),
+    ...Object.fromEntries(allRoles.map((who) => [who, 1])),
     "a visitor": "42501",
     "a clerk before the code": 0,
     "a lead before the code": 0,
   });
 });
 
-test.each(everybody)("%s reads no notice of the table itself", async (who) => {
-  expect(await contents("notices")).not.toEqual([]);
-  const { data, error } = await handleOf(who).from("notices").select("*");
+test.each(allRoles)("%s reads no notice of the table itself", async (who) => {
+  expect(await readTable("email_outbox")).not.toEqual([]);
+  const { data, error } = await getClientForRole(who).from("email_outbox").select("*");
   expect([data, error?.code]).toEqual([null, "42501"]);
 });
 
-test.each(everybody.filter((who) => who !== "the company"))("%s reads no client ID", async (who) => {
-  const { data, error } = await handleOf(who).from("client_ids").select("*");
+test.each(allRoles.filter((who) => who !== "the company"))("%s reads no client ID", async (who) => {
+  const { data, error } = await getClientForRole(who).from("client_ids").select("*");
   expect([data, error?.code]).toEqual([null, "42501"]);
 });
 
 describe("of the stored files", () => {
-  const bucketOf = (who: string) => handleOf(who).storage.from("documents");
+  const bucketOf = (who: string) => getClientForRole(who).storage.from("documents");
 
   test("the company opens each", async () => {
     const { data } = await bucketOf("the company").download(path);
@@ -161,16 +166,18 @@ describe("of the stored files", () => {
     expect((await bucketOf("the company").info(path)).data?.version).toBeTruthy();
   });
 
-  test.each(everybody.filter((who) => who !== "the company"))("%s reads, lists and signs none", async (who) => {
+  test.each(allRoles.filter((who) => who !== "the company"))("%s reads, lists and signs none", async (who) => {
     const bucket = bucketOf(who);
-    const head = { method: "HEAD", headers: { Authorization: `Bearer ${await tokenOf(who)}` } };
+    const head = { method: "HEAD", headers: { Authorization: `Bearer ${await getAccessToken(who)}` } };
     for (const file of [path, `${owner.id}/${shipment}/packing-list-0123456789ab-none.pdf`]) {
       const { data, error } = await bucket.download(file);
       expect([data, error?.name]).toEqual([null, "StorageApiError"]);
       expect((await bucket.info(file)).data).toBeNull();
       expect((await bucket.exists(file)).data).toBe(false);
       for (const at of ["object/documents", "object/authenticated/documents", "object/info/documents"]) {
-        const answer = await world.backend.fetch(new Request(`http://backend.local/storage/v1/${at}/${file}`, head));
+        const answer = await testBackend.backend.fetch(
+          new Request(`http://backend.local/storage/v1/${at}/${file}`, head),
+        );
         expect(answer.ok, at).toBe(false);
       }
       expect((await bucket.createSignedUrl(file, 60)).data).toBeNull();
@@ -184,13 +191,13 @@ describe("of the stored files", () => {
   });
 
   test("a colleague reads none in the schema of the store either, which the data API does not show", async () => {
-    for (const who of colleagues) {
-      const { data, error } = await handleOf(who).schema("storage").from("objects").select("name");
+    for (const who of staffRoles) {
+      const { data, error } = await getClientForRole(who).schema("storage").from("objects").select("name");
       expect([data, error === null], who).toEqual([null, false]);
     }
   });
 
-  test.each(colleagues)("%s stores, exchanges, moves and removes none", async (who) => {
+  test.each(staffRoles)("%s stores, exchanges, moves and removes none", async (who) => {
     const before = await query("select name, version from storage.objects order by name");
     const pdf = { contentType: "application/pdf" };
     const other = `${owner.id}/${shipment}/bill-of-lading-0123456789ab-b.pdf`;
@@ -205,10 +212,10 @@ describe("of the stored files", () => {
 
 describe("written by the functions of the desk alone:", () => {
   const rows: Record<string, { at: Record<string, string>; change: object; row: () => object }> = {
-    colleagues: {
+    staff_members: {
       at: { role: "clerk" },
       change: { role: "lead", removed_at: null },
-      row: () => ({ account: owner.id, name: "Forged", role: "lead" }),
+      row: () => ({ account_id: owner.id, name: "Forged", role: "lead" }),
     },
     charges: {
       at: { item: "duties" },
@@ -220,23 +227,27 @@ describe("written by the functions of the desk alone:", () => {
       change: { text: "Pay to this account" },
       row: () => ({ text: "Pay to this account", ended_at: new Date().toISOString() }),
     },
-    undelivered_mails: {
+    failed_emails: {
       at: { kind: "client ID" },
       change: { sent_to: "other@client.example" },
       row: () => ({ kind: "client ID", sent_to: "other@client.example" }),
     },
-    notices: {
+    email_outbox: {
       at: { kind: "stage" },
-      change: { due_at: new Date().toISOString(), what: "Lost", sent_at: null },
+      change: { due_at: new Date().toISOString(), detail: "Lost", sent_at: null },
       row: () => ({
-        account: owner.id,
+        account_id: owner.id,
         shipment_id: shipment,
-        kind: "sent back",
-        what: "Pay",
+        kind: "rejected",
+        detail: "Pay",
         reason: "to this account",
       }),
     },
-    acts: { at: { by_name: "the company" }, change: { by_name: "x" }, row: () => ({ by_name: "x", act: "forged" }) },
+    audit_log: {
+      at: { actor_name: "the company" },
+      change: { actor_name: "x" },
+      row: () => ({ actor_name: "x", action: "forged" }),
+    },
     shipments: {
       at: { name: "Tea" },
       change: { stage: 9 },
@@ -253,23 +264,23 @@ describe("written by the functions of the desk alone:", () => {
       row: () => ({ shipment_id: shipment, status: "Lost" }),
     },
     client_ids: {
-      at: { claimed_by: "" },
+      at: { account_id: "" },
       change: { issued_for: "x" },
       row: () => ({ client_id: "MY0W-N000-C11E-NT1D" }),
     },
   };
   const tables = [
-    ...added.map((table) => ({ table, attackers: ["a visitor", "a client", "a lead", "the company"] })),
-    ...["shipments", "documents", "tracking_events", "client_ids"].map((table) => ({ table, attackers: colleagues })),
+    ...newTables.map((table) => ({ table, attackers: ["a visitor", "a client", "a lead", "the company"] })),
+    ...["shipments", "documents", "tracking_events", "client_ids"].map((table) => ({ table, attackers: staffRoles })),
   ];
 
   test.each(tables)("$table, which nobody inserts, changes or deletes by themselves", async ({ table, attackers }) => {
     const { at = {}, change = {}, row } = rows[table] ?? {};
-    if (table === "client_ids") at.claimed_by = owner.id;
-    const before = await contents(table);
+    if (table === "client_ids") at.account_id = owner.id;
+    const before = await readTable(table);
     expect(before.some((one) => Object.entries(at).every(([name, value]) => one[name] === value))).toBe(true);
     for (const who of attackers) {
-      const rest = handleOf(who).from(table);
+      const rest = getClientForRole(who).from(table);
       for (const [verb, attempt] of [
         ["insert", rest.insert(row?.() ?? {})],
         ["update", rest.update(change).match(at)],
@@ -278,15 +289,15 @@ describe("written by the functions of the desk alone:", () => {
         expect((await attempt).error?.code, `${who}: ${verb}`).toBe("42501");
       }
     }
-    expect(await contents(table)).toEqual(before);
+    expect(await readTable(table)).toEqual(before);
   });
 });
 
 test("a colleague is no client: the portal shows them nothing, and takes no shipment or file from them", async () => {
   for (const who of ["a clerk without a second factor", "a clerk", "a lead", "a removed clerk"]) {
-    const page = await handleOf(who).rpc("portal_page", { opened: shipment }, { get: true });
+    const page = await getClientForRole(who).rpc("portal_page", { opened_id: shipment }, { get: true });
     expect(page.data, who).toMatchObject({ shipments: [], shipment: null });
-    const asked = await handleOf(who).rpc("require_awaited_file", { document_id: packingList });
+    const asked = await getClientForRole(who).rpc("require_upload_allowed", { document_id: packingList });
     expect(asked.error?.code, who).toBe("PT404");
   }
   for (const { handle, id } of [newcomer, clerk, lead]) {
@@ -309,7 +320,7 @@ describe("an act of the desk", () => {
     ],
     [
       "move_shipments",
-      () => ({ moves: [{ id: shipment }], request: randomUUID() }),
+      () => ({ moves: [{ id: shipment }], idempotency_key: randomUUID() }),
       () => ({ moves: [{ id: nobody }] }),
     ],
     [
@@ -319,8 +330,20 @@ describe("an act of the desk", () => {
     ],
     [
       "save_arrival",
-      () => ({ shipment_id: shipment, place: "mombasa", day: "2026-01-01", size: 20, free_until: "2026-01-05" }),
-      () => ({ shipment_id: nobody, place: "mombasa", day: "2026-01-01", size: 20, free_until: "2026-01-05" }),
+      () => ({
+        shipment_id: shipment,
+        place: "mombasa",
+        day: "2026-01-01",
+        size: 20,
+        free_storage_ends_on: "2026-01-05",
+      }),
+      () => ({
+        shipment_id: nobody,
+        place: "mombasa",
+        day: "2026-01-01",
+        size: 20,
+        free_storage_ends_on: "2026-01-05",
+      }),
     ],
     ["send_note", () => ({ shipment_id: shipment, note: "Pay" }), () => ({ shipment_id: nobody, note: "Pay" })],
     [
@@ -329,7 +352,7 @@ describe("an act of the desk", () => {
       () => ({ shipment_id: nobody, item: "duties", amount: 1, currency: "KES" }),
     ],
     [
-      "mark_charge",
+      "set_charge_paid",
       () => ({ shipment_id: shipment, item: "duties", paid: true }),
       () => ({ shipment_id: nobody, item: "duties", paid: true }),
     ],
@@ -339,7 +362,7 @@ describe("an act of the desk", () => {
       () => ({ document_id: nobody, sha256: "0".repeat(64), file_version: "1" }),
     ],
     ["unverify_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
-    ["send_back_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
+    ["reject_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
     [
       "open_document",
       () => ({ document_id: packingList, shipment_id: shipment }),
@@ -347,44 +370,48 @@ describe("an act of the desk", () => {
     ],
     ["announce", () => ({ text: "Pay to this account" }), () => ({ text: " " })],
     ["end_announcement", () => ({})],
-    ["close_account", () => ({ account: owner.id, reason }), () => ({ account: nobody, reason })],
-    ["open_account", () => ({ account: owner.id, reason })],
-    ["remove_second_factors", () => ({ account: owner.id })],
-    ["ask_password_link", () => ({ account: owner.id }), () => ({ account: nobody })],
-    ["begin_erasure", () => ({ account: owner.id, reason })],
+    ["close_account", () => ({ account_id: owner.id, reason }), () => ({ account_id: nobody, reason })],
+    ["reopen_account", () => ({ account_id: owner.id, reason })],
+    ["remove_second_factors", () => ({ account_id: owner.id })],
+    ["request_password_link", () => ({ account_id: owner.id }), () => ({ account_id: nobody })],
+    ["start_erasure", () => ({ account_id: owner.id, reason })],
     ["issue_client_ids", () => ({ how_many: 1 }), () => ({ how_many: 0 })],
     ["send_client_id", () => ({ client_id: sendable }), () => ({ client_id: "N0TH-1NG0-0F1T-HERE" })],
     ["withdraw_client_id", () => ({ client_id: "N0TH-1NG0-0F1T-HERE", reason })],
-    ["dismiss_undelivered", () => ({ mail: nobody })],
+    ["resolve_failed_email", () => ({ email_id: nobody })],
   ];
   const ofLeads: Asked[] = [
     [
-      "invite_colleague",
+      "invite_staff_member",
       () => ({ email: "accomplice@client.example", name: "Accomplice", role: "lead" }),
       () => ({ email: owner.email, name: "Client", role: "lead" }),
     ],
-    ["change_role", () => ({ account: newcomer.id, role: "lead" }), () => ({ account: nobody, role: "lead" })],
-    ["remove_colleague", () => ({ account: lead.id, reason }), () => ({ account: nobody, reason })],
-    ["remove_second_factors", () => ({ account: newcomer.id })],
-    ["ask_password_link", () => ({ account: newcomer.id })],
+    [
+      "change_staff_role",
+      () => ({ account_id: newcomer.id, role: "lead" }),
+      () => ({ account_id: nobody, role: "lead" }),
+    ],
+    ["remove_staff_member", () => ({ account_id: lead.id, reason }), () => ({ account_id: nobody, reason })],
+    ["remove_second_factors", () => ({ account_id: newcomer.id })],
+    ["request_password_link", () => ({ account_id: newcomer.id })],
   ];
 
   test.each([...ofClerks, ...ofLeads])("%s is nothing to a visitor or an outsider", async (name, args) => {
-    const before = await deskState(world);
+    const before = await readDeskState(testBackend);
     for (const who of outsiders) {
-      const { data, error, status } = await handleOf(who).rpc(name, args());
+      const { data, error, status } = await getClientForRole(who).rpc(name, args());
       expect([data, error?.code, status], who).toEqual([null, "PT403", 403]);
       expect(error?.message).toBe("Only a colleague of the company can do this.");
     }
-    expect((await handleOf("a visitor").rpc(name, args())).error?.code).toBe("42501");
-    expect(await deskState(world)).toEqual(before);
+    expect((await getClientForRole("a visitor").rpc(name, args())).error?.code).toBe("42501");
+    expect(await readDeskState(testBackend)).toEqual(before);
   });
 
   // What is announced is ended below.
   const others = ofClerks.filter(([name]) => name !== "end_announcement");
   test.each(others)("%s is a clerk's, a lead's and the company's", async (name, args, harmless = args) => {
-    for (const who of [...colleagues, "the company"]) {
-      const { error } = await handleOf(who).rpc(name, harmless());
+    for (const who of [...staffRoles, "the company"]) {
+      const { error } = await getClientForRole(who).rpc(name, harmless());
       expect(["PT403", "42501", "PGRST202"], who).not.toContain(error?.code);
     }
   });
@@ -392,42 +419,42 @@ describe("an act of the desk", () => {
   test.each(ofLeads)(
     "%s of the colleagues is a lead's and the company's, not a clerk's",
     async (name, args, ok = args) => {
-      const before = await deskState(world);
-      const { data, error } = await handleOf("a clerk").rpc(name, args());
+      const before = await readDeskState(testBackend);
+      const { data, error } = await getClientForRole("a clerk").rpc(name, args());
       expect([data, error?.code, error?.message]).toEqual([null, "PT403", "Only a lead can do this."]);
-      expect(await deskState(world)).toEqual(before);
+      expect(await readDeskState(testBackend)).toEqual(before);
       for (const who of ["a lead", "the company"]) {
-        const answer = await handleOf(who).rpc(name, ok());
+        const answer = await getClientForRole(who).rpc(name, ok());
         expect(["PT403", "42501", "PGRST202"], who).not.toContain(answer.error?.code);
       }
     },
   );
 
   const ofTheCompany: [string, () => object][] = [
-    ["issue_password_link", () => ({ account: clerk.id, hours: 1 })],
+    ["issue_password_link", () => ({ account_id: clerk.id, valid_hours: 1 })],
     ["password_link", () => ({ token: "x" })],
-    ["spend_password_link", () => ({ token: "x" })],
-    ["unspend_password_link", () => ({ token: "x" })],
-    ["claim_mail", () => ({ request: randomUUID(), sent_to: "a@client.example" })],
-    ["release_mail", () => ({ request: randomUUID(), sent_to: "a@client.example" })],
-    ["list_colleagues", () => ({})],
-    ["note_undelivered", () => ({ kind: "client ID", sent_to: "a@client.example" })],
-    ["keep_shipment", () => ({ shipment_id: shipment, day: "2099-01-01" })],
-    ["record_act", () => ({ by_name: "Lead", act: "forged" })],
-    ["past_acts", () => ({})],
-    ["delete_past_acts", () => ({})],
-    ["claim_notices", () => ({})],
-    ["settle_notices", () => ({ ids: [notice], sent: true })],
-    ["want_notices", () => ({ account: owner.id, wanted: false })],
+    ["redeem_password_link", () => ({ token: "x" })],
+    ["restore_password_link", () => ({ token: "x" })],
+    ["claim_email", () => ({ idempotency_key: randomUUID(), sent_to: "a@client.example" })],
+    ["release_email", () => ({ idempotency_key: randomUUID(), sent_to: "a@client.example" })],
+    ["list_staff_members", () => ({})],
+    ["record_failed_email", () => ({ kind: "client ID", sent_to: "a@client.example" })],
+    ["extend_shipment_retention", () => ({ shipment_id: shipment, day: "2099-01-01" })],
+    ["record_audit_entry", () => ({ actor_name: "Lead", action: "forged" })],
+    ["count_expired_audit_entries", () => ({})],
+    ["delete_expired_audit_entries", () => ({})],
+    ["claim_shipment_emails", () => ({})],
+    ["finish_shipment_emails", () => ({ email_ids: [shipmentEmailId], sent: true })],
+    ["set_shipment_emails_enabled", () => ({ account_id: owner.id, enabled: false })],
   ];
   test.each(ofTheCompany)("%s is the company's alone, not a lead's", async (name, args) => {
-    const before = await deskState(world);
-    for (const who of everybody.filter((one) => one !== "the company")) {
-      const { data, error } = await handleOf(who).rpc(name, args());
+    const before = await readDeskState(testBackend);
+    for (const who of allRoles.filter((one) => one !== "the company")) {
+      const { data, error } = await getClientForRole(who).rpc(name, args());
       expect([data, error?.code], who).toEqual([null, "42501"]);
     }
-    expect(await deskState(world)).toEqual(before);
-    expect((await handleOf("the company").rpc(name, args())).error).toBeNull();
+    expect(await readDeskState(testBackend)).toEqual(before);
+    expect((await getClientForRole("the company").rpc(name, args())).error).toBeNull();
   });
 });
 
@@ -435,25 +462,25 @@ describe("a page of the desk", () => {
   type Page = [string, () => object];
   const ofAll: Page[] = [
     ["desk_today", () => ({})],
-    ["desk_shipments", () => ({ opened: shipment })],
-    ["desk_shipments_after", () => ({})],
-    ["desk_moved", () => ({ shipments: [shipment] })],
-    ["desk_clients", () => ({ opened: owner.id })],
+    ["desk_shipments", () => ({ opened_id: shipment })],
+    ["desk_shipments_export", () => ({})],
+    ["desk_move_result", () => ({ shipment_ids: [shipment] })],
+    ["desk_clients", () => ({ opened_id: owner.id })],
     ["desk_invitations", () => ({})],
     ["desk_log", () => ({})],
   ];
-  const pages: Page[] = [...ofAll, ["desk_colleagues", () => ({})]];
+  const pages: Page[] = [...ofAll, ["desk_team", () => ({})]];
 
   test.each(pages)("%s tells outsiders who they are and nothing more", async (name, args) => {
     for (const who of outsiders) {
-      const { data, error } = await handleOf(who).rpc(name, args(), { get: true });
+      const { data, error } = await getClientForRole(who).rpc(name, args(), { get: true });
       expect(error).toBeNull();
-      expect(Object.keys(data), who).toEqual(["caller"]);
+      expect(Object.keys(data), who).toEqual(["viewer"]);
       const [role = null] = /(?<=^a )(clerk|lead)\b/.exec(who) ?? [];
-      expect(data.caller.colleague?.role ?? null, who).toBe(role);
+      expect(data.viewer.staff?.role ?? null, who).toBe(role);
     }
     for (const who of ["a visitor", "the company"]) {
-      expect((await handleOf(who).rpc(name, args(), { get: true })).error?.code, who).toBe("42501");
+      expect((await getClientForRole(who).rpc(name, args(), { get: true })).error?.code, who).toBe("42501");
     }
   });
 
@@ -462,44 +489,44 @@ describe("a page of the desk", () => {
       ["a clerk", "clerk"],
       ["a lead", "lead"],
     ] as const) {
-      const { data, error } = await handleOf(who).rpc(name, args(), { get: true });
+      const { data, error } = await getClientForRole(who).rpc(name, args(), { get: true });
       expect(error).toBeNull();
       expect(Object.keys(data).length, who).toBeGreaterThan(1);
-      expect(data.caller.colleague).toEqual({ name: expect.stringMatching(/^Colleague/), role });
+      expect(data.viewer.staff).toEqual({ name: expect.stringMatching(/^Colleague/), role });
     }
   });
 
-  test("desk_colleagues shows a lead those who work here, and a clerk who they are and nothing more", async () => {
-    const seen = async (who: string) => (await handleOf(who).rpc("desk_colleagues", {}, { get: true })).data;
-    expect(Object.keys(await seen("a lead")).sort()).toEqual(["caller", "colleagues"]);
-    const { caller, ...more } = await seen("a clerk");
-    expect([caller.colleague.role, more]).toEqual(["clerk", {}]);
+  test("desk_team shows a lead those who work here, and a clerk who they are and nothing more", async () => {
+    const seen = async (who: string) => (await getClientForRole(who).rpc("desk_team", {}, { get: true })).data;
+    expect(Object.keys(await seen("a lead")).sort()).toEqual(["staff_members", "viewer"]);
+    const { viewer, ...more } = await seen("a clerk");
+    expect([viewer.staff.role, more]).toEqual(["clerk", {}]);
   });
 
   test.each(["clerk", "lead"] as const)(
     "shows nothing more to a %s whose session has ended, though their token lives",
     async (role) => {
-      const ended = await newColleague(world, role, `ended-${role}@company.example`);
-      const left = raw(world.withToken(ended.accessToken));
+      const ended = await newStaffMember(testBackend, role, `ended-${role}@company.example`);
+      const left = toUntypedClient(testBackend.withToken(ended.accessToken));
       const theirs = role === "lead" ? pages : ofAll;
       const seen = async () => {
         const answers = await Promise.all(theirs.map(([name, args]) => left.rpc(name, args(), { get: true })));
-        return answers.map(({ data }) => (data.caller ? Object.keys(data).length : data));
+        return answers.map(({ data }) => (data.viewer ? Object.keys(data).length : data));
       };
       expect((await seen()).every((parts) => parts > 1)).toBe(true);
       await ended.handle.auth.signOut({ scope: "local" });
-      expect(await seen()).toEqual(theirs.map(() => ({ caller: null })));
+      expect(await seen()).toEqual(theirs.map(() => ({ viewer: null })));
       expect((await left.rpc("send_note", { shipment_id: shipment, note: "Pay" })).error?.code).toBe("PT403");
-      expect((await left.from("acts").select("id")).data).toEqual([]);
+      expect((await left.from("audit_log").select("id")).data).toEqual([]);
     },
   );
 });
 
 describe("the list of shipments", () => {
-  type Row = { id: string; name: string; turn: string; stage: number; created_at: string };
-  let client: Person;
+  type Row = { id: string; name: string; waiting_on: string; stage: number; created_at: string };
+  let client: TestUser;
   beforeAll(async () => {
-    client = await world.newClient("wanjiku.kamau@client.example");
+    client = await testBackend.newClient("wanjiku.kamau@client.example");
     const made = [
       ["Maize mill spares", "MEDUX4471203", 1],
       ["100% cotton", null, 1],
@@ -524,9 +551,9 @@ describe("the list of shipments", () => {
     );
   });
 
-  type Asked = { q?: string; stage?: number; turn?: string; to_check?: boolean; page?: number };
+  type Asked = { q?: string; stage?: number; waiting_on?: string; to_check?: boolean; page?: number };
   async function list(asked: Asked): Promise<Row[]> {
-    const { data, error } = await raw(clerk.handle).rpc("desk_shipments", asked, { get: true });
+    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_shipments", asked, { get: true });
     if (error) throw error;
     return data.shipments;
   }
@@ -580,12 +607,14 @@ describe("the list of shipments", () => {
 
   test("is filtered by stage and by whose move it is, both at once", async () => {
     expect((await list({ stage: 3 })).map(({ name }) => name)).toEqual(["Cargo C:\\drums"]);
-    expect((await list({ turn: "closed" })).map(({ name }) => name)).toEqual(["Plain cotton"]);
-    expect(new Set((await list({ turn: "client" })).map(({ turn }) => turn))).toEqual(new Set(["client"]));
-    expect(await list({ turn: "company" })).toEqual([]);
-    expect(await list({ turn: "closed", stage: 1 })).toEqual([]);
-    expect(await find("cotton", { turn: "client" })).toEqual(["100% cotton"]);
-    expect(await find("cotton", { stage: 10, turn: "closed" })).toEqual(["Plain cotton"]);
+    expect((await list({ waiting_on: "nobody" })).map(({ name }) => name)).toEqual(["Plain cotton"]);
+    expect(new Set((await list({ waiting_on: "client" })).map(({ waiting_on }) => waiting_on))).toEqual(
+      new Set(["client"]),
+    );
+    expect(await list({ waiting_on: "company" })).toEqual([]);
+    expect(await list({ waiting_on: "nobody", stage: 1 })).toEqual([]);
+    expect(await find("cotton", { waiting_on: "client" })).toEqual(["100% cotton"]);
+    expect(await find("cotton", { stage: 10, waiting_on: "nobody" })).toEqual(["Plain cotton"]);
   });
 
   test("comes newest change first in pages of twenty, each with one row more when there is a next page", async () => {
@@ -595,7 +624,10 @@ describe("the list of shipments", () => {
     expect(await names(3)).toEqual(crates(41, 45));
     expect(await names(4)).toEqual([]);
     expect(await names(0)).toEqual(crates(1, 21));
-    await world.company.rpc("send_note", { shipment_id: "abcd0045-0000-4000-8000-000000000000", note: "It came" });
+    await testBackend.company.rpc("send_note", {
+      shipment_id: "abcd0045-0000-4000-8000-000000000000",
+      note: "It came",
+    });
     expect((await names(1)).slice(0, 2)).toEqual(["Crate 45", "Crate 1"]);
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
@@ -603,7 +635,7 @@ describe("the list of shipments", () => {
   /** The shipments of the table of all after one of them, or from its beginning. */
   async function after(last: Row | undefined, asked: Asked): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
-    const { data, error } = await raw(clerk.handle).rpc("desk_shipments_after", { ...asked, ...place });
+    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_shipments_export", { ...asked, ...place });
     if (error) throw error;
     return data.shipments;
   }
@@ -612,15 +644,15 @@ describe("the list of shipments", () => {
   test("goes on for the table of all after any of its rows, newest first as they were opened, with the same filter", async () => {
     const whole = await after(undefined, { q: "Crate" });
     expect(namesOf(whole)).toEqual(crates(1, 45).reverse());
-    const rest = { q: "Crate", turn: "client", stage: 1 };
+    const rest = { q: "Crate", waiting_on: "client", stage: 1 };
     expect(namesOf(await after(whole[2], rest))).toEqual(crates(1, 42).reverse());
-    expect(await after(whole[2], { ...rest, turn: "company" })).toEqual([]);
+    expect(await after(whole[2], { ...rest, waiting_on: "company" })).toEqual([]);
     expect(await after(whole.at(-1), rest)).toEqual([]);
     expect(await after(undefined, { q: "cotton" })).toHaveLength(2);
   });
 
   test("has in the table of all each shipment once, though some change between its pages of five hundred", async () => {
-    const many = await world.newClient("many@client.example");
+    const many = await testBackend.newClient("many@client.example");
     // All opened at one time: their ids alone tell them apart.
     await query(
       "insert into public.shipments (user_id, name) select $1, 'Sack ' || number from generate_series(1, 620) as number",
@@ -634,8 +666,8 @@ describe("the list of shipments", () => {
     ]).then((rows) => rows.filter(({ id }) => !seen.has(id)));
     expect(unseen).toHaveLength(120);
     for (const { id } of [unseen[0], unseen[60], unseen[119], first[0], first[499]].filter((one) => !!one)) {
-      const note = await raw(clerk.handle).rpc("send_note", { shipment_id: id, note: "It came" });
-      const move = await raw(clerk.handle).rpc("move_shipment", { shipment_id: id, despite_missing: true });
+      const note = await toUntypedClient(clerk.handle).rpc("send_note", { shipment_id: id, note: "It came" });
+      const move = await toUntypedClient(clerk.handle).rpc("move_shipment", { shipment_id: id, despite_missing: true });
       expect([note.error, move.error]).toEqual([null, null]);
     }
     const second = await after(first.at(-1), { q: many.email });
@@ -644,21 +676,24 @@ describe("the list of shipments", () => {
   });
 
   test("is filtered by whether there is a document to check, with everything else too", async () => {
-    const importer = await world.newClient("checked@client.example");
+    const importer = await testBackend.newClient("checked@client.example");
     const [one, other] = [await newShipment(importer, "Checked tiles"), await newShipment(importer, "Checked paint")];
-    const [first, second] = [await countFile(importer, one), await countFile(importer, other)];
+    const [first, second] = [await recordFile(importer, one), await recordFile(importer, other)];
     const checked = async (more: Asked = {}) => find("Checked", { to_check: true, ...more });
     const exported = async () => namesOf(await after(undefined, { q: "Checked", to_check: true })).sort();
     expect(await find("Checked")).toEqual(["Checked paint", "Checked tiles"]);
     expect(await checked()).toEqual(["Checked paint", "Checked tiles"]);
     expect(await exported()).toEqual(await checked());
     expect(await checked({ stage: 2 })).toEqual([]);
-    expect(await checked({ turn: "company" })).toEqual([]);
+    expect(await checked({ waiting_on: "company" })).toEqual([]);
     const file = { sha256: "0".repeat(64), file_version: first.version };
-    const verified = await raw(clerk.handle).rpc("verify_document", { document_id: first.id, ...file });
+    const verified = await toUntypedClient(clerk.handle).rpc("verify_document", { document_id: first.id, ...file });
     expect(verified.error).toBeNull();
     expect([await checked(), await exported()]).toEqual([["Checked paint"], ["Checked paint"]]);
-    const back = await raw(clerk.handle).rpc("send_back_document", { document_id: second.id, reason: "Blurred" });
+    const back = await toUntypedClient(clerk.handle).rpc("reject_document", {
+      document_id: second.id,
+      reason: "Blurred",
+    });
     expect(back.error).toBeNull();
     expect([await checked(), await exported()]).toEqual([[], []]);
     expect(await find("Checked", { to_check: false })).toEqual(["Checked paint", "Checked tiles"]);
@@ -668,57 +703,61 @@ describe("the list of shipments", () => {
 
   test("finds nothing for a search of a megabyte, and all for one of nothing but spaces", async () => {
     for (const q of ["x".repeat(1e6), "%".repeat(1e6), `Crate${" ".repeat(1e6)}`, "Crate ".repeat(2e5)]) {
-      const { data, error } = await raw(clerk.handle).rpc("desk_shipments", { q });
+      const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_shipments", { q });
       expect([data?.shipments, error]).toEqual([[], null]);
       expect(await after(undefined, { q })).toEqual([]);
-      const clients = await raw(clerk.handle).rpc("desk_clients", { q });
+      const clients = await toUntypedClient(clerk.handle).rpc("desk_clients", { q });
       expect([clients.data?.clients, clients.error]).toEqual([[], null]);
-      for (const asked of [{ who: q }, { what: q }, { shipment: q }]) {
-        const log = await raw(clerk.handle).rpc("desk_log", asked);
-        expect([log.data?.acts, log.error]).toEqual([[], null]);
+      for (const asked of [{ actor_name: q }, { action: q }, { shipment_prefix: q }]) {
+        const log = await toUntypedClient(clerk.handle).rpc("desk_log", asked);
+        expect([log.data?.audit_entries, log.error]).toEqual([[], null]);
       }
     }
     expect(await list({ q: "   " })).toHaveLength(21);
   });
 
   test("shows the client of each, and beside it the one that is opened, whole", async () => {
-    const { data } = await raw(clerk.handle).rpc("desk_shipments", { q: "Tea", opened: shipment }, { get: true });
+    const { data } = await toUntypedClient(clerk.handle).rpc(
+      "desk_shipments",
+      { q: "Tea", opened_id: shipment },
+      { get: true },
+    );
     const theirs = { id: owner.id, name: `Client ${owner.email}`, email: owner.email, closed: false };
-    expect(data.shipments).toEqual([expect.objectContaining({ client: theirs.name, email: theirs.email })]);
-    expect(data.opened).toMatchObject({ id: shipment, name: "Tea", stage: 2, turn: "client", arrival: null });
+    expect(data.shipments).toEqual([expect.objectContaining({ client_name: theirs.name, email: theirs.email })]);
+    expect(data.opened).toMatchObject({ id: shipment, name: "Tea", stage: 2, waiting_on: "client", arrival: null });
     expect(data.opened.client).toEqual(theirs);
     expect(data.opened.documents).toHaveLength(4);
     expect(data.opened.documents).toContainEqual(
       expect.objectContaining({ name: "Packing List", uploaded: true, verified: false, file_name: "list.pdf" }),
     );
     expect(data.opened.charges).toEqual([expect.objectContaining({ item: "duties", amount: 99.5, paid_at: null })]);
-    expect(data.opened.events).toEqual([expect.objectContaining({ status: "Document Verification" })]);
-    expect(data.opened.log.map(({ act }: { act: string }) => act).slice(-2)).toEqual([
+    expect(data.opened.tracking_events).toEqual([expect.objectContaining({ status: "Document Verification" })]);
+    expect(data.opened.audit_entries.map(({ action }: { action: string }) => action).slice(-2)).toEqual([
       "charge set",
       "shipment advance",
     ]);
-    const none = await raw(clerk.handle).rpc("desk_shipments", { opened: randomUUID() }, { get: true });
+    const none = await toUntypedClient(clerk.handle).rpc("desk_shipments", { opened_id: randomUUID() }, { get: true });
     expect(none.data.opened).toBeNull();
   });
 });
 
 describe("the list of clients", () => {
-  let client: Person;
+  let client: TestUser;
   let clientId: string;
   beforeAll(async () => {
-    client = await world.newClient("atieno_o@client.example");
-    await world.newClient("atienoxo@client.example");
-    const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where claimed_by = $1", [
+    client = await testBackend.newClient("atieno_o@client.example");
+    await testBackend.newClient("atienoxo@client.example");
+    const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
       client.id,
     ]);
     clientId = row?.client_id ?? "";
   });
   const list = async (asked: object) => {
-    const { data, error } = await raw(clerk.handle).rpc("desk_clients", asked, { get: true });
+    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_clients", asked, { get: true });
     if (error) throw error;
     return data;
   };
-  const find = async (q: string) => (await list({ q })).clients.map(({ email }: Person) => email);
+  const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestUser) => email);
 
   test("is searched by name, by e-mail and by a whole client ID, in which nothing is special", async () => {
     expect(await find("Client ATIENO_O")).toEqual([client.email]);
@@ -736,22 +775,26 @@ describe("the list of clients", () => {
 
   test("names no colleague, and opens none", async () => {
     expect(await find("company.example")).toEqual([]);
-    expect((await list({ opened: clerk.id })).opened).toBeNull();
-    const emails = (await list({})).clients.map(({ email }: Person) => email);
+    expect((await list({ opened_id: clerk.id })).opened).toBeNull();
+    const emails = (await list({})).clients.map(({ email }: TestUser) => email);
     expect(emails).toContain(client.email);
     expect(emails).not.toContain(clerk.email);
   });
 
   test("shows who is opened: their client ID, shipments, factors, until when these are kept, and what was done", async () => {
     const id = await newShipment(client, "Tiles");
-    await query("update public.shipments set retain_until = '2040-02-29' where id = $1", [id]);
-    await enrol(client.handle);
-    await world.company.rpc("close_account", { account: client.id, reason: "They asked", by_name: "Otieno" });
-    expect((await list({ opened: client.id })).opened).toMatchObject({
-      ...{ id: client.id, email: client.email, name: `Client ${client.email}`, client_id: clientId, factors: 1 },
-      ...{ kept_until: "2040-02-29", closed: true, confirmed: true },
+    await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
+    await enrollFactor(client.handle);
+    await testBackend.company.rpc("close_account", {
+      account_id: client.id,
+      reason: "They asked",
+      actor_name: "Otieno",
+    });
+    expect((await list({ opened_id: client.id })).opened).toMatchObject({
+      ...{ id: client.id, email: client.email, name: `Client ${client.email}`, client_id: clientId, factor_count: 1 },
+      ...{ retention_ends_on: "2040-02-29", closed: true, confirmed: true },
       shipments: [{ id, name: "Tiles" }],
-      log: [{ act: "account close", by: "Otieno", reason: "They asked" }],
+      audit_entries: [{ action: "account close", actor_name: "Otieno", reason: "They asked" }],
     });
     expect((await list({ q: client.email })).clients).toEqual([expect.objectContaining({ closed: true })]);
   });
@@ -759,36 +802,37 @@ describe("the list of clients", () => {
 
 test("unused client IDs are listed newest first, for whom and where they were sent; used ones are not", async () => {
   const issue = async (more: object, at: string) => {
-    const { data } = await raw(world.company).rpc("issue_client_ids", more);
+    const { data } = await toUntypedClient(testBackend.company).rpc("issue_client_ids", more);
     const id: string = data?.[0].client_id;
     await query("update public.client_ids set created_at = $2 where client_id = $1", [id, at]);
     return id;
   };
   const old = await issue({ issued_for: " Tea Ltd ", sent_to: "A@B.ke" }, "2020-01-01");
   const next = await issue({}, "2040-01-01");
-  const { data } = await raw(clerk.handle).rpc("desk_invitations", {}, { get: true });
+  const { data } = await toUntypedClient(clerk.handle).rpc("desk_invitations", {}, { get: true });
   const ids = data.invitations.map(({ client_id }: { client_id: string }) => client_id);
   expect([ids[0], ids.at(-1), ids.includes(sendable)]).toEqual([next, old, true]);
   expect(data.invitations.at(-1)).toMatchObject({ client_id: old, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
-  const [used] = await query<{ client_id: string }>("select client_id from public.client_ids where claimed_by = $1", [
+  const [used] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
     owner.id,
   ]);
   expect(JSON.stringify(data)).not.toContain(used?.client_id);
 });
 
 test("the answer to a bulk move has each of up to fifty shipments as it is now, with what is missing", async () => {
-  const client = await world.newClient("moved@client.example");
+  const client = await testBackend.newClient("moved@client.example");
   const [second, first] = [await newShipment(client, "Moved second"), await newShipment(client, "Moved first")];
-  const file = await countFile(client, first);
-  await world.company.rpc("verify_document", {
+  const file = await recordFile(client, first);
+  await testBackend.company.rpc("verify_document", {
     document_id: file.id,
     sha256: "0".repeat(64),
     file_version: file.version,
   });
   const moved = async (shipments: string[]) =>
-    (await raw(clerk.handle).rpc("desk_moved", { shipments }, { get: true })).data.shipments;
+    (await toUntypedClient(clerk.handle).rpc("desk_move_result", { shipment_ids: shipments }, { get: true })).data
+      .shipments;
   const all = ["Bill of Lading", "Commercial Invoice", "Packing List"];
-  const shown = { stage: 1, status: "Client Onboarding", client: `Client ${client.email}` };
+  const shown = { stage: 1, status: "Client Onboarding", client_name: `Client ${client.email}` };
   const [one, two] = await moved([second, randomUUID(), first]);
   expect(one).toEqual({ id: first, name: "Moved first", ...shown, missing: expect.any(Array) });
   expect(two).toEqual({ id: second, name: "Moved second", ...shown, missing: expect.arrayContaining(all) });
@@ -800,12 +844,12 @@ test("the answer to a bulk move has each of up to fifty shipments as it is now, 
 });
 
 test("the list of colleagues says who one is, who has a second factor, and who left", async () => {
-  const { data } = await raw(lead.handle).rpc("desk_colleagues", {}, { get: true });
-  const shown = Object.fromEntries(data.colleagues.map((one: { email: string }) => [one.email, one]));
-  expect(shown[lead.email]).toMatchObject({ role: "lead", is_me: true, has_factor: true, removed_at: null });
-  expect(shown[newcomer.email]).toMatchObject({ role: "clerk", is_me: false, has_factor: false, removed_at: null });
+  const { data } = await toUntypedClient(lead.handle).rpc("desk_team", {}, { get: true });
+  const shown = Object.fromEntries(data.staff_members.map((one: { email: string }) => [one.email, one]));
+  expect(shown[lead.email]).toMatchObject({ role: "lead", is_viewer: true, has_factor: true, removed_at: null });
+  expect(shown[newcomer.email]).toMatchObject({ role: "clerk", is_viewer: false, has_factor: false, removed_at: null });
   expect(shown["removed@company.example"].removed_at).not.toBeNull();
-  expect(data.colleagues.at(-1).email).toBe("removed@company.example");
+  expect(data.staff_members.at(-1).email).toBe("removed@company.example");
   expect(shown[owner.email]).toBeUndefined();
 });
 
@@ -817,115 +861,127 @@ describe("the log", () => {
       ["Njeri", "shipment note", of, "2025-03-01T20:59:59Z"],
       ["Njeri", "shipment correct", of, "2025-03-01T21:00:00Z"],
       ["Ouma", "shipment note", null, "2025-03-02T09:00:00Z"],
-      ["Njeri", "account open", null, "2025-03-02T20:59:59.999Z"],
+      ["Njeri", "account reopen", null, "2025-03-02T20:59:59.999Z"],
       ["Njeri Wambui", "shipment note", null, "2025-03-02T21:00:00Z"],
       ["100%_Ali", "shipment note", null, "2025-03-09T21:00:00Z"],
     ];
     for (const row of written) {
-      await query("insert into public.acts (by_name, act, shipment, at) values ($1, $2, $3, $4)", row);
+      await query(
+        "insert into public.audit_log (actor_name, action, shipment_id, created_at) values ($1, $2, $3, $4)",
+        row,
+      );
     }
     await query(
-      "insert into public.acts (by_name, act, account, at) values ('Chebet', 'account close', $1, '2025-03-10')",
+      "insert into public.audit_log (actor_name, action, account_id, created_at) values ('Chebet', 'account close', $1, '2025-03-10')",
       [account],
     );
     await query(
-      `insert into public.acts (by_name, act, at)
+      `insert into public.audit_log (actor_name, action, created_at)
        select 'Many', 'act ' || number, timestamptz '2024-01-01' + make_interval(hours => number)
        from generate_series(1, 120) as number`,
     );
   });
-  type Line = { id: string; at: string; by: string; act: string };
+  type Line = { id: string; created_at: string; actor_name: string; action: string };
   async function log(asked: object): Promise<Line[]> {
-    const { data, error } = await raw(clerk.handle).rpc("desk_log", asked, { get: true });
+    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_log", asked, { get: true });
     if (error) throw error;
-    return data.acts;
+    return data.audit_entries;
   }
-  const lines = async (asked: object) => (await log(asked)).map(({ by, act }) => `${by}: ${act}`);
+  const lines = async (asked: object) => (await log(asked)).map(({ actor_name, action }) => `${actor_name}: ${action}`);
   const numbers = (first: number, last: number) =>
     Array.from({ length: first - last + 1 }, (_, index) => `Many: act ${first - index}`);
 
   test("is filtered by a part of the name, by what, and by shipment", async () => {
     const all = [
       "Njeri Wambui: shipment note",
-      "Njeri: account open",
+      "Njeri: account reopen",
       "Njeri: shipment correct",
       "Njeri: shipment note",
     ];
-    for (const who of ["Njeri", "njer", " JERI "]) expect(await lines({ who }), who).toEqual(all);
-    expect(await lines({ who: "wamb" })).toEqual(["Njeri Wambui: shipment note"]);
-    expect(await lines({ who: "Njeri", what: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
-    expect(await lines({ shipment: of })).toEqual(["Njeri: shipment correct", "Njeri: shipment note"]);
-    expect(await lines({ shipment: of, what: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
-    expect(await lines({ shipment: of, who: "Wambui" })).toEqual([]);
+    for (const who of ["Njeri", "njer", " JERI "]) expect(await lines({ actor_name: who }), who).toEqual(all);
+    expect(await lines({ actor_name: "wamb" })).toEqual(["Njeri Wambui: shipment note"]);
+    expect(await lines({ actor_name: "Njeri", action: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
+    expect(await lines({ shipment_prefix: of })).toEqual(["Njeri: shipment correct", "Njeri: shipment note"]);
+    expect(await lines({ shipment_prefix: of, action: "shipment correct" })).toEqual(["Njeri: shipment correct"]);
+    expect(await lines({ shipment_prefix: of, actor_name: "Wambui" })).toEqual([]);
   });
 
   test("takes what LIKE takes for special for itself in a name", async () => {
-    for (const who of ["%", "_", "0%_a"]) expect(await lines({ who }), who).toEqual(["100%_Ali: shipment note"]);
-    for (const who of ["\\", "Nje%i", "N_eri", "Nobody", "'"]) expect(await lines({ who }), who).toEqual([]);
+    for (const who of ["%", "_", "0%_a"])
+      expect(await lines({ actor_name: who }), who).toEqual(["100%_Ali: shipment note"]);
+    for (const who of ["\\", "Nje%i", "N_eri", "Nobody", "'"])
+      expect(await lines({ actor_name: who }), who).toEqual([]);
   });
 
   test("is filtered by the beginning of a shipment's id, of four characters or more", async () => {
     const both = ["Njeri: shipment correct", "Njeri: shipment note"];
     for (const length of [8, 9, 20, 36]) {
-      expect(await lines({ shipment: of.slice(0, length), who: "Njeri" }), String(length)).toEqual(both);
+      expect(await lines({ shipment_prefix: of.slice(0, length), actor_name: "Njeri" }), String(length)).toEqual(both);
     }
-    expect(await lines({ shipment: ` ${of.slice(0, 13).toUpperCase()} ` })).toEqual(both);
+    expect(await lines({ shipment_prefix: ` ${of.slice(0, 13).toUpperCase()} ` })).toEqual(both);
     for (const shipment of [of.slice(0, 3), of.slice(1, 12), `${of}0`, "%", "zebra", ""]) {
-      expect(await lines({ shipment }), shipment).toEqual([]);
+      expect(await lines({ shipment_prefix: shipment }), shipment).toEqual([]);
     }
   });
 
   test("is filtered by account, and says of whom and of what its lines are while there is any", async () => {
-    expect(await lines({ account })).toEqual(["Chebet: account close"]);
-    expect(await lines({ account, who: "Njeri" })).toEqual([]);
-    expect(await lines({ account: randomUUID() })).toEqual([]);
-    expect(await log({ account })).toEqual([
-      expect.objectContaining({ account, account_name: null, shipment_name: null }),
+    expect(await lines({ account_id: account })).toEqual(["Chebet: account close"]);
+    expect(await lines({ account_id: account, actor_name: "Njeri" })).toEqual([]);
+    expect(await lines({ account_id: randomUUID() })).toEqual([]);
+    expect(await log({ account_id: account })).toEqual([
+      expect.objectContaining({ account_id: account, account_name: null, shipment_name: null }),
     ]);
-    const client = await world.newClient("logged@client.example");
-    await world.company.rpc("close_account", { account: client.id, reason: "They asked" });
-    expect(await log({ account: client.id })).toEqual([
-      expect.objectContaining({ act: "account close", account_name: `Client ${client.email}` }),
+    const client = await testBackend.newClient("logged@client.example");
+    await testBackend.company.rpc("close_account", { account_id: client.id, reason: "They asked" });
+    expect(await log({ account_id: client.id })).toEqual([
+      expect.objectContaining({ action: "account close", account_name: `Client ${client.email}` }),
     ]);
-    expect((await log({ shipment }))[0]).toMatchObject({ shipment, shipment_name: "Tea" });
-    expect((await log({ shipment: of }))[0]).toMatchObject({ shipment: of, shipment_name: null });
+    expect((await log({ shipment_prefix: shipment }))[0]).toMatchObject({
+      shipment_id: shipment,
+      shipment_name: "Tea",
+    });
+    expect((await log({ shipment_prefix: of }))[0]).toMatchObject({ shipment_id: of, shipment_name: null });
   });
 
   test("has the acts of a day as it is in East Africa", async () => {
     expect(await lines({ day: "2025-03-01" })).toEqual(["Njeri: shipment note"]);
     expect(await lines({ day: "2025-03-02" })).toEqual([
-      "Njeri: account open",
+      "Njeri: account reopen",
       "Ouma: shipment note",
       "Njeri: shipment correct",
     ]);
     expect(await lines({ day: "2025-03-03" })).toEqual(["Njeri Wambui: shipment note"]);
-    expect(await lines({ day: "2025-03-02", who: "Ouma" })).toEqual(["Ouma: shipment note"]);
+    expect(await lines({ day: "2025-03-02", actor_name: "Ouma" })).toEqual(["Ouma: shipment note"]);
     expect(await lines({ day: "2025-03-04" })).toEqual([]);
   });
 
   test("comes newest first in pages of fifty, and for the table of all after any of its lines", async () => {
-    expect(await lines({ who: "Many" })).toEqual(numbers(120, 70));
-    expect(await lines({ who: "Many", page: 2 })).toEqual(numbers(70, 20));
-    expect(await lines({ who: "Many", page: 3 })).toEqual(numbers(20, 1));
-    const [, second] = await log({ who: "Many" });
-    const rest = { who: "Many", page: 0, before: second?.at, before_id: second?.id };
-    const { data } = await raw(clerk.handle).rpc("desk_log", rest);
-    expect(data.acts.map(({ by, act }: Line) => `${by}: ${act}`)).toEqual(numbers(118, 1));
+    expect(await lines({ actor_name: "Many" })).toEqual(numbers(120, 70));
+    expect(await lines({ actor_name: "Many", page: 2 })).toEqual(numbers(70, 20));
+    expect(await lines({ actor_name: "Many", page: 3 })).toEqual(numbers(20, 1));
+    const [, second] = await log({ actor_name: "Many" });
+    const rest = { actor_name: "Many", page: 0, before: second?.created_at, before_id: second?.id };
+    const { data } = await toUntypedClient(clerk.handle).rpc("desk_log", rest);
+    expect(data.audit_entries.map(({ actor_name, action }: Line) => `${actor_name}: ${action}`)).toEqual(
+      numbers(118, 1),
+    );
   });
 });
 
 describe("today", () => {
-  type Shown = { count: number; rows: { name: string; at: string; what?: string; day?: string }[] };
-  let client: Person;
+  type Shown = { count: number; rows: { name: string; since: string; detail?: string }[] };
+  let client: TestUser;
   beforeAll(async () => {
-    client = await world.newClient("today@client.example");
+    client = await testBackend.newClient("today@client.example");
   });
-  async function today(): Promise<Record<"to_check" | "storage" | "standing" | "waiting" | "undelivered", Shown>> {
-    const { data, error } = await raw(clerk.handle).rpc("desk_today", {}, { get: true });
+  async function today(): Promise<
+    Record<"to_check" | "storage" | "no_update" | "waiting_for_client" | "failed_emails", Shown>
+  > {
+    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_today", {}, { get: true });
     if (error) throw error;
     return data;
   }
-  const namesIn = async (list: "to_check" | "storage" | "standing" | "waiting") =>
+  const namesIn = async (list: "to_check" | "storage" | "no_update" | "waiting_for_client") =>
     (await today())[list].rows.map(({ name }) => name).filter((name) => name.startsWith("Today"));
   /** A shipment of the test's, with its columns as given. */
   const put = (name: string, columns: string) =>
@@ -933,16 +989,22 @@ describe("today", () => {
       `with made as (insert into public.shipments (user_id, name) values ('${client.id}', '${name}') returning id)
        select id from made`,
     ).then(([row]) =>
-      world.backend.db.exec(`
-        alter table public.shipments disable trigger tell_turn;
+      testBackend.backend.db.exec(`
+        alter table public.shipments disable trigger update_shipment_state;
         update public.shipments set ${columns} where id = '${row?.id}';
-        alter table public.shipments enable trigger tell_turn;
+        alter table public.shipments enable trigger update_shipment_state;
       `),
     );
 
   test("has the documents to check, those that came first at the top", async () => {
     expect((await today()).to_check.rows).toEqual([
-      { shipment, document: packingList, name: "Tea", what: "Packing List", at: expect.any(String) },
+      {
+        shipment_id: shipment,
+        document_id: packingList,
+        name: "Tea",
+        detail: "Packing List",
+        since: expect.any(String),
+      },
     ]);
     expect((await today()).to_check.count).toBe(1);
   });
@@ -950,96 +1012,116 @@ describe("today", () => {
   test("has what is in storage whose free days end within three days or are over, until it is loaded", async () => {
     const arrived = "arrival_place = 'mombasa', arrived_on = '2026-01-01', container_size = 20";
     const day = "(now() at time zone 'Africa/Nairobi')::date";
-    await put("Today soon", `${arrived}, free_until = ${day} + 3`);
-    await put("Today over", `${arrived}, free_until = ${day} - 10`);
-    await put("Today later", `${arrived}, free_until = ${day} + 4`);
-    await put("Today loaded", `${arrived}, free_until = ${day}, stage = 9`);
+    await put("Today soon", `${arrived}, free_storage_ends_on = ${day} + 3`);
+    await put("Today over", `${arrived}, free_storage_ends_on = ${day} - 10`);
+    await put("Today later", `${arrived}, free_storage_ends_on = ${day} + 4`);
+    await put("Today loaded", `${arrived}, free_storage_ends_on = ${day}, stage = 9`);
     await put("Today not arrived", "stage = 5");
     expect(await namesIn("storage")).toEqual(["Today over", "Today soon"]);
   });
 
   test("has what stands still for seven days since we acted and it became ours, and what waits for the client as long", async () => {
     const ago = (days: number) => `now() - interval '${days} days'`;
-    await put("Today standing", `turn = 'company', acted_at = ${ago(8)}, turn_since = ${ago(9)}`);
-    await put("Today standing longer", `turn = 'company', acted_at = ${ago(20)}, turn_since = ${ago(21)}`);
-    await put("Today ours for ten days", `turn = 'company', acted_at = ${ago(40)}, turn_since = ${ago(10)}`);
-    await put("Today ours for six days", `turn = 'company', acted_at = ${ago(40)}, turn_since = ${ago(6)}`);
-    await put("Today moving", `turn = 'company', acted_at = ${ago(6)}, turn_since = ${ago(30)}`);
-    await put("Today waiting", `turn = 'client', turn_since = ${ago(8)}, acted_at = ${ago(1)}`);
-    await put("Today asked", `turn = 'client', turn_since = ${ago(6)}, acted_at = ${ago(30)}`);
-    await put("Today closed", `turn = 'closed', stage = 10, turn_since = ${ago(30)}, acted_at = ${ago(30)}`);
-    const { standing } = await today();
-    const days = standing.rows.map(({ name, at }) => [name, Math.round((Date.now() - Date.parse(at)) / 86_400_000)]);
+    await put("Today standing", `waiting_on = 'company', staff_action_at = ${ago(8)}, waiting_since = ${ago(9)}`);
+    await put(
+      "Today standing longer",
+      `waiting_on = 'company', staff_action_at = ${ago(20)}, waiting_since = ${ago(21)}`,
+    );
+    await put(
+      "Today ours for ten days",
+      `waiting_on = 'company', staff_action_at = ${ago(40)}, waiting_since = ${ago(10)}`,
+    );
+    await put(
+      "Today ours for six days",
+      `waiting_on = 'company', staff_action_at = ${ago(40)}, waiting_since = ${ago(6)}`,
+    );
+    await put("Today moving", `waiting_on = 'company', staff_action_at = ${ago(6)}, waiting_since = ${ago(30)}`);
+    await put("Today waiting", `waiting_on = 'client', waiting_since = ${ago(8)}, staff_action_at = ${ago(1)}`);
+    await put("Today asked", `waiting_on = 'client', waiting_since = ${ago(6)}, staff_action_at = ${ago(30)}`);
+    await put(
+      "Today closed",
+      `waiting_on = 'nobody', stage = 10, waiting_since = ${ago(30)}, staff_action_at = ${ago(30)}`,
+    );
+    const { no_update } = await today();
+    const days = no_update.rows.map(({ name, since }) => [
+      name,
+      Math.round((Date.now() - Date.parse(since)) / 86_400_000),
+    ]);
     expect(days).toEqual([
       ["Today standing longer", 20],
       ["Today ours for ten days", 10],
       ["Today standing", 8],
     ]);
-    expect(standing.count).toBe(3);
-    expect(await namesIn("waiting")).toEqual(["Today waiting"]);
+    expect(no_update.count).toBe(3);
+    expect(await namesIn("waiting_for_client")).toEqual(["Today waiting"]);
   });
 
   test("does not say that a shipment stands still on the day on which its client has done their part", async () => {
     const id = await newShipment(client, "Today complete");
-    await query("update public.shipments set acted_at = now() - interval '30 days' where id = $1", [id]);
-    await countFile(client, id, "%");
-    const [now] = await query("select turn from public.shipments where id = $1", [id]);
-    expect(now?.turn).toBe("company");
-    expect(await namesIn("standing")).not.toContain("Today complete");
+    await query("update public.shipments set staff_action_at = now() - interval '30 days' where id = $1", [id]);
+    await recordFile(client, id, "%");
+    const [now] = await query("select waiting_on from public.shipments where id = $1", [id]);
+    expect(now?.waiting_on).toBe("company");
+    expect(await namesIn("no_update")).not.toContain("Today complete");
   });
 
   test("shows the eight oldest of each list, and counts no further than a hundred", async () => {
     await query(
-      `insert into public.undelivered_mails (kind, sent_to, at)
-       select 'invitation', 'to-' || number || '@client.example', timestamptz '2020-01-01' + make_interval(days => number)
+      `insert into public.failed_emails (kind, sent_to, failed_at)
+       select 'team invite', 'to-' || number || '@client.example', timestamptz '2020-01-01' + make_interval(days => number)
        from generate_series(1, 120) as number`,
     );
-    const { undelivered } = await today();
+    const { failed_emails: undelivered } = await today();
     expect(undelivered.count).toBe(100);
     const rows = undelivered.rows as unknown as { id: string; sent_to: string }[];
     expect(rows.map(({ sent_to }) => sent_to)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `to-${n}@client.example`));
-    await raw(clerk.handle).rpc("dismiss_undelivered", { mail: rows[0]?.id });
-    const [next] = (await today()).undelivered.rows as unknown as { sent_to: string }[];
+    await toUntypedClient(clerk.handle).rpc("resolve_failed_email", { email_id: rows[0]?.id });
+    const [next] = (await today()).failed_emails.rows as unknown as { sent_to: string }[];
     expect(next?.sent_to).toBe("to-2@client.example");
   });
 
   test("says of a mail that was not delivered which client ID it had, and whether a colleague was to get it", async () => {
     for (const args of [
-      { kind: "invitation", sent_to: newcomer.email, account: newcomer.id },
+      { kind: "team invite", sent_to: newcomer.email, account_id: newcomer.id },
       { kind: "client ID", sent_to: "invited@client.example", client_id: sendable },
     ]) {
-      expect((await world.company.rpc("note_undelivered", args)).error).toBeNull();
+      expect((await testBackend.company.rpc("record_failed_email", args)).error).toBeNull();
     }
-    await query("update public.undelivered_mails set at = '2019-01-01' where account = $1 or client_id = $2", [
+    await query("update public.failed_emails set failed_at = '2019-01-01' where account_id = $1 or client_id = $2", [
       newcomer.id,
       sendable,
     ]);
-    const [first, second] = (await today()).undelivered.rows as unknown as Record<string, unknown>[];
+    const [first, second] = (await today()).failed_emails.rows as unknown as Record<string, unknown>[];
     const shown = [first, second].sort((a, b) => String(a?.kind).localeCompare(String(b?.kind)));
     expect(shown).toEqual([
-      expect.objectContaining({ kind: "client ID", client_id: sendable, account: null, is_colleague: false }),
-      expect.objectContaining({ kind: "invitation", client_id: null, account: newcomer.id, is_colleague: true }),
+      expect.objectContaining({ kind: "client ID", client_id: sendable, account_id: null, is_staff: false }),
+      expect.objectContaining({ kind: "team invite", client_id: null, account_id: newcomer.id, is_staff: true }),
     ]);
   });
 
   test("has what is announced, until it is ended", async () => {
-    const read = async () => (await raw(clerk.handle).rpc("desk_today", {}, { get: true })).data.announcement;
-    expect(await read()).toEqual({ text: "Customs system down since 09:10", begun_at: expect.any(String) });
-    const portal = await raw(owner.handle).rpc("portal_page", {}, { get: true });
+    const read = async () =>
+      (await toUntypedClient(clerk.handle).rpc("desk_today", {}, { get: true })).data.announcement;
+    expect(await read()).toEqual({ text: "Customs system down since 09:10", started_at: expect.any(String) });
+    const portal = await toUntypedClient(owner.handle).rpc("portal_page", {}, { get: true });
     expect(portal.data.announcement).toMatchObject({ text: "Customs system down since 09:10" });
-    await raw(clerk.handle).rpc("end_announcement");
+    await toUntypedClient(clerk.handle).rpc("end_announcement");
     expect(await read()).toBeNull();
-    expect((await raw(owner.handle).rpc("portal_page", {}, { get: true })).data.announcement).toBeNull();
+    expect((await toUntypedClient(owner.handle).rpc("portal_page", {}, { get: true })).data.announcement).toBeNull();
   });
 });
 
 /** The access token with which somebody asks; the publishable key for a visitor. */
-async function tokenOf(who: string): Promise<string> {
-  return (await handleOf(who).auth.getSession()).data.session?.access_token ?? world.publishableKey;
+async function getAccessToken(who: string): Promise<string> {
+  return (await getClientForRole(who).auth.getSession()).data.session?.access_token ?? testBackend.publishableKey;
 }
 
 /** Lets documents of a shipment count a file each, as the server leaves them; the id and version of the last. */
-async function countFile(client: Person, id: string, like = "Packing List"): Promise<{ id: string; version: string }> {
+async function recordFile(
+  client: TestUser,
+  id: string,
+  like = "Packing List",
+): Promise<{ id: string; version: string }> {
   const documents = await query<{ id: string; name: string }>(
     "select id, name from public.documents where shipment_id = $1 and name like $2",
     [id, like],
@@ -1053,7 +1135,7 @@ async function countFile(client: Person, id: string, like = "Packing List"): Pro
       randomUUID(),
     ]);
     const file = { sha256: "0".repeat(64), file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
-    const { data, error } = await world.company
+    const { data, error } = await testBackend.company
       .from("documents")
       .update({ uploaded: true, storage_path, ...file })
       .eq("id", document)
@@ -1065,13 +1147,13 @@ async function countFile(client: Person, id: string, like = "Packing List"): Pro
   return counted;
 }
 
-function handleOf(who: string): SupabaseClient {
-  const handle = people[who];
+function getClientForRole(who: string): SupabaseClient {
+  const handle = clientsByRole[who];
   if (!handle) throw new Error(`nobody is ${who}`);
-  return raw(handle);
+  return toUntypedClient(handle);
 }
 
-async function newShipment(client: Person, name: string): Promise<string> {
+async function newShipment(client: TestUser, name: string): Promise<string> {
   const { data, error } = await client.handle
     .from("shipments")
     .insert({ name, user_id: client.id })
@@ -1082,7 +1164,7 @@ async function newShipment(client: Person, name: string): Promise<string> {
 }
 
 /** Gives an account a verified factor, and its session AAL2. */
-async function enrol(handle: Handle): Promise<void> {
+async function enrollFactor(handle: AppSupabaseClient): Promise<void> {
   const { data, error } = await handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
   if (error) throw error;
   const code = await new Authenticator(data.totp.secret).freshCode();
@@ -1091,10 +1173,10 @@ async function enrol(handle: Handle): Promise<void> {
 }
 
 async function query<T = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> {
-  return (await world.backend.db.query<T>(text, values)).rows;
+  return (await testBackend.backend.db.query<T>(text, values)).rows;
 }
 
 /** Every row of a table, past row-level security. */
-function contents(table: string): Promise<Record<string, unknown>[]> {
+function readTable(table: string): Promise<Record<string, unknown>[]> {
   return query(`select * from public.${table} order by 1, 2`);
 }

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { baselineSql, schemaFiles } from "../../supabase/baseline.ts";
-import { memoryBackend } from "../support/memory-backend.ts";
+import { startTestBackend } from "../support/test-backend.ts";
 
 const supabase = path.resolve(import.meta.dirname, "../../supabase");
 const schemas = schemaFiles().map((file) => ({ file, text: readFileSync(path.join(supabase, file), "utf8") }));
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
+let world: Awaited<ReturnType<typeof startTestBackend>>;
 beforeAll(async () => {
-  world = await memoryBackend();
+  world = await startTestBackend();
 });
 afterAll(() => world.close());
 

@@ -1,70 +1,70 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { act } from "../../app/models/desk-act.server.ts";
+import { runStaffAction } from "../../app/models/staff-action.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { type Handle, memoryBackend } from "../support/memory-backend.ts";
+import { type AppSupabaseClient, startTestBackend } from "../support/test-backend.ts";
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
 beforeAll(async () => {
-  world = await memoryBackend();
+  testBackend = await startTestBackend();
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 
 const password = "a good password";
-let count = 0;
+let clientCount = 0;
 
 /** A new client with a shipment, a stored file and a verified factor. */
-async function protectedClient() {
-  count += 1;
-  const client = await world.newClient(`factor-${count}@client.example`, password);
+async function newProtectedClient() {
+  clientCount += 1;
+  const client = await testBackend.newClient(`factor-${clientCount}@client.example`, password);
   const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
   if (made.error) throw made.error;
   const path = `${client.id}/${made.data.id}/packing-list-0123456789ab-a.pdf`;
-  const stored = await world.company.storage
+  const stored = await testBackend.company.storage
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.4"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
-  const advanced = await world.company.rpc("move_shipment", {
+  const advanced = await testBackend.company.rpc("move_shipment", {
     shipment_id: made.data.id,
     despite_missing: true,
   });
   if (advanced.error) throw advanced.error;
-  const { app, factorId } = await enrol(client.handle);
+  const { app, factorId } = await enrollFactor(client.handle);
   const verified = await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
   if (verified.error) throw verified.error;
   return { ...client, shipmentId: made.data.id, path, app, factorId };
 }
 
-async function enrol(handle: Handle, friendlyName = "Phone") {
+async function enrollFactor(handle: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await handle.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;
   return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
 }
 
-async function signIn(email: string): Promise<Handle> {
-  const handle = world.anonymous();
+async function logIn(email: string): Promise<AppSupabaseClient> {
+  const handle = testBackend.anonymous();
   const { error } = await handle.auth.signInWithPassword({ email, password });
   if (error) throw error;
   return handle;
 }
 
-async function credentialsOf(id: string) {
-  const { rows } = await world.backend.db.query(
+async function readCredentials(id: string) {
+  const { rows } = await testBackend.backend.db.query(
     "select email, email_change, encrypted_password from auth.users where id = $1",
     [id],
   );
   return rows[0];
 }
 
-async function levelOf(handle: Handle): Promise<string | null | undefined> {
+async function getAssuranceLevel(handle: AppSupabaseClient): Promise<string | null | undefined> {
   return (await handle.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
 }
 
 describe("a session that has not given the code of its account's factor", () => {
   test("reads and writes no row and no stored object", async () => {
-    const client = await protectedClient();
-    const half = await signIn(client.email);
-    expect(await levelOf(half)).toBe("aal1");
+    const client = await newProtectedClient();
+    const half = await logIn(client.email);
+    expect(await getAssuranceLevel(half)).toBe("aal1");
 
     for (const table of ["shipments", "documents", "tracking_events"] as const) {
       expect((await half.from(table).select("id")).data).toEqual([]);
@@ -74,8 +74,8 @@ describe("a session that has not given the code of its account's factor", () => 
     expect(marked.error?.code).toBe("42501");
     const [document] = (await client.handle.from("documents").select("id").limit(1)).data ?? [];
     const asked = { document_id: document?.id ?? "" };
-    expect((await half.rpc("require_awaited_file", asked)).error?.code).toBe("PT404");
-    expect((await client.handle.rpc("require_awaited_file", asked)).error).toBeNull();
+    expect((await half.rpc("require_upload_allowed", asked)).error?.code).toBe("PT404");
+    expect((await client.handle.rpc("require_upload_allowed", asked)).error).toBeNull();
 
     const bucket = half.storage.from("documents");
     expect((await bucket.download(client.path)).data).toBeNull();
@@ -88,29 +88,29 @@ describe("a session that has not given the code of its account's factor", () => 
 
     expect((await client.handle.from("shipments").select("id")).data).toHaveLength(1);
     expect((await client.handle.from("tracking_events").select("id")).data).toHaveLength(1);
-    expect((await world.company.storage.from("documents").download(client.path)).error).toBeNull();
+    expect((await testBackend.company.storage.from("documents").download(client.path)).error).toBeNull();
     // The code opens no file by the token either: the server reads them.
     expect((await client.handle.storage.from("documents").download(client.path)).data).toBeNull();
   });
 
   test("cannot remove the factor or add another", async () => {
-    const client = await protectedClient();
-    const half = await signIn(client.email);
+    const client = await newProtectedClient();
+    const half = await logIn(client.email);
     expect((await half.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
     const added = await half.auth.mfa.enroll({ factorType: "totp", friendlyName: "Mine" });
     expect(added.error?.code).toBe("insufficient_aal");
   });
 
   test("changes neither password nor e-mail, as GoTrue has it, however the address is written", async () => {
-    const client = await protectedClient();
-    const half = await signIn(client.email);
+    const client = await newProtectedClient();
+    const half = await logIn(client.email);
     const token = (await half.auth.getSession()).data.session?.access_token;
-    const before = await credentialsOf(client.id);
+    const before = await readCredentials(client.id);
     const update = (at: string, change: object) =>
-      world.backend.fetch(
+      testBackend.backend.fetch(
         new Request(`http://backend.local${at}`, {
           method: "PUT",
-          headers: { apikey: world.publishableKey, authorization: `Bearer ${token}` },
+          headers: { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` },
           body: JSON.stringify(change),
         }),
       );
@@ -131,22 +131,22 @@ describe("a session that has not given the code of its account's factor", () => 
       expect((await update(at, { password: "a thief's password" })).status, at).toBe(404);
     }
     expect((await update("/auth/v1/user", { data: { full_name: "Still Me" } })).status).toBe(200);
-    expect(await credentialsOf(client.id)).toEqual(before);
+    expect(await readCredentials(client.id)).toEqual(before);
 
     expect(
       (await client.handle.auth.updateUser({ password: "another good password", current_password: password })).error,
     ).toBeNull();
-    expect(await credentialsOf(client.id)).not.toEqual(before);
+    expect(await readCredentials(client.id)).not.toEqual(before);
   });
 
   test("opens everything once the code is given, and after a refresh too", async () => {
-    const client = await protectedClient();
-    const handle = await signIn(client.email);
+    const client = await newProtectedClient();
+    const handle = await logIn(client.email);
     await handle.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
-    expect(await levelOf(handle)).toBe("aal2");
+    expect(await getAssuranceLevel(handle)).toBe("aal2");
     expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
     await handle.auth.refreshSession();
-    expect(await levelOf(handle)).toBe("aal2");
+    expect(await getAssuranceLevel(handle)).toBe("aal2");
     const claims = (await handle.auth.getClaims()).data?.claims;
     expect(claims?.amr?.map((entry) => (typeof entry === "string" ? entry : entry.method)).sort()).toEqual([
       "password",
@@ -156,8 +156,8 @@ describe("a session that has not given the code of its account's factor", () => 
 });
 
 test("a new password asks for a login of the last 24 hours", async () => {
-  const client = await world.newClient("yesterday@client.example", password);
-  await world.backend.db.query(
+  const client = await testBackend.newClient("yesterday@client.example", password);
+  await testBackend.backend.db.query(
     "update auth.sessions set created_at = created_at - interval '25 hours' where user_id = $1",
     [client.id],
   );
@@ -166,20 +166,20 @@ test("a new password asks for a login of the last 24 hours", async () => {
     current_password: password,
   });
   expect(error?.code).toBe("reauthentication_needed");
-  expect((await world.anonymous().auth.signInWithPassword({ email: client.email, password })).error).toBeNull();
+  expect((await testBackend.anonymous().auth.signInWithPassword({ email: client.email, password })).error).toBeNull();
 });
 
 test("an account without a factor is not asked for one", async () => {
-  const client = await world.newClient("no-factor@client.example");
-  await enrol(client.handle);
+  const client = await testBackend.newClient("no-factor@client.example");
+  await enrollFactor(client.handle);
   const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
   expect(made.error).toBeNull();
 });
 
 test("enabling a factor ends the account's other sessions", async () => {
-  const client = await world.newClient("sessions@client.example", password);
-  const other = await signIn(client.email);
-  const { factorId, app } = await enrol(client.handle);
+  const client = await testBackend.newClient("sessions@client.example", password);
+  const other = await logIn(client.email);
+  const { factorId, app } = await enrollFactor(client.handle);
   await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
   expect((await other.auth.getUser()).error).not.toBeNull();
   expect((await other.from("shipments").select("id")).error).not.toBeNull();
@@ -189,17 +189,17 @@ test("enabling a factor ends the account's other sessions", async () => {
 
 describe("a code", () => {
   test("is accepted once", async () => {
-    const client = await protectedClient();
+    const client = await newProtectedClient();
     const { error } = await client.handle.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
-      code: await client.app.usedCode(),
+      code: await client.app.lastCode(),
     });
     expect(error?.code).toBe("mfa_verification_failed");
   });
 
   test("of some minutes ago is refused", async () => {
-    const client = await protectedClient();
-    const half = await signIn(client.email);
+    const client = await newProtectedClient();
+    const half = await logIn(client.email);
     const { error } = await half.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
       code: await client.app.expiredCode(),
@@ -208,10 +208,10 @@ describe("a code", () => {
   });
 
   test("of another account, or for another's factor, is refused", async () => {
-    const [mine, theirs] = [await protectedClient(), await protectedClient()];
+    const [mine, theirs] = [await newProtectedClient(), await newProtectedClient()];
     const wrongSecret = await mine.handle.auth.mfa.challengeAndVerify({
       factorId: mine.factorId,
-      code: await theirs.app.usedCode(),
+      code: await theirs.app.lastCode(),
     });
     expect(wrongSecret.error?.code).toBe("mfa_verification_failed");
     const wrongFactor = await mine.handle.auth.mfa.challenge({ factorId: theirs.factorId });
@@ -222,19 +222,19 @@ describe("a code", () => {
   });
 
   test("without a challenge, with a used one, another factor's or an expired one is refused", async () => {
-    const [mine, theirs] = [await protectedClient(), await protectedClient()];
+    const [mine, theirs] = [await newProtectedClient(), await newProtectedClient()];
     const verify = async (challengeId: string) =>
       mine.handle.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: await mine.app.wrongCode() });
     expect((await verify("00000000-0000-4000-8000-000000000000")).error?.code).toBe("mfa_factor_not_found");
     const foreign = await theirs.handle.auth.mfa.challenge({ factorId: theirs.factorId });
     expect((await verify(foreign.data?.id ?? "")).error?.code).toBe("mfa_factor_not_found");
-    const { rows } = await world.backend.db.query<{ id: string }>(
+    const { rows } = await testBackend.backend.db.query<{ id: string }>(
       "select id from auth.mfa_challenges where factor_id = $1 and verified_at is not null",
       [mine.factorId],
     );
     expect((await verify(rows[0]?.id ?? "")).error?.code).toBe("mfa_ip_address_mismatch");
     const old = await mine.handle.auth.mfa.challenge({ factorId: mine.factorId });
-    await world.backend.db.query(
+    await testBackend.backend.db.query(
       "update auth.mfa_challenges set created_at = now() - interval '6 minutes' where id = $1",
       [old.data?.id],
     );
@@ -242,8 +242,8 @@ describe("a code", () => {
   });
 
   test("that is wrong many times pauses nothing, as on a hosted backend: the site counts, and locks no owner out", async () => {
-    const client = await protectedClient();
-    const half = await signIn(client.email);
+    const client = await newProtectedClient();
+    const half = await logIn(client.email);
     const give = (code: string) => half.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
     for (let wrong = 0; wrong < 7; wrong += 1) {
       expect((await give(await client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
@@ -254,8 +254,8 @@ describe("a code", () => {
 
 describe("enrolling", () => {
   test("gives a QR code that a data address can carry, a secret and an otpauth address", async () => {
-    const client = await world.newClient("qr@client.example");
-    const { totp } = await enrol(client.handle);
+    const client = await testBackend.newClient("qr@client.example");
+    const { totp } = await enrollFactor(client.handle);
     expect(totp.qr_code).toMatch(/^data:image\/svg\+xml;utf-8,<svg /);
     expect(totp.qr_code).not.toContain("#");
     expect(new URL(totp.uri).searchParams.get("secret")).toBe(totp.secret);
@@ -263,8 +263,8 @@ describe("enrolling", () => {
   });
 
   test("twice under one name, or without a name, conflicts; two tabs make two factors and the verified one stays", async () => {
-    const client = await world.newClient("two-tabs@client.example");
-    const first = await enrol(client.handle, "First");
+    const client = await testBackend.newClient("two-tabs@client.example");
+    const first = await enrollFactor(client.handle, "First");
     const again = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
     expect(again.error?.code).toBe("mfa_factor_name_conflict");
     expect((await client.handle.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
@@ -276,51 +276,51 @@ describe("enrolling", () => {
   });
 
   test("leaves nothing after five minutes when nobody verified it", async () => {
-    const client = await world.newClient("expiry@client.example");
-    await enrol(client.handle, "Old");
-    await world.backend.db.query("update auth.mfa_factors set created_at = now() - interval '6 minutes'");
+    const client = await testBackend.newClient("expiry@client.example");
+    await enrollFactor(client.handle, "Old");
+    await testBackend.backend.db.query("update auth.mfa_factors set created_at = now() - interval '6 minutes'");
     expect((await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
   });
 
   test("stops at ten factors", async () => {
-    const client = await world.newClient("many@client.example");
-    for (let made = 0; made < 10; made += 1) await enrol(client.handle, `Factor ${made}`);
+    const client = await testBackend.newClient("many@client.example");
+    for (let made = 0; made < 10; made += 1) await enrollFactor(client.handle, `Factor ${made}`);
     const eleventh = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Eleventh" });
     expect(eleventh.error?.code).toBe("too_many_enrolled_mfa_factors");
   });
 });
 
 describe("with a page of the portal the database says who asks:", () => {
-  const asked = async (handle: Handle, opened?: string) => {
-    const page = await handle.rpc("portal_page", opened ? { opened } : {}, { get: true });
-    const alone = await handle.rpc("who_asks", {}, { get: true });
-    const { caller, ...shown } = page.data as { caller: object | null; shipments: object[]; shipment: object | null };
-    expect(alone.data).toEqual({ caller });
-    return { caller, ...shown };
+  const asked = async (handle: AppSupabaseClient, opened?: string) => {
+    const page = await handle.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
+    const alone = await handle.rpc("get_viewer", {}, { get: true });
+    const { viewer, ...shown } = page.data as { viewer: object | null; shipments: object[]; shipment: object | null };
+    expect(alone.data).toEqual({ viewer });
+    return { viewer, ...shown };
   };
 
   test("the name, the address and the verified factors, of this person alone", async () => {
-    const client = await protectedClient();
-    await enrol(client.handle, "Never finished");
-    const other = await world.newClient("nobody-else@client.example");
+    const client = await newProtectedClient();
+    await enrollFactor(client.handle, "Never finished");
+    const other = await testBackend.newClient("nobody-else@client.example");
     expect(await asked(client.handle, client.shipmentId)).toMatchObject({
-      caller: {
+      viewer: {
         email: client.email,
         full_name: `Client ${client.email}`,
         factors: [
-          { id: client.factorId, name: "Phone", created: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
+          { id: client.factorId, name: "Phone", created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
         ],
       },
       shipments: [{ name: "Tea" }],
       shipment: { name: "Tea" },
     });
     expect(await asked(other.handle, client.shipmentId)).toEqual({
-      caller: {
+      viewer: {
         email: other.email,
         full_name: `Client ${other.email}`,
-        gave_code: false,
+        has_aal2: false,
         factors: [],
-        colleague: null,
+        staff: null,
       },
       announcement: null,
       shipments: [],
@@ -330,67 +330,67 @@ describe("with a page of the portal the database says who asks:", () => {
   });
 
   test("before the code of a factor is given too, and shows nothing else then", async () => {
-    const client = await protectedClient();
-    const half = await signIn(client.email);
+    const client = await newProtectedClient();
+    const half = await logIn(client.email);
     expect(await asked(half, client.shipmentId)).toMatchObject({
-      caller: { factors: [{ id: client.factorId }] },
+      viewer: { factors: [{ id: client.factorId }] },
       shipments: [],
       shipment: null,
     });
   });
 
   test("nobody, once the session has ended", async () => {
-    const client = await world.newClient("leaves@client.example");
-    const left = world.withToken(client.accessToken);
+    const client = await testBackend.newClient("leaves@client.example");
+    const left = testBackend.withToken(client.accessToken);
     const waiting = [expect.objectContaining({ name: "Tea" })];
     await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id });
     expect(await asked(left)).toMatchObject({
-      ...{ caller: { email: client.email }, shipments: waiting, work: { waiting, yours: 1 } },
+      ...{ viewer: { email: client.email }, shipments: waiting, work: { waiting, client: 1 } },
     });
     await client.handle.auth.signOut();
-    const nothing = { waiting: [], yours: 0, ours: 0, closed: 0 };
+    const nothing = { waiting: [], client: 0, company: 0, nobody: 0 };
     expect(await asked(left)).toEqual({
-      ...{ caller: null, announcement: null, shipments: [], work: nothing, shipment: null },
+      ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null },
     });
   });
 
   test("no longer that a code was given, once the factor that it was of is removed and another remains", async () => {
-    const client = await protectedClient();
-    const other = await enrol(client.handle, "Tablet");
+    const client = await newProtectedClient();
+    const other = await enrollFactor(client.handle, "Tablet");
     const own = await client.handle.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
     expect(own.error).toBeNull();
-    const lifted = await signIn(client.email);
+    const lifted = await logIn(client.email);
     const given = await lifted.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
       code: await client.app.freshCode(),
     });
     expect(given.error).toBeNull();
     const token = given.data?.access_token ?? "";
-    const before = world.withToken(token);
+    const before = testBackend.withToken(token);
     expect(await asked(before, client.shipmentId)).toMatchObject({
-      caller: { gave_code: true },
+      viewer: { has_aal2: true },
       shipment: { name: "Tea" },
     });
     expect((await client.handle.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
 
     expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ aal: "aal2" });
     expect(await asked(before, client.shipmentId)).toMatchObject({
-      ...{ caller: { gave_code: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
+      ...{ viewer: { has_aal2: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
     });
     expect((await before.from("documents").select("id")).data).toEqual([]);
-    expect(await asked(client.handle)).toMatchObject({ caller: { gave_code: true }, shipments: [{ name: "Tea" }] });
+    expect(await asked(client.handle)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
   });
 
   test("nothing to a visitor", async () => {
-    for (const name of ["portal_page", "who_asks"] as const) {
-      expect((await world.anonymous().rpc(name, {}, { get: true })).error?.code).toBe("42501");
+    for (const name of ["portal_page", "get_viewer"] as const) {
+      expect((await testBackend.anonymous().rpc(name, {}, { get: true })).error?.code).toBe("42501");
     }
   });
 });
 
 test("a token that claims aal2 under another secret opens nothing", async () => {
-  const client = await protectedClient();
-  const half = await signIn(client.email);
+  const client = await newProtectedClient();
+  const half = await logIn(client.email);
   const token = (await half.auth.getSession()).data.session?.access_token ?? "";
   const [header = "", payload = ""] = token.split(".");
   const claims: object = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
@@ -400,9 +400,9 @@ test("a token that claims aal2 under another secret opens nothing", async () => 
     `${header}.${forgedPayload}.${signature}`,
     `${header}.${forgedPayload}.${token.split(".")[2]}`,
   ]) {
-    const response = await world.backend.fetch(
+    const response = await testBackend.backend.fetch(
       new Request("http://backend.local/rest/v1/shipments?select=id", {
-        headers: { apikey: world.publishableKey, authorization: `Bearer ${forged}` },
+        headers: { apikey: testBackend.publishableKey, authorization: `Bearer ${forged}` },
       }),
     );
     expect(response.status).toBe(401);
@@ -410,17 +410,17 @@ test("a token that claims aal2 under another secret opens nothing", async () => 
 });
 
 test("the company lists and removes an account's factors; a client's token cannot", async () => {
-  const client = await protectedClient();
+  const client = await newProtectedClient();
   expect((await client.handle.auth.admin.mfa.listFactors({ userId: client.id })).error).not.toBeNull();
-  const listed = await world.company.auth.admin.mfa.listFactors({ userId: client.id });
+  const listed = await testBackend.company.auth.admin.mfa.listFactors({ userId: client.id });
   expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
-  const removed = await world.company.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
+  const removed = await testBackend.company.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
-  const again = await act(world.company, "remove_second_factors", { account: client.id });
+  const again = await runStaffAction(testBackend.company, "remove_second_factors", { account_id: client.id });
   expect(again).toEqual({ reason: "This account has no second factor.", status: 409 });
-  const handle = await signIn(client.email);
+  const handle = await logIn(client.email);
   expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
-  const log = await world.backend.db.query<{ payload: { action: string } }>(
+  const log = await testBackend.backend.db.query<{ payload: { action: string } }>(
     "select payload from auth.audit_log_entries where payload -> 'traits' ->> 'factor_id' = $1",
     [client.factorId],
   );

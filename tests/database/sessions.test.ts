@@ -1,25 +1,25 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { calculateJwkThumbprint, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { backendKeys } from "../support/keys.ts";
-import { memoryBackend } from "../support/memory-backend.ts";
+import { backendKeys } from "../support/backend-keys.ts";
+import { startTestBackend } from "../support/test-backend.ts";
 
-type Person = Awaited<ReturnType<typeof world.newClient>>;
-type Session = { access_token: string; refresh_token: string };
+type TestClient = Awaited<ReturnType<typeof testBackend.newClient>>;
+type TokenPair = { access_token: string; refresh_token: string };
 
 const password = "a good password";
-const file = "%PDF-1.7 for the owner's eyes";
+const fileContent = "%PDF-1.7 for the owner's eyes";
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
-let owner: Person;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+let owner: TestClient;
 let shipmentId: string;
 let filePath: string;
 let documentId: string;
-let number = 0;
+let addressCount = 0;
 
 beforeAll(async () => {
-  world = await memoryBackend();
-  owner = await world.newClient("owner@client.example", password);
+  testBackend = await startTestBackend();
+  owner = await testBackend.newClient("owner@client.example", password);
   const { data, error } = await owner.handle
     .from("shipments")
     .insert({ name: "Tea for the owner", user_id: owner.id })
@@ -29,8 +29,13 @@ beforeAll(async () => {
   shipmentId = data.id;
   filePath = `${owner.id}/${shipmentId}/packing-list-0123456789ab-x.pdf`;
   await storeFile();
-  const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: file.length, media_type: "application/pdf" };
-  const counted = await world.company
+  const record = {
+    sha256: "0".repeat(64),
+    file_name: "x.pdf",
+    file_size: fileContent.length,
+    media_type: "application/pdf",
+  };
+  const counted = await testBackend.company
     .from("documents")
     .update({ uploaded: true, storage_path: filePath, ...record })
     .eq("shipment_id", shipmentId)
@@ -40,25 +45,25 @@ beforeAll(async () => {
   if (counted.error) throw counted.error;
   documentId = counted.data.id;
   // An account that waits for its confirmation and may have the mail again.
-  const issued = await world.company.rpc("issue_client_ids", {});
-  const waiting = await world.anonymous().auth.signUp({
+  const issued = await testBackend.company.rpc("issue_client_ids", {});
+  const waiting = await testBackend.anonymous().auth.signUp({
     email: "waiting@client.example",
     password,
     options: { data: { client_id: issued.data?.[0]?.client_id } },
   });
   if (waiting.error) throw waiting.error;
-  await world.backend.db.query(
+  await testBackend.backend.db.query(
     "update auth.users set confirmation_sent_at = now() - interval '1 hour' where confirmed_at is null",
   );
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 // A test that fails may have deleted the file: restored, so that the others do not fail too.
 afterEach(async () => {
-  if ((await stateOf())?.files === 0) await storeFile();
+  if ((await readState())?.files === 0) await storeFile();
 });
 
 /** Requests to auth, data and storage about what is the owner's. A valid token opens the data; of files it opens none. */
-const doors = {
+const protectedEndpoints = {
   "who am I": () => ({ method: "GET", at: "/auth/v1/user" }),
   "changing the password": () => ({ method: "PUT", at: "/auth/v1/user", body: { password: "a stolen password" } }),
   "reading shipments": () => ({ method: "GET", at: "/rest/v1/shipments?select=id,name" }),
@@ -83,65 +88,67 @@ const doors = {
     body: { prefixes: [filePath] },
   }),
 };
-type Door = keyof typeof doors;
-const everyDoor = Object.keys(doors) as Door[];
+type EndpointName = keyof typeof protectedEndpoints;
+const endpointNames = Object.keys(protectedEndpoints) as EndpointName[];
 
 test.each(["who am I", "reading shipments", "opening a document"] as const)(
   "a signed-in client's token opens %s",
   async (door) => {
-    const answer = await open(door, owner.accessToken);
+    const answer = await callEndpoint(door, owner.accessToken);
     expect(answer.ok).toBe(true);
-    expect(tells(await answer.text())).toBe(true);
+    expect(leaksData(await answer.text())).toBe(true);
   },
 );
 
 test.each(["listing files", "reading a file", "taking a file back"] as const)(
   "%s is open to no client's token, not even its owner's",
   async (door) => {
-    await expectClosed(door, owner.accessToken);
-    await expectClosed(door, (await newSession()).access_token);
+    await expectEndpointRejects(door, owner.accessToken);
+    await expectEndpointRejects(door, (await newSession()).access_token);
   },
 );
 
-const now = () => Math.floor(Date.now() / 1000);
-const claims = () => ({
-  ...payloadOf(owner.accessToken),
-  iat: now(),
-  exp: now() + 3600,
+const nowInSeconds = () => Math.floor(Date.now() / 1000);
+const createClaims = () => ({
+  ...decodePayload(owner.accessToken),
+  iat: nowInSeconds(),
+  exp: nowInSeconds() + 3600,
 });
 const forgeries: [string, () => string][] = [
-  ["signed with another secret", () => jwt(claims(), "another secret, also longer than thirty-two bytes")],
-  ["signed with an empty secret", () => jwt(claims(), "")],
-  ["signed with the publishable key", () => jwt(claims(), world.publishableKey)],
-  ["signed with another key of the published kind", () => signedByAnotherKey(claims())],
-  ["signed with the published key as a secret", () => jwt(claims(), JSON.stringify(publishedKey))],
-  ["that names no algorithm", () => unsigned(claims(), "none")],
-  ["that names no algorithm, in capitals", () => unsigned(claims(), "NONE")],
+  ["signed with another secret", () => signJwt(createClaims(), "another secret, also longer than thirty-two bytes")],
+  ["signed with an empty secret", () => signJwt(createClaims(), "")],
+  ["signed with the publishable key", () => signJwt(createClaims(), testBackend.publishableKey)],
+  ["signed with another key of the published kind", () => signWithOtherKey(createClaims())],
+  ["signed with the published key as a secret", () => signJwt(createClaims(), JSON.stringify(publishedKey))],
+  ["that names no algorithm", () => createUnsignedJwt(createClaims(), "none")],
+  ["that names no algorithm, in capitals", () => createUnsignedJwt(createClaims(), "NONE")],
   ["with its signature cut off", () => owner.accessToken.split(".").slice(0, 2).concat("").join(".")],
   [
     "with another person's name under the old signature",
-    () => retold(owner.accessToken, { sub: owner.id, email: "x@client.example" }),
+    () => alterPayload(owner.accessToken, { sub: owner.id, email: "x@client.example" }),
   ],
-  ["with the company's role under the old signature", () => retold(owner.accessToken, { role: "service_role" })],
+  ["with the company's role under the old signature", () => alterPayload(owner.accessToken, { role: "service_role" })],
   [
     "of the company, signed with another secret",
-    () => jwt({ ...claims(), role: "service_role" }, "another secret, also longer than thirty-two bytes"),
+    () => signJwt({ ...createClaims(), role: "service_role" }, "another secret, also longer than thirty-two bytes"),
   ],
-  ["of the company, unsigned", () => unsigned({ ...claims(), role: "service_role" }, "none")],
+  ["of the company, unsigned", () => createUnsignedJwt({ ...createClaims(), role: "service_role" }, "none")],
   ["that is the owner's id", () => owner.id],
   ["that is no token", () => "not.a.token"],
   ["that is empty", () => ""],
 ];
 
 test.each(forgeries)("a token %s opens nothing", async (_how, forge) => {
-  for (const door of everyDoor) await expectClosed(door, forge());
-  const answer = await call("POST", "/rest/v1/rpc/move_shipment", withToken(forge()), { shipment_id: shipmentId });
+  for (const door of endpointNames) await expectEndpointRejects(door, forge());
+  const answer = await sendRequest("POST", "/rest/v1/rpc/move_shipment", createAuthHeaders(forge()), {
+    shipment_id: shipmentId,
+  });
   expect(answer.ok).toBe(false);
-  expect(await stateOf()).toMatchObject({ stage: 1 });
+  expect(await readState()).toMatchObject({ stage: 1 });
 });
 
 test("the key of the tokens is published, without its private part, to who brings no key of the API", async () => {
-  const answer = await call("GET", "/auth/v1/.well-known/jwks.json", {});
+  const answer = await sendRequest("GET", "/auth/v1/.well-known/jwks.json", {});
   const kid = await calculateJwkThumbprint(publishedKey);
   expect(await answer.json()).toEqual({
     keys: [{ ...publishedKey, alg: "ES256", kid, use: "sig", key_ops: ["verify"] }],
@@ -151,12 +158,12 @@ test("the key of the tokens is published, without its private part, to who bring
 
 test("the secret key as a bearer does not make a visitor the company", async () => {
   for (const at of ["/rest/v1/client_ids", "/rest/v1/shipments", "/storage/v1/bucket"]) {
-    const answer = await call("GET", at, withToken(world.secretKey));
-    expect(await answer.text()).not.toMatch(/claimed_by|Tea for the owner|"documents"/);
+    const answer = await sendRequest("GET", at, createAuthHeaders(testBackend.secretKey));
+    expect(await answer.text()).not.toMatch(/account_id|Tea for the owner|"documents"/);
   }
 });
 
-const addresses: [string, string, object?][] = [
+const keyRequiredRoutes: [string, string, object?][] = [
   ["GET", "/auth/v1/settings"],
   ["GET", "/auth/v1/user"],
   ["POST", "/auth/v1/signup", { email: "x@client.example", password }],
@@ -167,18 +174,21 @@ const addresses: [string, string, object?][] = [
   ["GET", "/storage/v1/bucket"],
   ["POST", "/storage/v1/object/list/documents", { prefix: "" }],
 ];
-test.each(addresses)("%s %s without the key is 401, with and without a good token", async (method, at, body) => {
-  const token = { authorization: `Bearer ${owner.accessToken}` };
-  for (const apikey of [undefined, "", "sb_publishable_", "sb_publishable_wrong", owner.accessToken]) {
-    const key: Record<string, string> = apikey === undefined ? {} : { apikey };
-    const sent = world.mails.length;
-    for (const headers of [key, { ...key, ...token }]) {
-      const answer = await call(method, at, headers, body);
-      expect(answer.status, `${at} with ${JSON.stringify(apikey)}`).toBe(401);
+test.each(keyRequiredRoutes)(
+  "%s %s without the key is 401, with and without a good token",
+  async (method, at, body) => {
+    const token = { authorization: `Bearer ${owner.accessToken}` };
+    for (const apikey of [undefined, "", "sb_publishable_", "sb_publishable_wrong", owner.accessToken]) {
+      const key: Record<string, string> = apikey === undefined ? {} : { apikey };
+      const sent = testBackend.mails.length;
+      for (const headers of [key, { ...key, ...token }]) {
+        const answer = await sendRequest(method, at, headers, body);
+        expect(answer.status, `${at} with ${JSON.stringify(apikey)}`).toBe(401);
+      }
+      expect(testBackend.mails.length).toBe(sent);
     }
-    expect(world.mails.length).toBe(sent);
-  }
-});
+  },
+);
 
 test.each([
   "/_system",
@@ -195,7 +205,7 @@ test.each([
   "/",
 ])("%s is not there, not even for the company", async (at) => {
   for (const method of ["GET", "POST"]) {
-    const answer = await call(method, at, { apikey: world.secretKey }, method === "POST" ? {} : undefined);
+    const answer = await sendRequest(method, at, { apikey: testBackend.secretKey }, method === "POST" ? {} : undefined);
     expect(answer.status).toBe(404);
     expect(await answer.text()).toBe("Not found");
   }
@@ -204,96 +214,97 @@ test.each([
 test("signing out makes the refresh token useless", async () => {
   const session = await newSession();
   expect((await signOut(session)).status).toBe(204);
-  const answer = await refresh(session.refresh_token);
+  const answer = await refreshSession(session.refresh_token);
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(answer.status).toBeLessThan(500);
   expect(await answer.text()).not.toContain("access_token");
 });
 
-test.each(everyDoor)("after signing out, the access token does not open %s", async (door) => {
+test.each(endpointNames)("after signing out, the access token does not open %s", async (door) => {
   const session = await newSession();
-  expect((await open("who am I", session.access_token)).ok).toBe(true);
+  expect((await callEndpoint("who am I", session.access_token)).ok).toBe(true);
   await signOut(session);
-  await expectClosed(door, session.access_token);
+  await expectEndpointRejects(door, session.access_token);
 });
 
 test("as on hosted Supabase, the data API takes the token of an ended session for what it says: policies let it read nothing", async () => {
   const session = await newSession();
-  expect(JSON.parse(await (await open("reading shipments", session.access_token)).text())).toHaveLength(1);
+  expect(JSON.parse(await (await callEndpoint("reading shipments", session.access_token)).text())).toHaveLength(1);
   await signOut(session);
-  const answer = await open("reading shipments", session.access_token);
+  const answer = await callEndpoint("reading shipments", session.access_token);
   expect([answer.status, await answer.json()]).toEqual([200, []]);
 });
 
 test("signing out on one device leaves the other signed in", async () => {
   const [here, there] = [await newSession(), await newSession()];
   await signOut(here);
-  expect((await open("who am I", there.access_token)).ok).toBe(true);
-  expect((await refresh(there.refresh_token)).ok).toBe(true);
+  expect((await callEndpoint("who am I", there.access_token)).ok).toBe(true);
+  expect((await refreshSession(there.refresh_token)).ok).toBe(true);
 });
 
 test("signing out everywhere ends every session of this client and none of another's", async () => {
-  const person = await world.newClient(newAddress(), password);
+  const person = await testBackend.newClient(newEmailAddress(), password);
   const sessions = [await newSession(person.email), await newSession(person.email)];
   const mine = await newSession();
   await signOut(sessions[0] ?? mine, "global");
   for (const session of sessions) {
-    expect((await open("who am I", session.access_token)).ok).toBe(false);
-    expect((await refresh(session.refresh_token)).ok).toBe(false);
+    expect((await callEndpoint("who am I", session.access_token)).ok).toBe(false);
+    expect((await refreshSession(session.refresh_token)).ok).toBe(false);
   }
-  expect((await open("who am I", mine.access_token)).ok).toBe(true);
+  expect((await callEndpoint("who am I", mine.access_token)).ok).toBe(true);
 });
 
 test("a refresh gives a session that opens what the old one opened", async () => {
   const session = await newSession();
-  const renewed = (await (await refresh(session.refresh_token)).json()) as Session;
+  const renewed = (await (await refreshSession(session.refresh_token)).json()) as TokenPair;
   for (const door of ["who am I", "reading shipments", "opening a document"] as const) {
-    const answer = await open(door, renewed.access_token);
-    expect(tells(await answer.text())).toBe(true);
+    const answer = await callEndpoint(door, renewed.access_token);
+    expect(leaksData(await answer.text())).toBe(true);
   }
-  expect(payloadOf(renewed.access_token)).toMatchObject({ sub: owner.id, role: "authenticated" });
+  expect(decodePayload(renewed.access_token)).toMatchObject({ sub: owner.id, role: "authenticated" });
 });
 
 test("refreshing again and again keeps one session", async () => {
   let session = await newSession();
-  const { session_id } = payloadOf(session.access_token);
-  for (let round = 0; round < 5; round += 1) session = (await (await refresh(session.refresh_token)).json()) as Session;
-  expect(payloadOf(session.access_token).session_id).toBe(session_id);
+  const { session_id } = decodePayload(session.access_token);
+  for (let round = 0; round < 5; round += 1)
+    session = (await (await refreshSession(session.refresh_token)).json()) as TokenPair;
+  expect(decodePayload(session.access_token).session_id).toBe(session_id);
   await signOut(session);
-  expect((await refresh(session.refresh_token)).ok).toBe(false);
+  expect((await refreshSession(session.refresh_token)).ok).toBe(false);
 });
 
 test("twenty refreshes at once with one token all answer, and the session lives", async () => {
   const session = await newSession();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(session.refresh_token)));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => refreshSession(session.refresh_token)));
   expect(answers.every(({ ok }) => ok)).toBe(true);
-  const renewed = (await Promise.all(answers.map((answer) => answer.json()))) as Session[];
+  const renewed = (await Promise.all(answers.map((answer) => answer.json()))) as TokenPair[];
   for (const { access_token, refresh_token } of renewed) {
-    expect((await open("who am I", access_token)).ok).toBe(true);
-    expect((await refresh(refresh_token)).ok).toBe(true);
+    expect((await callEndpoint("who am I", access_token)).ok).toBe(true);
+    expect((await refreshSession(refresh_token)).ok).toBe(true);
   }
 });
 
 test.each(["", "0", "null", "aaaaaaaaaaaa", "00000000-0000-4000-8000-000000000000", "%", "' or true --"])(
   "the refresh token %j opens no session",
   async (token) => {
-    const answer = await refresh(token);
+    const answer = await refreshSession(token);
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
     expect(await answer.text()).not.toContain("access_token");
   },
 );
 
-const malformed = ["validation_failed", "Refresh token is not valid"];
+const malformedTokenError = ["validation_failed", "Refresh token is not valid"];
 test.each([
-  { token: "another", said: malformed },
-  { token: "zS3kd0Jm2Qpl", said: malformed },
+  { token: "another", said: malformedTokenError },
+  { token: "zS3kd0Jm2Qpl", said: malformedTokenError },
   {
     token: "5a000000-0000-4000-8000-00000000ffff",
     said: ["refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"],
   },
 ])("the refresh token $token is refused as hosted auth refuses what it never made, or does not know", async (given) => {
-  const answer = await refresh(given.token);
+  const answer = await refreshSession(given.token);
   expect(answer.status).toBe(400);
   const { error_code, msg } = (await answer.json()) as { error_code: string; msg: string };
   expect([error_code, msg]).toEqual(given.said);
@@ -301,25 +312,28 @@ test.each([
 
 test("an access token is no refresh token, and a refresh token no access token", async () => {
   const session = await newSession();
-  expect((await refresh(session.access_token)).ok).toBe(false);
-  for (const door of everyDoor) await expectClosed(door, session.refresh_token);
+  expect((await refreshSession(session.access_token)).ok).toBe(false);
+  for (const door of endpointNames) await expectEndpointRejects(door, session.refresh_token);
 });
 
 test("an access token lasts an hour", async () => {
-  const { iat, exp } = payloadOf((await newSession()).access_token);
+  const { iat, exp } = decodePayload((await newSession()).access_token);
   expect(Number(exp) - Number(iat)).toBe(3600);
 });
 
 test("an access token past its time opens nothing", async () => {
   const secret = "a secret of tests, at least thirty-two bytes long";
-  expect((await open("who am I", jwt(claims(), secret))).ok).toBe(true);
-  for (const door of everyDoor)
-    await expectClosed(door, jwt({ ...claims(), iat: now() - 7200, exp: now() - 60 }, secret));
+  expect((await callEndpoint("who am I", signJwt(createClaims(), secret))).ok).toBe(true);
+  for (const door of endpointNames)
+    await expectEndpointRejects(
+      door,
+      signJwt({ ...createClaims(), iat: nowInSeconds() - 7200, exp: nowInSeconds() - 60 }, secret),
+    );
 });
 
 test("a client who changes what it says about itself stays a client", async () => {
-  const person = await world.newClient(newAddress(), password);
-  const change = (what: object) => call("PUT", "/auth/v1/user", withToken(person.accessToken), what);
+  const person = await testBackend.newClient(newEmailAddress(), password);
+  const change = (what: object) => sendRequest("PUT", "/auth/v1/user", createAuthHeaders(person.accessToken), what);
   const refused = await change({ app_metadata: { role: "service_role", provider: "company" } });
   expect([refused.status, ((await refused.json()) as { error_code: string }).error_code]).toEqual([403, "not_admin"]);
   const answer = await change({
@@ -330,51 +344,57 @@ test("a client who changes what it says about itself stays a client", async () =
   });
   expect(answer.status).toBe(200);
   const renewed = await newSession(person.email);
-  expect(payloadOf(renewed.access_token)).toMatchObject({ sub: person.id, role: "authenticated" });
-  const { rows } = await world.backend.db.query("select role, raw_app_meta_data as app from auth.users where id = $1", [
-    person.id,
-  ]);
+  expect(decodePayload(renewed.access_token)).toMatchObject({ sub: person.id, role: "authenticated" });
+  const { rows } = await testBackend.backend.db.query(
+    "select role, raw_app_meta_data as app from auth.users where id = $1",
+    [person.id],
+  );
   expect(rows).toEqual([{ role: "authenticated", app: { provider: "email", providers: ["email"] } }]);
-  const seen = await call("GET", "/rest/v1/shipments", withToken(renewed.access_token));
+  const seen = await sendRequest("GET", "/rest/v1/shipments", createAuthHeaders(renewed.access_token));
   expect(await seen.json()).toEqual([]);
 });
 
 async function storeFile(): Promise<void> {
-  const { error } = await world.company.storage
+  const { error } = await testBackend.company.storage
     .from("documents")
-    .upload(filePath, new TextEncoder().encode(file), { contentType: "application/pdf" });
+    .upload(filePath, new TextEncoder().encode(fileContent), { contentType: "application/pdf" });
   if (error) throw error;
 }
 
 /** Makes a request with a token, and expects an answer without the owner's data and no change. */
-async function expectClosed(door: Door, token: string): Promise<void> {
-  const before = await stateOf();
-  const answer = await open(door, token);
+async function expectEndpointRejects(door: EndpointName, token: string): Promise<void> {
+  const before = await readState();
+  const answer = await callEndpoint(door, token);
   // Storage answers a list that nobody may see with an empty one, and the portal who is nobody with nothing.
   const said = await answer.text();
-  const isNothing = said === "[]" || said.replaceAll(" ", "") === '{"file":null,"caller":null}';
+  const isNothing = said === "[]" || said.replaceAll(" ", "") === '{"file":null,"viewer":null}';
   expect(answer.ok && !isNothing, `${door}: ${answer.status} ${said.slice(0, 80)}`).toBe(false);
-  expect(tells(said)).toBe(false);
-  expect(await stateOf()).toEqual(before);
+  expect(leaksData(said)).toBe(false);
+  expect(await readState()).toEqual(before);
 }
 
-function open(door: Door, token: string): Promise<Response> {
-  const { method, at, body } = { body: undefined, ...doors[door]() };
-  return call(method, at, withToken(token), body);
+function callEndpoint(door: EndpointName, token: string): Promise<Response> {
+  const { method, at, body } = { body: undefined, ...protectedEndpoints[door]() };
+  return sendRequest(method, at, createAuthHeaders(token), body);
 }
 
 /** Whether an answer contains data of the owner's. */
-function tells(said: string): boolean {
+function leaksData(said: string): boolean {
   return (
     said.includes("Tea for the owner") ||
-    said.includes(file) ||
+    said.includes(fileContent) ||
     said.includes("packing-list-0123456789ab-x") ||
     said.includes(owner.email)
   );
 }
 
-async function stateOf() {
-  const { rows } = await world.backend.db.query<{ stage: number; shipments: number; files: number; password: string }>(
+async function readState() {
+  const { rows } = await testBackend.backend.db.query<{
+    stage: number;
+    shipments: number;
+    files: number;
+    password: string;
+  }>(
     `select (select stage from public.shipments where id = $1) as stage,
        (select count(*) from public.shipments)::int as shipments, (select count(*) from storage.objects)::int as files,
        (select encrypted_password from auth.users where id = $2) as password`,
@@ -383,31 +403,31 @@ async function stateOf() {
   return rows[0];
 }
 
-async function newSession(email = owner.email): Promise<Session> {
-  const answer = await call(
+async function newSession(email = owner.email): Promise<TokenPair> {
+  const answer = await sendRequest(
     "POST",
     "/auth/v1/token?grant_type=password",
-    { apikey: world.publishableKey },
+    { apikey: testBackend.publishableKey },
     { email, password },
   );
-  return (await answer.json()) as Session;
+  return (await answer.json()) as TokenPair;
 }
 
-function refresh(token: string): Promise<Response> {
-  return call(
+function refreshSession(token: string): Promise<Response> {
+  return sendRequest(
     "POST",
     "/auth/v1/token?grant_type=refresh_token",
-    { apikey: world.publishableKey },
+    { apikey: testBackend.publishableKey },
     { refresh_token: token },
   );
 }
 
-function signOut(session: Session, scope = "local"): Promise<Response> {
-  return call("POST", `/auth/v1/logout?scope=${scope}`, withToken(session.access_token));
+function signOut(session: TokenPair, scope = "local"): Promise<Response> {
+  return sendRequest("POST", `/auth/v1/logout?scope=${scope}`, createAuthHeaders(session.access_token));
 }
 
-function call(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
-  return world.backend.fetch(
+function sendRequest(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
+  return testBackend.backend.fetch(
     new Request(`http://backend.local${at}`, {
       method,
       headers: { ...headers, ...(body && { "content-type": "application/json" }) },
@@ -416,43 +436,43 @@ function call(method: string, at: string, headers: Record<string, string>, body?
   );
 }
 
-function withToken(token: string) {
-  return { apikey: world.publishableKey, authorization: `Bearer ${token}` };
+function createAuthHeaders(token: string) {
+  return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
 }
 
-function newAddress(): string {
-  number += 1;
-  return `client-${number}@client.example`;
+function newEmailAddress(): string {
+  addressCount += 1;
+  return `client-${addressCount}@client.example`;
 }
 
-const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encodeBase64Url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-function payloadOf(token: string): Record<string, unknown> {
+function decodePayload(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 }
 
 /** A JSON web token signed with HS256. */
-function jwt(payload: object, secret: string): string {
-  const content = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(payload)}`;
+function signJwt(payload: object, secret: string): string {
+  const content = `${encodeBase64Url({ alg: "HS256", typ: "JWT" })}.${encodeBase64Url(payload)}`;
   return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
 }
 
 const { d: _, ...publishedKey } = backendKeys.signingKey;
-const anotherKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+const otherSigningKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
 /** Signed as auth signs, under the name of its key, with another. */
-function signedByAnotherKey(payload: object): string {
-  const content = `${encoded(decodeProtectedHeader(owner.accessToken))}.${encoded(payload)}`;
-  const signature = sign("sha256", Buffer.from(content), { key: anotherKey, dsaEncoding: "ieee-p1363" });
+function signWithOtherKey(payload: object): string {
+  const content = `${encodeBase64Url(decodeProtectedHeader(owner.accessToken))}.${encodeBase64Url(payload)}`;
+  const signature = sign("sha256", Buffer.from(content), { key: otherSigningKey, dsaEncoding: "ieee-p1363" });
   return `${content}.${signature.toString("base64url")}`;
 }
 
-function unsigned(payload: object, alg: string): string {
-  return `${encoded({ alg, typ: "JWT" })}.${encoded(payload)}.`;
+function createUnsignedJwt(payload: object, alg: string): string {
+  return `${encodeBase64Url({ alg, typ: "JWT" })}.${encodeBase64Url(payload)}.`;
 }
 
 /** A token with changed claims and its old signature. */
-function retold(token: string, change: object): string {
+function alterPayload(token: string, change: object): string {
   const [header, , signature] = token.split(".");
-  return `${header}.${encoded({ ...payloadOf(token), ...change })}.${signature}`;
+  return `${header}.${encodeBase64Url({ ...decodePayload(token), ...change })}.${signature}`;
 }

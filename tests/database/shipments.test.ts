@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
-import { inSession } from "../support/colleague.ts";
-import { memoryBackend, raw } from "../support/memory-backend.ts";
+import { runInSession } from "../support/staff-members.ts";
+import { startTestBackend, toUntypedClient } from "../support/test-backend.ts";
 
-type Person = Awaited<ReturnType<typeof world.newClient>>;
-type Shipment = { id: string; user_id: string; stage: number; status: string; name: string; awb: string | null };
+type TestClient = Awaited<ReturnType<typeof testBackend.newClient>>;
+type ShipmentColumns = { id: string; user_id: string; stage: number; status: string; name: string; awb: string | null };
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
-let owner: Person;
-let stranger: Person;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+let owner: TestClient;
+let stranger: TestClient;
 /** A fresh shipment of the owner's for each test. */
-let shipment: Shipment;
+let shipment: ShipmentColumns;
 
 beforeAll(async () => {
-  world = await memoryBackend();
-  owner = await world.newClient("owner@client.example");
-  stranger = await world.newClient("stranger@client.example");
+  testBackend = await startTestBackend();
+  owner = await testBackend.newClient("owner@client.example");
+  stranger = await testBackend.newClient("stranger@client.example");
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 beforeEach(async () => {
   const { data, error } = await owner.handle
     .from("shipments")
@@ -43,7 +43,7 @@ test("the same request again makes no second shipment, however many arrive at on
     ),
   );
   expect(answers.map(({ error }) => error?.code ?? "made").sort()).toEqual([...Array(9).fill("23505"), "made"]);
-  const made = await query<Shipment>("select * from public.shipments where request_id = $1", [requestId]);
+  const made = await query<ShipmentColumns>("select * from public.shipments where request_id = $1", [requestId]);
   expect(made).toHaveLength(1);
   expect(await query("select 1 from public.documents where shipment_id = $1", [made[0]?.id])).toHaveLength(4);
 });
@@ -58,28 +58,28 @@ test("the same request of two clients makes a shipment for each", async () => {
   }
 });
 
-const column = (name: string, value: unknown) => ({ name, value });
+const createColumnCase = (name: string, value: unknown) => ({ name, value });
 test.each([
-  column("id", "00000000-0000-4000-8000-000000000001"),
-  column("created_at", "2001-01-01T00:00:00Z"),
-  column("version", 7),
-  column("turn", "closed"),
-  column("stage", 2),
-  column("stage", 10),
-  column("stage", 0),
-  column("stage", -1),
-  column("stage", null),
-  column("user_id", null),
+  createColumnCase("id", "00000000-0000-4000-8000-000000000001"),
+  createColumnCase("created_at", "2001-01-01T00:00:00Z"),
+  createColumnCase("version", 7),
+  createColumnCase("turn", "closed"),
+  createColumnCase("stage", 2),
+  createColumnCase("stage", 10),
+  createColumnCase("stage", 0),
+  createColumnCase("stage", -1),
+  createColumnCase("stage", null),
+  createColumnCase("user_id", null),
 ])("a client cannot open a shipment with $name $value", async ({ name, value }) => {
-  const before = await everyShipment();
-  const { error } = await raw(owner.handle)
+  const before = await listShipments();
+  const { error } = await toUntypedClient(owner.handle)
     .from("shipments")
     .insert({ name: "Gold", user_id: owner.id, [name]: value });
   expect(error).not.toBeNull();
-  expect(await everyShipment()).toEqual(before);
+  expect(await listShipments()).toEqual(before);
 });
 
-const unseen = [
+const invisibleCharacters = [
   "\n",
   "\t",
   "\u001b[2J",
@@ -92,8 +92,8 @@ const unseen = [
   "\u2066",
   "\u2069",
 ];
-const forged = unseen.map((sign) => `Gold${sign}Gold`);
-const nothing = [
+const forgedNames = invisibleCharacters.map((sign) => `Gold${sign}Gold`);
+const invisibleNames = [
   "\u200b",
   "\u00a0",
   "\u3164",
@@ -105,13 +105,13 @@ const nothing = [
   "\u{e0041}",
   "\u{e0100}",
 ];
-test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forged, ...nothing])(
+test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisibleNames])(
   "a shipment cannot be named %j",
   async (name) => {
-    const before = await everyShipment();
+    const before = await listShipments();
     const { error, status } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
     expect([status, error?.code]).toEqual([400, "23514"]);
-    expect(await everyShipment()).toEqual(before);
+    expect(await listShipments()).toEqual(before);
   },
 );
 
@@ -128,19 +128,19 @@ test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
   },
 );
 
-test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forged])(
+test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames])(
   "a client cannot open a shipment with the AWB/BL %j",
   async (awb) => {
-    const before = await everyShipment();
+    const before = await listShipments();
     const { error, status } = await owner.handle.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
     expect([status, error?.code]).toEqual([400, "23514"]);
-    expect(await everyShipment()).toEqual(before);
+    expect(await listShipments()).toEqual(before);
   },
 );
 
 test("an account opens three hundred shipments in a day and no more, however they are sent", async () => {
-  const busy = await world.newClient("busy@client.example");
-  const { db } = world.backend;
+  const busy = await testBackend.newClient("busy@client.example");
+  const { db } = testBackend.backend;
   const made = (count: number, at: string) =>
     db.query(
       "insert into public.shipments (user_id, name, created_at) select $1, 'Tea', $3 from generate_series(1, $2::int)",
@@ -159,11 +159,11 @@ test("an account opens three hundred shipments in a day and no more, however the
 });
 
 test("and no more where its requests come at the same moment", async () => {
-  const hasty = await world.newClient("hasty@client.example");
+  const hasty = await testBackend.newClient("hasty@client.example");
   const claims = Buffer.from(hasty.accessToken.split(".")[1] ?? "", "base64url").toString("utf8");
   const opened = await Promise.allSettled(
     Array.from({ length: 4 }, () =>
-      inSession(world, async (session) => {
+      runInSession(testBackend, async (session) => {
         await session`
           select set_config('request.jwt.claims', ${claims}, true),
             set_config('request.jwt.claim.sub', ${hasty.id}, true),
@@ -174,7 +174,7 @@ test("and no more where its requests come at the same moment", async () => {
     ),
   );
   expect(opened.map(({ status }) => status).sort()).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
-  const { rows } = await world.backend.db.query("select from public.shipments where user_id = $1", [hasty.id]);
+  const { rows } = await testBackend.backend.db.query("select from public.shipments where user_id = $1", [hasty.id]);
   expect(rows).toHaveLength(300);
 });
 
@@ -186,20 +186,20 @@ test("a name in any script is kept as it is", async () => {
 });
 
 test("a client cannot open a shipment for somebody else", async () => {
-  const before = await everyShipment();
+  const before = await listShipments();
   const { error } = await stranger.handle.from("shipments").insert({ name: "Gold", user_id: owner.id });
   expect(error?.code).toBe("42501");
-  expect(await everyShipment()).toEqual(before);
+  expect(await listShipments()).toEqual(before);
 });
 
 test("a client cannot slip somebody else's shipment in among its own", async () => {
-  const before = await everyShipment();
+  const before = await listShipments();
   const { error } = await stranger.handle.from("shipments").insert([
     { name: "Mine", user_id: stranger.id },
     { name: "Theirs", user_id: owner.id },
   ]);
   expect(error?.code).toBe("42501");
-  expect(await everyShipment()).toEqual(before);
+  expect(await listShipments()).toEqual(before);
 });
 
 test.each([...STAGES.slice(1), "Released", ""])("the status %j a client sends is not kept", async (status) => {
@@ -213,43 +213,45 @@ test.each([...STAGES.slice(1), "Released", ""])("the status %j a client sends is
 });
 
 test.each([
-  column("id", "00000000-0000-4000-8000-000000000001"),
-  column("user_id", "00000000-0000-4000-8000-000000000001"),
-  column("request_id", "00000000-0000-4000-8000-000000000001"),
-  column("name", "Gold"),
-  column("stage", 2),
-  column("status", "Shipment Closed"),
-  column("awb", "706-51093844"),
-  column("created_at", "2001-01-01T00:00:00Z"),
+  createColumnCase("id", "00000000-0000-4000-8000-000000000001"),
+  createColumnCase("user_id", "00000000-0000-4000-8000-000000000001"),
+  createColumnCase("request_id", "00000000-0000-4000-8000-000000000001"),
+  createColumnCase("name", "Gold"),
+  createColumnCase("stage", 2),
+  createColumnCase("status", "Shipment Closed"),
+  createColumnCase("awb", "706-51093844"),
+  createColumnCase("created_at", "2001-01-01T00:00:00Z"),
 ])("a client cannot change $name of its shipment", async ({ name, value }) => {
-  const before = await everyShipment();
-  const { error } = await raw(owner.handle)
+  const before = await listShipments();
+  const { error } = await toUntypedClient(owner.handle)
     .from("shipments")
     .update({ [name]: value })
     .eq("id", shipment.id);
   expect(error?.code).toBe("42501");
-  expect(await everyShipment()).toEqual(before);
+  expect(await listShipments()).toEqual(before);
 });
 
 test("a client cannot change a shipment by inserting it again", async () => {
-  const before = await everyShipment();
-  const byRequest = await raw(owner.handle)
+  const before = await listShipments();
+  const byRequest = await toUntypedClient(owner.handle)
     .from("shipments")
     .upsert(
-      { user_id: owner.id, request_id: await requestIdOf(shipment.id), name: "Gold", stage: 1 },
+      { user_id: owner.id, request_id: await getIdempotencyKey(shipment.id), name: "Gold", stage: 1 },
       { onConflict: "user_id,request_id" },
     );
   expect(byRequest.error?.code).toBe("42501");
-  const byId = await raw(owner.handle).from("shipments").upsert({ id: shipment.id, user_id: owner.id, name: "Gold" });
+  const byId = await toUntypedClient(owner.handle)
+    .from("shipments")
+    .upsert({ id: shipment.id, user_id: owner.id, name: "Gold" });
   expect(byId.error?.code).toBe("42501");
-  expect(await everyShipment()).toEqual(before);
+  expect(await listShipments()).toEqual(before);
 });
 
 test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
   "when staff set stage $stage, the status says $status whatever they send for it",
   async ({ stage, status }) => {
     for (const sent of [{ stage }, { stage, status: "Client Onboarding" }, { stage, status: "On its way" }]) {
-      const { data, error } = await raw(world.company)
+      const { data, error } = await toUntypedClient(testBackend.company)
         .from("shipments")
         .update(sent)
         .eq("id", shipment.id)
@@ -262,14 +264,20 @@ test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
 );
 
 test("staff who write only a status change nothing", async () => {
-  await raw(world.company).from("shipments").update({ status: "Shipment Closed" }).eq("id", shipment.id);
-  expect(await current()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+  await toUntypedClient(testBackend.company)
+    .from("shipments")
+    .update({ status: "Shipment Closed" })
+    .eq("id", shipment.id);
+  expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
 });
 
 test.each([0, 11, -3, null])("not even staff can set stage %s", async (stage) => {
-  const { error } = await raw(world.company).from("shipments").update({ stage }).eq("id", shipment.id);
+  const { error } = await toUntypedClient(testBackend.company)
+    .from("shipments")
+    .update({ stage })
+    .eq("id", shipment.id);
   expect(error).not.toBeNull();
-  expect(await current()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+  expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
 });
 
 test("the stages of the app and of the database are the same", async () => {
@@ -282,14 +290,14 @@ test("the stages of the app and of the database are the same", async () => {
 test("each move goes one stage on and writes exactly one event that names it", async () => {
   for (const [index, status] of STAGES.slice(1).entries()) {
     const location = index % 2 === 0 ? `Berth ${index}` : null;
-    const { data, error } = await world.company.rpc("move_shipment", {
-      ...onward(),
+    const { data, error } = await testBackend.company.rpc("move_shipment", {
+      ...createMoveArgs(),
       ...(location && { location }),
     });
     expect(error).toBeNull();
     expect(data).toEqual({ stage: index + 2, status });
-    expect(await current()).toMatchObject({ stage: index + 2, status });
-    const events = await eventsOf(shipment.id);
+    expect(await readShipment()).toMatchObject({ stage: index + 2, status });
+    const events = await listEvents(shipment.id);
     expect(events).toHaveLength(index + 1);
     expect(events.filter((event) => event.status === status)).toEqual([{ status, location }]);
   }
@@ -297,71 +305,73 @@ test("each move goes one stage on and writes exactly one event that names it", a
 
 test("a closed shipment cannot be moved on and gets no event", async () => {
   await query("update public.shipments set stage = 10 where id = $1", [shipment.id]);
-  const { error, status } = await world.company.rpc("move_shipment", onward());
+  const { error, status } = await testBackend.company.rpc("move_shipment", createMoveArgs());
   expect(error?.code).toBe("PT409");
   expect(status).toBe(409);
-  expect(await current()).toMatchObject({ stage: 10, status: "Shipment Closed" });
-  expect(await eventsOf(shipment.id)).toEqual([]);
+  expect(await readShipment()).toMatchObject({ stage: 10, status: "Shipment Closed" });
+  expect(await listEvents(shipment.id)).toEqual([]);
 });
 
 test("an unknown shipment cannot be moved on", async () => {
   const before = await query("select * from public.tracking_events");
-  const { error, status } = await world.company.rpc("move_shipment", onward(randomUUID()));
+  const { error, status } = await testBackend.company.rpc("move_shipment", createMoveArgs(randomUUID()));
   expect(error?.code).toBe("PT404");
   expect(status).toBe(404);
   expect(await query("select * from public.tracking_events")).toEqual(before);
 });
 
 test("a move to a place of 121 characters, which no event takes, leaves the stage", async () => {
-  const { error } = await world.company.rpc("move_shipment", { ...onward(), location: "x".repeat(121) });
+  const { error } = await testBackend.company.rpc("move_shipment", { ...createMoveArgs(), location: "x".repeat(121) });
   expect(error).not.toBeNull();
-  expect(await current()).toMatchObject({ stage: 1, status: "Client Onboarding" });
-  expect(await eventsOf(shipment.id)).toEqual([]);
+  expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
+  expect(await listEvents(shipment.id)).toEqual([]);
 });
 
 test("moves that arrive together skip no stage and write one event each", async () => {
-  const answers = await Promise.all(Array.from({ length: 12 }, () => world.company.rpc("move_shipment", onward())));
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => testBackend.company.rpc("move_shipment", createMoveArgs())),
+  );
   const refused = answers.filter(({ error }) => error?.code === "PT409");
   expect(refused).toHaveLength(3);
   expect(answers.filter(({ error }) => error === null)).toHaveLength(9);
-  const events = await eventsOf(shipment.id);
+  const events = await listEvents(shipment.id);
   expect(events.map((event) => event.status).sort()).toEqual(STAGES.slice(1).sort());
 });
 
 test.each(["a visitor", "the owner", "a stranger"])("%s cannot move a shipment on", async (who) => {
-  const handle = { "the owner": owner.handle, "a stranger": stranger.handle }[who] ?? world.anonymous();
-  const { error } = await handle.rpc("move_shipment", { ...onward(), location: "Mombasa" });
+  const handle = { "the owner": owner.handle, "a stranger": stranger.handle }[who] ?? testBackend.anonymous();
+  const { error } = await handle.rpc("move_shipment", { ...createMoveArgs(), location: "Mombasa" });
   expect(error?.code).toBe(who === "a visitor" ? "42501" : "PT403");
-  expect(await current()).toMatchObject({ stage: 1 });
-  expect(await eventsOf(shipment.id)).toEqual([]);
+  expect(await readShipment()).toMatchObject({ stage: 1 });
+  expect(await listEvents(shipment.id)).toEqual([]);
 });
 
 /** The next stage, though documents are missing. */
-function onward(shipment_id = shipment.id) {
+function createMoveArgs(shipment_id = shipment.id) {
   return { shipment_id, despite_missing: true };
 }
 
 async function query<T>(text: string, values: unknown[] = []): Promise<T[]> {
-  return (await world.backend.db.query<T>(text, values)).rows;
+  return (await testBackend.backend.db.query<T>(text, values)).rows;
 }
 
-function everyShipment() {
-  return query<Shipment>("select * from public.shipments order by id");
+function listShipments() {
+  return query<ShipmentColumns>("select * from public.shipments order by id");
 }
 
-async function current() {
-  const [row] = await query<Shipment>("select * from public.shipments where id = $1", [shipment.id]);
+async function readShipment() {
+  const [row] = await query<ShipmentColumns>("select * from public.shipments where id = $1", [shipment.id]);
   return row;
 }
 
-function eventsOf(id: string) {
+function listEvents(id: string) {
   return query<{ status: string; location: string | null }>(
     "select status, location from public.tracking_events where shipment_id = $1 order by created_at",
     [id],
   );
 }
 
-async function requestIdOf(id: string) {
+async function getIdempotencyKey(id: string) {
   const [row] = await query<{ request_id: string }>("select request_id from public.shipments where id = $1", [id]);
   return row?.request_id;
 }

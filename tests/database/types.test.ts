@@ -1,18 +1,18 @@
 import { generateTypescript, sortGeneratorMetadata } from "@supabase/postgrest-typegen/generation";
 import { introspect } from "@supabase/postgrest-typegen/introspection";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { memoryBackend } from "../support/memory-backend.ts";
+import { startTestBackend } from "../support/test-backend.ts";
 
-let world: Awaited<ReturnType<typeof memoryBackend>>;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
 beforeAll(async () => {
-  world = await memoryBackend();
+  testBackend = await startTestBackend();
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 
 /** `npm run types` runs this file with permission to write the types it compares with. */
-test("app/lib/database.ts is what the migrations make; npm run types writes it", async () => {
-  const schema = await introspect(world.backend.db, { includedSchemas: ["public"] });
+test("app/lib/supabase/database.ts is what the migrations make; npm run types writes it", async () => {
+  const schema = await introspect(testBackend.backend.db, { includedSchemas: ["public"] });
   const types = await generateTypescript(sortGeneratorMetadata(schema), { detectOneToOneRelationships: true });
   const header = "// Made from supabase/migrations by npm run types, as `supabase gen types` does: not to be edited.\n";
-  await expect(header + types).toMatchFileSnapshot("../../app/lib/database.ts");
+  await expect(header + types).toMatchFileSnapshot("../../app/lib/supabase/database.ts");
 });

@@ -1,15 +1,15 @@
-import { createShipment, expect, scriptReady, test } from "../support/fixtures.ts";
-import { letters, spilt } from "../support/layout.ts";
+import { createAndOpenShipment, expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
+import { emulateFontSize, findOverflow } from "../support/page-layout.ts";
 
 test.describe("without script", () => {
   test.use({ javaScriptEnabled: false });
 
   test("the bar is one line on a tablet of any width, signed in too, and fits with letters twice as large", async ({
     page,
-    signedIn,
+    loggedInClient: signedIn,
   }) => {
     expect(signedIn.email).toContain("@");
-    const { set: setLetters } = await letters(page);
+    const { set: setLetters } = await emulateFontSize(page);
     const found: string[] = [];
     for (const path of ["/portal", "/contact"]) {
       if (path === "/contact") await page.context().clearCookies();
@@ -19,7 +19,7 @@ test.describe("without script", () => {
         for (const size of [16, 24, 32]) {
           await setLetters(size);
           const where = `${path}, ${size} px letters at ${width} px`;
-          found.push(...(await spilt(page)).map((what) => `${where}: ${what}`));
+          found.push(...(await findOverflow(page)).map((what) => `${where}: ${what}`));
           if (size > 16) continue;
           const height = await page.locator("header").evaluate((bar) => bar.getBoundingClientRect().height);
           if (height > 72) found.push(`${where}: the bar is ${height} px high`);
@@ -29,10 +29,13 @@ test.describe("without script", () => {
     expect(found).toEqual([]);
   });
 
-  test("in somebody's own few colours every letter, edge and drawing has one of them", async ({ page, signedIn }) => {
+  test("in somebody's own few colours every letter, edge and drawing has one of them", async ({
+    page,
+    loggedInClient: signedIn,
+  }) => {
     expect(signedIn.email).toContain("@");
     await page.emulateMedia({ forcedColors: "active" });
-    const shipment = await createShipment(page, "Tea");
+    const shipment = await createAndOpenShipment(page, "Tea");
     const found: string[] = [];
     for (const path of [`/portal/${shipment}`, "/portal", "/portal/2fa", "/", "/about", "/contact"]) {
       await page.goto(path);
@@ -67,7 +70,7 @@ test.describe("without script", () => {
 });
 
 /** Features that the site's script needs; each function removes one, as in a browser that lacks it. */
-const missing = {
+const missingFeatures = {
   "a newer language": () => Reflect.deleteProperty(Array.prototype, "toSorted"),
   dialogs: () => Reflect.deleteProperty(window, "HTMLDialogElement"),
   "the selector of what is modal": () => {
@@ -75,7 +78,7 @@ const missing = {
   },
 };
 
-for (const [what, takeAway] of Object.entries(missing)) {
+for (const [what, takeAway] of Object.entries(missingFeatures)) {
   test(`a browser without ${what} keeps the plain pages, and the login and the quote work on them`, async ({
     page,
     client,
@@ -102,7 +105,7 @@ for (const [what, takeAway] of Object.entries(missing)) {
 
 test("the page behind stays where it is when its footer opens the quote", async ({ page }) => {
   await page.goto("/about");
-  await scriptReady(page);
+  await waitForHydration(page);
   const opener = page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" });
   await opener.scrollIntoViewIfNeeded();
   const place = await page.evaluate(() => scrollY);

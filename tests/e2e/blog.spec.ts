@@ -1,4 +1,4 @@
-import { expect, test, toast } from "../support/fixtures.ts";
+import { expect, test, toast } from "../support/e2e-fixtures.ts";
 
 test("filter the blog by category, read an article, go back", async ({ page }) => {
   await page.goto("/resources/blog");

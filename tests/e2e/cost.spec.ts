@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
-import { expect, scriptReady, test } from "../support/fixtures.ts";
+import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
 
-const amount = (page: Page, line: string) =>
+const amountCell = (page: Page, line: string) =>
   page
     .getByRole("row")
     .filter({ has: page.getByRole("rowheader", { name: new RegExp(`^${line}`) }) })
@@ -9,7 +9,7 @@ const amount = (page: Page, line: string) =>
     .last();
 
 /** Fills in the form for a car but for the price. */
-async function fillCar(page: Page): Promise<void> {
+async function fillCarForm(page: Page): Promise<void> {
   const thisYear = new Date().getFullYear();
   await page.getByLabel("What do you bring in?").selectOption("A car");
   await page.getByLabel("First registered").fill(`${thisYear - 3}-05`);
@@ -27,9 +27,9 @@ test("a first-time importer sees what a car costs, line by line, and asks for a 
   await page.getByRole("main").getByRole("link", { name: "What will it cost?" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "What will it cost?" })).toBeVisible();
   await expect(page.getByLabel("First registered")).toBeHidden();
-  if (javaScriptEnabled) await scriptReady(page);
+  if (javaScriptEnabled) await waitForHydration(page);
 
-  await fillCar(page);
+  await fillCarForm(page);
   await page.getByLabel("Price of the goods").fill("eight thousand");
   await page.getByRole("button", { name: "Work it out" }).click();
   await expect(page).toHaveTitle(/^Error: /);
@@ -41,9 +41,9 @@ test("a first-time importer sees what a car costs, line by line, and asks for a 
   await page.getByRole("button", { name: "Work it out" }).click();
   await expect(page).toHaveURL(/\/resources\/cost\?what=car&.*value=8%2C000.*#sum$/);
   await expect(page).not.toHaveTitle(/^Error: /);
-  await expect(amount(page, "CIF")).toHaveText("1,207,005");
-  await expect(amount(page, "Total taxes")).toHaveText("1,047,076");
-  await expect(amount(page, "Total with cargo")).toHaveText("2,254,081");
+  await expect(amountCell(page, "CIF")).toHaveText("1,207,005");
+  await expect(amountCell(page, "Total taxes")).toHaveText("1,047,076");
+  await expect(amountCell(page, "Total with cargo")).toHaveText("2,254,081");
   await expect(page.getByRole("heading", { name: "First of all" })).toBeInViewport();
   if (javaScriptEnabled) await expect(page.getByRole("region", { name: "The estimate" })).toBeFocused();
 
@@ -52,7 +52,7 @@ test("a first-time importer sees what a car costs, line by line, and asks for a 
   await expect(page.getByLabel("Message")).toHaveValue(/Price: USD 8,000[\s\S]*taxes KES 1,047,076/);
 
   await page.goBack();
-  await expect(amount(page, "Total taxes")).toHaveText("1,047,076");
+  await expect(amountCell(page, "Total taxes")).toHaveText("1,047,076");
   await expect(page.getByLabel("Price of the goods")).toHaveValue("8,000");
 });
 
@@ -61,44 +61,44 @@ test("with script it counts while one types, and an incomplete form shows no sum
   javaScriptEnabled,
 }) => {
   await page.goto("/resources/cost");
-  if (javaScriptEnabled) await scriptReady(page);
-  await fillCar(page);
-  await expect(amount(page, "Total taxes")).toHaveText("–");
+  if (javaScriptEnabled) await waitForHydration(page);
+  await fillCarForm(page);
+  await expect(amountCell(page, "Total taxes")).toHaveText("–");
   await page.getByLabel("Price of the goods").pressSequentially("8,000");
-  await expect(amount(page, "Total taxes")).toHaveText(javaScriptEnabled ? "1,047,076" : "–");
+  await expect(amountCell(page, "Total taxes")).toHaveText(javaScriptEnabled ? "1,047,076" : "–");
   if (!javaScriptEnabled) return;
   await page.getByLabel("Excise duty of the car").selectOption("35%");
-  await expect(amount(page, "Excise duty")).toHaveText("528,065");
+  await expect(amountCell(page, "Excise duty")).toHaveText("528,065");
   await page.getByLabel("First registered").fill("2012-05");
   await expect(page.getByText("This car is refused")).toBeVisible();
   await expect(page.getByRole("link", { name: "Get a quote for this" })).toBeHidden();
   await page.getByLabel("Currency").selectOption("KES");
   await expect(page.getByLabel("Exchange rate")).toBeHidden();
-  await expect(amount(page, "CIF")).toHaveText("9,321");
+  await expect(amountCell(page, "CIF")).toHaveText("9,321");
   await page.getByLabel("Insurance").fill("x");
-  await expect(amount(page, "Total taxes")).toHaveText("–");
+  await expect(amountCell(page, "Total taxes")).toHaveText("–");
   await expect(page).toHaveURL(/\/resources\/cost$/);
 
   // What is typed outlives a change of the theme.
   await page.getByLabel("Insurance").fill("0.50");
-  await expect(amount(page, "CIF")).toHaveText("9,201");
+  await expect(amountCell(page, "CIF")).toHaveText("9,201");
   await page.getByRole("button", { name: "Use the light theme" }).click();
   await expect(page.locator("html")).toHaveClass("light");
-  await expect(amount(page, "CIF")).toHaveText("9,201");
+  await expect(amountCell(page, "CIF")).toHaveText("9,201");
 });
 
 test("back and forward lead through the estimates, each with its form", async ({ page, javaScriptEnabled }) => {
   const asked = (value: string) => `/resources/cost?what=air&currency=KES&value=${value}&freight=0&insurance=0&duty=10`;
   await page.goto(asked("1000"));
-  if (javaScriptEnabled) await scriptReady(page);
+  if (javaScriptEnabled) await waitForHydration(page);
   await page.getByLabel("Price of the goods").fill("2000");
   await page.getByRole("button", { name: "Work it out" }).click();
   await expect(page).toHaveURL(/value=2000/);
-  await expect(amount(page, "CIF")).toHaveText("2,000");
+  await expect(amountCell(page, "CIF")).toHaveText("2,000");
   await page.goBack();
-  await expect(amount(page, "CIF")).toHaveText("1,000");
+  await expect(amountCell(page, "CIF")).toHaveText("1,000");
   await expect(page.getByLabel("Price of the goods")).toHaveValue("1000");
   await page.goForward();
-  await expect(amount(page, "CIF")).toHaveText("2,000");
+  await expect(amountCell(page, "CIF")).toHaveText("2,000");
   await expect(page.getByLabel("Price of the goods")).toHaveValue("2000");
 });

@@ -1,11 +1,11 @@
 import type { Page } from "@playwright/test";
-import { test as base, expect, toast } from "../support/fixtures.ts";
+import { test as base, expect, toast } from "../support/e2e-fixtures.ts";
 
 /** Two shipments of a client, the first of them open at the desk beside the other. */
 const test = base.extend<{ two: { id: string; rice: string } }>({
-  two: async ({ page, client, atDesk, company }, use) => {
+  two: async ({ page, client, loggedInLead: atDesk, serviceRole: company }, use) => {
     expect(atDesk.name).not.toBe("");
-    const account = (await company.rpc("find_account", { email: client.email })).data ?? "";
+    const account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";
     const stamp = Date.now();
     const [tea, rice] = [`Tea ${stamp}`, `Rice ${stamp}`];
     const rows = [tea, rice].map((name) => ({ user_id: account, name, status: "", stage: 1 }));
@@ -20,16 +20,16 @@ const test = base.extend<{ two: { id: string; rice: string } }>({
 // A form that somebody else was faster than is refused with a 409.
 test.use({ expectedErrors: /status of 409/ });
 
-const note = (page: Page) => page.locator("#note").getByLabel("Note to the client");
+const noteField = (page: Page) => page.locator("#note").getByLabel("Note to the client");
 
 test("what was typed beside one shipment does not go along to another one", async ({ page, two: { rice } }) => {
-  await note(page).fill("The ship of tea is late");
+  await noteField(page).fill("The ship of tea is late");
   await page.getByLabel("AWB/BL").fill("TEA-1");
   await page.getByText("Correct the stage", { exact: true }).first().click();
   await page.getByLabel("The stage it is really at").selectOption("9");
   await page.getByRole("link", { name: rice }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(rice);
-  await expect(note(page)).toHaveValue("");
+  await expect(noteField(page)).toHaveValue("");
   await expect(page.getByLabel("AWB/BL")).toHaveValue("");
   await expect(page.getByLabel("The stage it is really at")).toHaveValue("1");
   await expect(page.getByLabel("The stage it is really at")).toBeHidden();
@@ -38,10 +38,10 @@ test("what was typed beside one shipment does not go along to another one", asyn
 test("a form that was taken is as new, and the others keep what was typed", async ({ page, two }) => {
   expect(two.id).not.toBe("");
   await page.getByLabel("AWB/BL").fill("half a num");
-  await note(page).fill("The ship is in");
+  await noteField(page).fill("The ship is in");
   await page.getByRole("button", { name: "Send note" }).click();
   await expect(toast(page, "Note sent")).toBeVisible();
-  await expect(note(page)).toHaveValue("");
+  await expect(noteField(page)).toHaveValue("");
   await expect(page.getByLabel("AWB/BL")).toHaveValue("half a num");
   await page.getByText("Correct the stage", { exact: true }).first().click();
   await page.getByLabel("The stage it is really at").selectOption("3");

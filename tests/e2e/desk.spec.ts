@@ -1,5 +1,5 @@
-import { verify } from "../support/company.ts";
-import { createShipment, enter, expect, test, toast } from "../support/fixtures.ts";
+import { createAndOpenShipment, expect, logInWithoutPage, test, toast } from "../support/e2e-fixtures.ts";
+import { verifyDocumentByName } from "../support/service-role.ts";
 
 // The page that asks once more is a refusal.
 test.use({ expectedErrors: /status of 409/ });
@@ -9,15 +9,15 @@ const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".
 test("a clerk's morning: what came in is opened, sent back and verified, the shipment moves, a slip is mended, and the client reads of it", async ({
   page,
   client,
-  atDesk,
+  loggedInLead: atDesk,
   browser,
   baseURL,
 }) => {
   test.slow();
   const theirs = await (await browser.newContext({ baseURL })).newPage();
-  await enter(theirs, client);
+  await logInWithoutPage(theirs, client);
   const name = `Tea ${Date.now()}`;
-  const id = await createShipment(theirs, name);
+  const id = await createAndOpenShipment(theirs, name);
   const upload = async (document: string) => {
     await theirs.goto(`/portal/${id}`);
     const row = theirs.getByRole("listitem").filter({ hasText: document }).first();
@@ -83,11 +83,11 @@ test("a clerk's morning: what came in is opened, sent back and verified, the shi
 test("many shipments move at once, and the answer says which did not and why", async ({
   page,
   client,
-  atDesk,
-  company,
+  loggedInLead: atDesk,
+  serviceRole: company,
 }) => {
   expect(atDesk.session).not.toBe("");
-  const account = (await company.rpc("find_account", { email: client.email })).data ?? "";
+  const account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";
   const name = `Coffee ${Date.now()}`;
   const rows = [1, 2, 3].map((number) => ({ user_id: account, name: `${name}, lot ${number}`, status: "", stage: 1 }));
   const made = await company.from("shipments").insert(rows).select("id, name");
@@ -106,17 +106,19 @@ test("many shipments move at once, and the answer says which did not and why", a
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(first?.name ?? "");
   await page.goBack();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("2 moved, 1 did not");
-  await expect(verify(company, first?.id ?? "", "Packing List")).rejects.toThrow("has not been uploaded yet");
+  await expect(verifyDocumentByName(company, first?.id ?? "", "Packing List")).rejects.toThrow(
+    "has not been uploaded yet",
+  );
 });
 
 test("on a phone the bar under the list is one row of buttons until a shipment is ticked, and asks where then", async ({
   page,
   client,
-  atDesk,
-  company,
+  loggedInLead: atDesk,
+  serviceRole: company,
 }) => {
   expect(atDesk.session).not.toBe("");
-  const account = (await company.rpc("find_account", { email: client.email })).data ?? "";
+  const account = (await company.rpc("find_account_id", { email: client.email })).data ?? "";
   const name = `Sisal ${Date.now()}`;
   await company.from("shipments").insert({ user_id: account, name, status: "", stage: 1 });
   await page.setViewportSize({ width: 390, height: 800 });

@@ -1,15 +1,15 @@
 import type { Page } from "@playwright/test";
 import { Authenticator } from "../support/authenticator.ts";
-import { enter, expect, scriptReady, test, toast } from "../support/fixtures.ts";
-import { expectFocusStays } from "../support/focus.ts";
-import { holdForms } from "../support/page-watch.ts";
+import { expectFocusStays } from "../support/dialog-focus.ts";
+import { expect, logInWithoutPage, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { holdForms } from "../support/page-recorder.ts";
 
-const backdrop = (page: Page) => page.mouse.click(8, 8);
+const clickBackdrop = (page: Page) => page.mouse.click(8, 8);
 const pressEscape = (page: Page) => page.keyboard.press("Escape");
 
 test("the quote opens over the page, asks the server for nothing, and closes in every way", async ({ page }) => {
   await page.goto("/");
-  await scriptReady(page);
+  await waitForHydration(page);
   await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
   await expect(page).toHaveURL(/\/about$/);
   const opener = page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" });
@@ -26,7 +26,7 @@ test("the quote opens over the page, asks the server for nothing, and closes in 
   const ways: [string, () => Promise<unknown>][] = [
     ["Escape", () => pressEscape(page)],
     ["its X", () => dialog.getByRole("link", { name: "Close" }).click()],
-    ["a press beside it", () => backdrop(page)],
+    ["a press beside it", () => clickBackdrop(page)],
     ["Back", () => page.goBack()],
   ];
   for (const [way, close] of ways) {
@@ -60,7 +60,7 @@ test("the quote opens over the page, asks the server for nothing, and closes in 
 
 test("a refused quote answers in place, and the pressed button waits alone", async ({ page }) => {
   await page.goto("/about?quote");
-  await scriptReady(page);
+  await waitForHydration(page);
   const dialog = page.getByRole("dialog", { name: "Get a Quote" });
   const send = dialog.getByRole("button", { name: /^Prepar/ });
   const { release, sent } = await holdForms(page);
@@ -79,19 +79,19 @@ test("a refused quote answers in place, and the pressed button waits alone", asy
 
 test("the portal's forms are dialogs over the list, which answer in place and send nothing twice", async ({
   page,
-  newcomer,
+  newClient: newcomer,
 }) => {
   test.slow();
-  await enter(page, newcomer);
+  await logInWithoutPage(page, newcomer);
   await page.goto("/portal");
-  await scriptReady(page);
+  await waitForHydration(page);
   const opener = page.getByRole("link", { name: "Create Shipment" });
   const dialog = page.getByRole("dialog", { name: "Create Shipment" });
   const name = dialog.getByLabel("Name of the shipment");
   const ways: [string, () => Promise<unknown>][] = [
     ["Escape", () => pressEscape(page)],
     ["Cancel", () => dialog.getByRole("link", { name: "Cancel" }).click()],
-    ["a press beside it", () => backdrop(page)],
+    ["a press beside it", () => clickBackdrop(page)],
     ["Back", () => page.goBack()],
   ];
   for (const [way, close] of ways) {
@@ -208,18 +208,18 @@ test("the portal's forms are dialogs over the list, which answer in place and se
     await expect(remove.locator("[data-toast]", { hasText: "Verification failed" })).toBeVisible();
     await remove.getByRole("link", { name: "Keep it" }).click();
     await expect(manage).toBeVisible();
-    await backdrop(page);
+    await clickBackdrop(page);
     await expect(page).toHaveURL(/\/portal$/);
   });
 });
 
 test("a pressed button says so before the next picture of the page, and a pressed link keeps its shape", async ({
   page,
-  signedIn,
+  loggedInClient: signedIn,
 }) => {
   expect(signedIn.email).toContain("@");
   await page.goto("/portal");
-  await scriptReady(page);
+  await waitForHydration(page);
   await page.getByRole("link", { name: "Create Shipment" }).click();
   const dialog = page.getByRole("dialog", { name: "Create Shipment" });
   await dialog.getByLabel("Name of the shipment").fill("Tea");
@@ -233,7 +233,7 @@ test("a pressed button says so before the next picture of the page, and a presse
   expect(said).toBe("Creating…");
 
   await page.goto("/about");
-  await scriptReady(page);
+  await waitForHydration(page);
   const link = page.locator("header").getByRole("link", { name: "Services", exact: true });
   const before = await link.boundingBox();
   await page.route("**/services.data*", async () => undefined);

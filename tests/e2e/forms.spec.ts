@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { samplePdf } from "../../app/server/start/demo.ts";
-import { expect, test, toast } from "../support/fixtures.ts";
+import { createSamplePdf } from "../../app/server/start/demo.ts";
+import { expect, test, toast } from "../support/e2e-fixtures.ts";
 
 const mainLink = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
@@ -110,7 +110,7 @@ test("an application needs a CV that is one, keeps every answer until then, and 
 
   await test.step("with a real file", async () => {
     const file = info.outputPath("CV of Neema, final (2).pdf");
-    writeFileSync(file, samplePdf("Curriculum vitae"));
+    writeFileSync(file, createSamplePdf("Curriculum vitae"));
     await page.getByLabel("CV").setInputFiles(file);
     await send.click();
     await expect(toast(page, /thank you/i)).toBeVisible();

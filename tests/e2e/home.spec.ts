@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, scriptReady, test, toast } from "../support/fixtures.ts";
+import { expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
 
 test("a tracking number becomes a mail to the Nairobi office", async ({ page }) => {
   await page.goto("/");
@@ -17,7 +17,7 @@ test("a tracking number becomes a mail to the Nairobi office", async ({ page }) 
   await expect(toast(page, "Email Client Opening...")).toBeVisible();
   await expect(toast(page, "Your email client is opening to send the tracking request.")).toBeVisible();
   await expect(page).not.toHaveTitle(/^Error: /);
-  const mail = await readyMail(page);
+  const mail = await readEmailDraft(page);
   expect(mail.to).toBe("nairobi@mizigo.example");
   expect(mail.subject).toBe('MSCU 7788990 "شحنة"');
   expect(mail.body).toContain('tracking number MSCU 7788990 "شحنة".');
@@ -55,7 +55,7 @@ test("an address that opens the quote form shows the whole page once the form is
     ["/services", "Need a Custom Solution?"],
   ] as const) {
     await page.goto(`${address}?quote`);
-    if (javaScriptEnabled) await scriptReady(page);
+    if (javaScriptEnabled) await waitForHydration(page);
     const asked: string[] = [];
     page.on("request", (request) => {
       if (["document", "fetch"].includes(request.resourceType())) asked.push(request.url());
@@ -135,7 +135,7 @@ test("a quote request is refused until it is complete, keeps the answers, and be
       await page.getByRole("main").getByRole("link", { name: "Get a Quote" }).click();
       await page.getByText("No mail opened for your last request?").click();
     }
-    const mail = await readyMail(page);
+    const mail = await readEmailDraft(page);
     expect(mail.to).toBe("nairobi@mizigo.example");
     expect(mail.subject).toContain("Door-to-Door Logistics");
     expect(mail.subject).toContain(typed.name);
@@ -174,7 +174,7 @@ test("the row of industries scrolls by keyboard, and an industry shows its toast
 });
 
 /** The mail behind the main button of the page. */
-async function readyMail(page: Page) {
+async function readEmailDraft(page: Page) {
   const href = await page.getByRole("link", { name: "Open in your mail application" }).getAttribute("href");
   const { pathname, searchParams } = new URL(href ?? "");
   return { to: pathname, subject: searchParams.get("subject") ?? "", body: searchParams.get("body") ?? "" };

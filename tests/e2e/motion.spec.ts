@@ -1,12 +1,12 @@
 import type { Page } from "@playwright/test";
-import { advance } from "../support/company.ts";
-import { enter, expect, newShipment, scriptReady, test, toast } from "../support/fixtures.ts";
-import { hideTab, moving, open, pauseButton } from "../support/motion.ts";
+import { expect, logInWithoutPage, newShipment, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { openMovingPage, pauseButton, setTabHidden, withMotion } from "../support/motion.ts";
+import { advanceShipment } from "../support/service-role.ts";
 
 test.beforeEach(() => test.slow());
 
 /** The names of the endless animations that run right now. */
-const running = (page: Page) =>
+const listRunningAnimations = (page: Page) =>
   page.evaluate(() => [
     ...new Set(
       document
@@ -17,7 +17,7 @@ const running = (page: Page) =>
   ]);
 
 test.describe("what moves", () => {
-  test.use(moving);
+  test.use(withMotion);
   const partners = (page: Page) => page.getByRole("region", { name: "Marks of our partners" });
 
   for (const { path, name, items } of [
@@ -27,26 +27,26 @@ test.describe("what moves", () => {
     test(`'${name}' loop in 40 s without a seam, are read aloud once, and stand still under the pointer, out of sight and in a hidden tab`, async ({
       page,
     }) => {
-      await open(page, path);
+      await openMovingPage(page, path);
       const strip = page.getByRole("region", { name });
       await strip.scrollIntoViewIfNeeded();
-      await expect.poll(() => running(page)).toContain("strip");
+      await expect.poll(() => listRunningAnimations(page)).toContain("strip");
       await expect(strip.getByRole("listitem")).toHaveCount(items);
       await expect(strip.locator("li")).toHaveCount(2 * items);
 
       await test.step("it stands still under the pointer, out of sight and in a hidden tab", async () => {
         await strip.hover();
-        await expect.poll(() => running(page)).not.toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).not.toContain("strip");
         await page.mouse.move(0, 0);
-        await expect.poll(() => running(page)).toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).toContain("strip");
         await page.getByRole("contentinfo").scrollIntoViewIfNeeded();
-        await expect.poll(() => running(page)).toEqual(["pass"]);
+        await expect.poll(() => listRunningAnimations(page)).toEqual(["pass"]);
         await strip.scrollIntoViewIfNeeded();
-        await expect.poll(() => running(page)).toContain("strip");
-        await hideTab(page, true);
-        await expect.poll(() => running(page)).toEqual([]);
-        await hideTab(page, false);
-        await expect.poll(() => running(page)).toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).toContain("strip");
+        await setTabHidden(page, true);
+        await expect.poll(() => listRunningAnimations(page)).toEqual([]);
+        await setTabHidden(page, false);
+        await expect.poll(() => listRunningAnimations(page)).toContain("strip");
       });
 
       // Last: style no longer pauses an animation that script has paused.
@@ -71,12 +71,12 @@ test.describe("what moves", () => {
     page,
   }) => {
     await page.clock.install();
-    await open(page, "/about");
+    await openMovingPage(page, "/about");
     await page.getByRole("region", { name: "Scenes of our story" }).scrollIntoViewIfNeeded();
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "false");
     await pauseButton(page).click();
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "true");
-    await expect.poll(() => running(page)).toEqual([]);
+    await expect.poll(() => listRunningAnimations(page)).toEqual([]);
     expect(await page.evaluate(() => localStorage.getItem("motion"))).toBe("paused");
     await page.clock.fastForward(30_000);
     await expect(page.getByRole("group", { name: "1 of 5" })).toBeInViewport();
@@ -84,15 +84,15 @@ test.describe("what moves", () => {
     await page.reload();
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "true");
     await expect(page.locator(".streaks i")).toHaveCount(50);
-    expect(await running(page)).toEqual([]);
+    expect(await listRunningAnimations(page)).toEqual([]);
     await pauseButton(page).press("Space");
     await expect(pauseButton(page)).toHaveAttribute("aria-pressed", "false");
-    await expect.poll(() => running(page)).toContain("pass");
+    await expect.poll(() => listRunningAnimations(page)).toContain("pass");
   });
 
   test("a strip that was paused shows the rest of itself to who scrolls it by keyboard", async ({ page }) => {
     await page.addInitScript(() => localStorage.setItem("motion", "paused"));
-    await open(page, "/about");
+    await openMovingPage(page, "/about");
     await expect(partners(page)).toHaveAttribute("tabindex", "0");
     await partners(page).focus();
     const last = partners(page).getByRole("listitem").last();
@@ -120,7 +120,7 @@ test.describe("what moves", () => {
         await expect(item).toBeInViewport();
       }
       await expect(strip.locator("li")).toHaveCount(items);
-      expect(await running(page)).toEqual([]);
+      expect(await listRunningAnimations(page)).toEqual([]);
       await expect(pauseButton(page)).toBeHidden();
       await expect(page.locator(".streaks")).toBeHidden();
     }
@@ -178,7 +178,8 @@ const watchAnimations = (page: Page) =>
       return animate.apply(this, given);
     };
   });
-const animated = (page: Page) => page.evaluate(() => (window as unknown as { animated: string[] }).animated);
+const readAnimatedElements = (page: Page) =>
+  page.evaluate(() => (window as unknown as { animated: string[] }).animated);
 
 for (const { words, reducedMotion, paused, moves } of [
   { words: "is seen on its way", reducedMotion: "no-preference", paused: false, moves: true },
@@ -186,17 +187,17 @@ for (const { words, reducedMotion, paused, moves } of [
   { words: "is there at once where motion is paused", reducedMotion: "no-preference", paused: true, moves: false },
 ] as const) {
   test.describe("what opens, leaves or advances", () => {
-    test.use({ contextOptions: { reducedMotion }, mayMove: !paused });
+    test.use({ contextOptions: { reducedMotion }, motionEnabled: !paused });
 
-    test(`${words}: a toast, a dialog, a stage`, async ({ page, client, company }) => {
+    test(`${words}: a toast, a dialog, a stage`, async ({ page, client, serviceRole: company }) => {
       await watchAnimations(page);
-      await enter(page, client);
+      await logInWithoutPage(page, client);
       const id = await newShipment(page, "Tea to Juba");
-      const own = async () => [...new Set(await animated(page))].sort();
+      const own = async () => [...new Set(await readAnimatedElements(page))].sort();
 
       await test.step("a dialog goes back to what was pressed", async () => {
         await page.goto(`/portal/${id}`);
-        await scriptReady(page);
+        await waitForHydration(page);
         await page.getByRole("link", { name: "Share" }).click();
         const dialog = page.getByRole("dialog");
         await expect(dialog).toBeVisible();
@@ -209,7 +210,7 @@ for (const { words, reducedMotion, paused, moves } of [
       await test.step("a stage that advanced since it was last seen moves along the line", async () => {
         await page.getByRole("link", { name: "My Shipments" }).click();
         await expect(page).toHaveURL("/portal");
-        await advance(company, id, "Kilindini");
+        await advanceShipment(company, id, "Kilindini");
         await page.getByRole("link", { name: "Tea to Juba" }).first().click();
         await expect(page.getByText("Stage 2/10").first()).toBeVisible();
         const line = async () => (await own()).filter((name) => /^(circle|path)/.test(name));
@@ -219,12 +220,12 @@ for (const { words, reducedMotion, paused, moves } of [
 
       await test.step("a toast leaves as it came", async () => {
         await page.goto("/");
-        await scriptReady(page);
+        await waitForHydration(page);
         await page.getByRole("button", { name: "Agriculture" }).click();
         await expect(toast(page, "Clicked")).toBeVisible();
         await page.keyboard.press("Escape");
         await expect(toast(page)).toHaveCount(0);
-        const times = (await animated(page)).filter((name) => name === "li translate").length;
+        const times = (await readAnimatedElements(page)).filter((name) => name === "li translate").length;
         expect(times).toBe(moves ? 2 : 0);
       });
     });

@@ -1,16 +1,16 @@
 import { writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { samplePdf } from "../../app/server/start/demo.ts";
-import { advance, newClientId, setAwb, verify } from "../support/company.ts";
-import { createShipment, expect, logIn, signUp, test, toast } from "../support/fixtures.ts";
-import { confirmationLink } from "../support/outbox.ts";
+import { createSamplePdf } from "../../app/server/start/demo.ts";
+import { createAndOpenShipment, expect, logIn, signUp, test, toast } from "../support/e2e-fixtures.ts";
+import { getConfirmationLink } from "../support/outbox.ts";
+import { advanceShipment, newClientId, setAwb, verifyDocumentByName } from "../support/service-role.ts";
 
 /** Sends the bill of lading of the shipment in view. */
 async function uploadBill(page: Page, name: string): Promise<void> {
   await page.getByLabel("File for the Bill of Lading").setInputFiles({
     name,
     mimeType: "application/pdf",
-    buffer: Buffer.from(samplePdf("Bill of Lading")),
+    buffer: Buffer.from(createSamplePdf("Bill of Lading")),
   });
   await page.getByRole("button", { name: "Upload the Bill of Lading" }).click();
   await expect(toast(page, "Bill of Lading uploaded")).toBeVisible();
@@ -44,7 +44,7 @@ test("from an invitation to an account, a shipment and an uploaded document", as
     await expect(summary, "it stays when the toast has gone").toContainText(
       "Your e-mail address is not confirmed yet.",
     );
-    const link = new URL(await confirmationLink(dataDir, client.email));
+    const link = new URL(await getConfirmationLink(dataDir, client.email));
     expect(link.origin).toBe(baseURL);
     await page.goto(link.pathname + link.search);
     await page.getByLabel("Email").fill(client.email);
@@ -88,7 +88,11 @@ test("from an invitation to an account, a shipment and an uploaded document", as
   });
 });
 
-test("what staff do shows in the portal, which the sign-out closes", async ({ page, company, signedIn }) => {
+test("what staff do shows in the portal, which the sign-out closes", async ({
+  page,
+  serviceRole: company,
+  loggedInClient: signedIn,
+}) => {
   expect(signedIn.email).toContain("@");
   const name = "Looms, Milan to Juba";
   await page.goto("/portal/new");
@@ -98,9 +102,9 @@ test("what staff do shows in the portal, which the sign-out closes", async ({ pa
   const id = new URL(page.url()).pathname.split("/")[2] ?? "";
   await uploadBill(page, "bill.pdf");
   await test.step("staff verify it, name the bill and move the shipment on", async () => {
-    await verify(company, id, "Bill of Lading");
+    await verifyDocumentByName(company, id, "Bill of Lading");
     await setAwb(company, id, "MSCU 7788990");
-    await advance(company, id, "Kilindini");
+    await advanceShipment(company, id, "Kilindini");
     await page.locator(`a[href="/portal/${id}"]`).click();
     await expect(page.getByText("Verified", { exact: true })).toBeVisible();
     await expect(page.getByRole("definition").filter({ hasText: "MSCU 7788990" })).toBeVisible();
@@ -157,10 +161,10 @@ test("'Forgot password?' shows its toast, which is gone on the next page, where 
 
 test("a shipment's pay buttons show their demo toasts, and a refused file its reason, after which another is taken", async ({
   page,
-  signedIn,
+  loggedInClient: signedIn,
 }, info) => {
   expect(signedIn.email).toContain("@");
-  await createShipment(page, "Steel coils");
+  await createAndOpenShipment(page, "Steel coils");
 
   for (const [button, title] of [
     ["Pay IDF Fee", "Action: Pay IDF Fee"],
@@ -191,7 +195,7 @@ test("a shipment's pay buttons show their demo toasts, and a refused file its re
     await page.getByLabel("File for the Packing List").setInputFiles({
       name: "scan.pdf",
       mimeType: "application/pdf",
-      buffer: Buffer.from(samplePdf("Packing List")),
+      buffer: Buffer.from(createSamplePdf("Packing List")),
     });
     await page.getByRole("button", { name: "Upload the Packing List" }).click();
     await expect(toast(page, "Packing List uploaded")).toBeVisible();
@@ -200,15 +204,15 @@ test("a shipment's pay buttons show their demo toasts, and a refused file its re
 
 test("the buttons of a shipment's documents and payments end at one edge, however much stands beside them", async ({
   page,
-  company,
-  signedIn,
+  serviceRole: company,
+  loggedInClient: signedIn,
 }) => {
   expect(signedIn.email).toContain("@");
-  const id = await createShipment(page, "Cement clinker");
+  const id = await createAndOpenShipment(page, "Cement clinker");
   await uploadBill(page, "a long name of a scan from the port of Mombasa.pdf");
   const note = "Pay by M-Pesa, Paybill 123456, account MAEU591180442, and send us the code";
   const charge = { shipment_id: id, item: "duties", amount: 1250000.5, currency: "KES", due_on: "2030-12-03", note };
-  expect((await company.rpc("set_charge", { ...charge, by_name: "Wanjiru" })).error).toBeNull();
+  expect((await company.rpc("set_charge", { ...charge, actor_name: "Wanjiru" })).error).toBeNull();
   await page.goto(`/portal/${id}`);
   const pays = page.getByRole("button", { name: /^Pay / });
   const ofDocuments = page

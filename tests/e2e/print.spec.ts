@@ -1,25 +1,25 @@
 import type { Page } from "@playwright/test";
-import { createShipment, expect, test } from "../support/fixtures.ts";
-import { needless } from "../support/layout.ts";
+import { createAndOpenShipment, expect, test } from "../support/e2e-fixtures.ts";
+import { findPrintedControls } from "../support/page-layout.ts";
 
 // Printed pages are the HTML as sent: script adds nothing to them.
 test.use({ javaScriptEnabled: false });
 
 /** How many sheets of A4 a page takes. */
-async function sheets(page: Page): Promise<number> {
+async function countPrintedPages(page: Page): Promise<number> {
   const pdf = await page.pdf({ format: "A4" });
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
 test("a shipment is printed on two sheets at most: its stages and documents, and nothing to press", async ({
   page,
-  signedIn,
+  loggedInClient: signedIn,
 }) => {
   expect(signedIn.email).toContain("@");
-  await createShipment(page, "Solar panels for Kisumu");
-  expect(await sheets(page)).toBeLessThanOrEqual(2);
+  await createAndOpenShipment(page, "Solar panels for Kisumu");
+  expect(await countPrintedPages(page)).toBeLessThanOrEqual(2);
   await page.emulateMedia({ media: "print" });
-  expect(await needless(page)).toEqual([]);
+  expect(await findPrintedControls(page)).toEqual([]);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   for (const words of ["Stage 1/10", "Bill of Lading"]) {
     await expect(page.locator("main").getByText(words).first()).toBeVisible();

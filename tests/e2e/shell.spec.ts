@@ -1,36 +1,36 @@
 import type { Page } from "@playwright/test";
-import { enter, expect, test } from "../support/fixtures.ts";
-import { moving } from "../support/motion.ts";
+import { expect, logInWithoutPage, test } from "../support/e2e-fixtures.ts";
+import { withMotion } from "../support/motion.ts";
 
 const pauseButton = (page: Page) => page.getByRole("button", { name: "Pause all motion" });
 const header = (page: Page) => page.locator("header").first();
 
-async function open(page: Page, path: string): Promise<void> {
+async function openMovingPage(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
 }
 
 test.beforeEach(() => test.slow());
 
-const clear = "rgba(0, 0, 0, 0)";
+const transparentColor = "rgba(0, 0, 0, 0)";
 
 test.describe("the bar", () => {
   test("is transparent at first, solid after 50 px, and stays in view", async ({ page }) => {
-    await open(page, "/");
-    await expect(header(page)).toHaveCSS("background-color", clear);
+    await openMovingPage(page, "/");
+    await expect(header(page)).toHaveCSS("background-color", transparentColor);
     const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
     await scroll(51);
-    await expect(header(page)).not.toHaveCSS("background-color", clear);
+    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
     await scroll(50);
-    await expect(header(page)).toHaveCSS("background-color", clear);
+    await expect(header(page)).toHaveCSS("background-color", transparentColor);
     await scroll(2000);
     await expect(header(page)).toBeInViewport({ ratio: 1 });
-    await expect(header(page)).not.toHaveCSS("background-color", clear);
+    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
   });
 
   test("lies as one plane over a page that opens further down", async ({ page }) => {
-    await open(page, "/services#transporters");
-    await expect(header(page)).not.toHaveCSS("background-color", clear);
+    await openMovingPage(page, "/services#transporters");
+    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
   });
 });
 
@@ -44,7 +44,7 @@ for (const { name, width } of [
     const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
 
     test("closes on Escape, which gives the focus back, and when the focus leaves it", async ({ page }) => {
-      await open(page, "/login");
+      await openMovingPage(page, "/login");
       await summary(page).press("Enter");
       await expect(faq(page)).toBeVisible();
       await faq(page).focus();
@@ -62,7 +62,7 @@ for (const { name, width } of [
 
     test("opens and closes under a finger, and by a touch outside", async ({ browser }) => {
       const page = await browser.newPage({ hasTouch: true, viewport: { width, height: 800 } });
-      await open(page, "/login");
+      await openMovingPage(page, "/login");
       await summary(page).tap();
       await expect(faq(page)).toBeVisible();
       await summary(page).tap();
@@ -78,7 +78,7 @@ for (const { name, width } of [
 
 test("the Resources list opens under the mouse and closes after it, unless a click keeps it open", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
-  await open(page, "/login");
+  await openMovingPage(page, "/login");
   const summary = page.locator("header summary", { hasText: "Resources" });
   const faq = header(page).getByRole("link", { name: "FAQ" });
   await summary.hover();
@@ -101,7 +101,7 @@ test("the Resources list opens under the mouse and closes after it, unless a cli
 });
 
 test.describe("the streaks", () => {
-  test.use(moving);
+  test.use(withMotion);
 
   test("are fifty, come once the page has loaded, lie behind it, leave its text a contrast of 7:1 in both themes, and are not printed", async ({
     page,
@@ -111,7 +111,7 @@ test.describe("the streaks", () => {
     page.on("request", (request) => {
       if (/\/lazy-/.test(request.url())) order.push("the streaks");
     });
-    await open(page, "/");
+    await openMovingPage(page, "/");
     const streaks = page.locator(".streaks i");
     await expect(streaks).toHaveCount(50);
     expect([...new Set(order)]).toEqual(["the page", "the streaks"]);
@@ -174,7 +174,7 @@ test.describe("the streaks", () => {
 
   test("are not drawn for people who save data", async ({ page }) => {
     await page.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { saveData: true } }));
-    await open(page, "/");
+    await openMovingPage(page, "/");
     await expect(page.locator(".streaks")).toHaveCount(0);
   });
 });
@@ -184,7 +184,7 @@ test.describe("without script", () => {
 
   test("the bar is solid, everything is in view and no button is there that could do nothing", async ({ page }) => {
     await page.goto("/");
-    await expect(header(page)).not.toHaveCSS("background-color", clear);
+    await expect(header(page)).not.toHaveCSS("background-color", transparentColor);
     for (const client of await page.locator("#testimonials li").all()) {
       await client.scrollIntoViewIfNeeded();
       await expect(client).toBeInViewport({ ratio: 1 });
@@ -206,7 +206,7 @@ test("the footer leaves a phone's screen to the page, and is one line of the por
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/services");
   expect(await height()).toBeLessThanOrEqual(500);
-  await enter(page, client);
+  await logInWithoutPage(page, client);
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto("/portal");
   expect(await height()).toBeLessThanOrEqual(60);

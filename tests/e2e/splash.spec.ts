@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/fixtures.ts";
-import { holdingProxy } from "../support/holding-proxy.ts";
+import { expect, test } from "../support/e2e-fixtures.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
 
 const header = (page: Page) => page.locator("header").first();
 
@@ -12,7 +12,7 @@ test.describe("the splash", () => {
     page,
     baseURL,
   }) => {
-    const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
+    const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
     await page.goto(proxy.url, { waitUntil: "commit" });
     await expect(splash(page)).toBeVisible();
     await expect(splash(page)).toHaveText(tagline);
@@ -25,7 +25,7 @@ test.describe("the splash", () => {
   });
 
   test("is never over content that is there already, however long the rest takes", async ({ page, baseURL }) => {
-    const proxy = await holdingProxy(baseURL ?? "", "</h1>");
+    const proxy = await startHoldingProxy(baseURL ?? "", "</h1>");
     await page.goto(proxy.url, { waitUntil: "commit" });
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(splash(page)).toBeHidden();
@@ -33,7 +33,7 @@ test.describe("the splash", () => {
   });
 
   test("goes after 3000 ms whatever comes", async ({ page, baseURL }) => {
-    const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
+    const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
     await page.goto(proxy.url, { waitUntil: "commit" });
     await expect(splash(page)).toHaveCSS("position", "fixed");
     await expect(splash(page)).toBeVisible();
@@ -54,7 +54,7 @@ test.describe("the splash", () => {
 
   test("is absent where script is off and where less motion is asked for", async ({ browser, baseURL }) => {
     for (const options of [{ javaScriptEnabled: false }, { reducedMotion: "reduce" as const }]) {
-      const proxy = await holdingProxy(baseURL ?? "", '<main id="main"');
+      const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
       const page = await browser.newPage(options);
       await page.goto(proxy.url, { waitUntil: "commit" });
       await expect(header(page)).toBeVisible();

@@ -1,6 +1,6 @@
 /** What the browser does by itself with the HTML and the style sheets, which script leaves alone: once, without script. */
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/fixtures.ts";
+import { expect, test } from "../support/e2e-fixtures.ts";
 
 test("what opens grows only for people who have not asked for less motion", async ({ page }) => {
   const duration = () =>
@@ -76,7 +76,7 @@ test("on a narrow screen the rows of a table are blocks of labels and values, an
   for (const width of [320, 390, 767, 768, 1024, 1280]) {
     await page.setViewportSize({ width, height: 640 });
     expect(await page.locator(".table-frame").evaluateAll(wide), `tables at ${width}`).toBe(0);
-    expect(await widthOf(page)).toBe(width);
+    expect(await getPageWidth(page)).toBe(width);
   }
   const [left, right] = [await head.boundingBox(), await cell.boundingBox()];
   expect(right?.y).toBe(left?.y);
@@ -94,6 +94,6 @@ test("on paper a table is a table, however narrow the sheet", async ({ page }) =
 });
 
 /** How wide the page wants to be, in CSS pixels. */
-function widthOf(page: Page): Promise<number> {
+function getPageWidth(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth);
 }

@@ -1,29 +1,29 @@
 import type { Page } from "@playwright/test";
-import { expect, scriptReady, test, toast } from "../support/fixtures.ts";
-import { heard, holdScripts, listen } from "../support/page-watch.ts";
+import { expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { holdScripts, readLiveRegions, recordLiveRegions } from "../support/page-recorder.ts";
 
-const region = (page: Page) => page.getByRole("region", { name: "Notifications (F8)" });
+const toastRegion = (page: Page) => page.getByRole("region", { name: "Notifications (F8)" });
 /** An element outside the toasts, to focus. */
-const elsewhere = (page: Page) => page.getByLabel("Email");
+const emailField = (page: Page) => page.getByLabel("Email");
 
 /** Opens the login page and stops its clock. Returns a function that shows a toast by 'Forgot password?'. */
-async function stoppedClock(page: Page) {
+async function openWithStoppedClock(page: Page) {
   await page.clock.install();
   await page.goto("/login");
-  await scriptReady(page);
+  await waitForHydration(page);
   const now = await page.evaluate(() => Date.now());
   await page.clock.pauseAt(now + 1000);
   return async () => {
     await page.getByRole("button", { name: "Forgot password?" }).click();
     await expect(toast(page, "Feature coming soon!")).toBeVisible();
-    await elsewhere(page).focus();
+    await emailField(page).focus();
   };
 }
 
 test("a toast goes after five seconds, waits for the pointer and for the focus, and ends by Escape, by its button and by a swipe to the right; F8 leads to it", async ({
   page,
 }) => {
-  const show = await stoppedClock(page);
+  const show = await openWithStoppedClock(page);
 
   await test.step("five seconds", async () => {
     await show();
@@ -53,7 +53,7 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
     await expect(close).toBeFocused();
     await page.clock.runFor(60_000);
     await expect(toast(page)).toHaveAttribute("data-state", "open");
-    await elsewhere(page).focus();
+    await emailField(page).focus();
     await page.clock.runFor(5200);
     await expect(toast(page)).toHaveCount(0);
   });
@@ -93,14 +93,14 @@ test("a toast goes after five seconds, waits for the pointer and for the focus, 
   await test.step("F8, the button by keyboard, and back to where the focus was", async () => {
     await show();
     await page.keyboard.press("F8");
-    await expect(region(page).getByRole("list")).toBeFocused();
+    await expect(toastRegion(page).getByRole("list")).toBeFocused();
     await page.keyboard.press("Tab");
     await expect(toast(page)).toBeFocused();
     await page.keyboard.press("Tab");
     await expect(toast(page).getByRole("button", { name: "Close" })).toBeFocused();
     await page.keyboard.press("Enter");
     await gone();
-    await expect(elsewhere(page)).toBeFocused();
+    await expect(emailField(page)).toBeFocused();
   });
 
   await test.step("a swipe of 40 px brings it back, one of 60 px ends it", async () => {
@@ -129,7 +129,7 @@ test("a toast that is pressed again on its way out, or closed while nothing has 
   page,
 }) => {
   await page.goto("/login");
-  await scriptReady(page);
+  await waitForHydration(page);
   const show = () => page.getByRole("button", { name: "Forgot password?" }).click();
   const blur = () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   await show();
@@ -155,15 +155,15 @@ test("a toast that is pressed again on its way out, or closed while nothing has 
 });
 
 test("a toast of script is heard once", async ({ page }) => {
-  await listen(page);
+  await recordLiveRegions(page);
   await page.clock.install();
   await page.goto("/login");
-  await scriptReady(page);
+  await waitForHydration(page);
   await page.getByRole("button", { name: "Forgot password?" }).click();
-  await expect.poll(() => heard(page)).toEqual(["Notification Feature coming soon!"]);
+  await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
   await page.clock.fastForward(5500);
   await expect(toast(page)).toHaveCount(0);
-  expect(await heard(page)).toHaveLength(1);
+  expect(await readLiveRegions(page)).toHaveLength(1);
 });
 
 for (const { variant, press, words, spoken } of [
@@ -173,7 +173,7 @@ for (const { variant, press, words, spoken } of [
   { variant: "destructive", press: "Log in", words: "Login Failed", spoken: 0 },
 ] as const) {
   test(`a ${variant} banner becomes the toast where it stands, and is heard once`, async ({ page }) => {
-    await listen(page);
+    await recordLiveRegions(page);
     await page.clock.install();
     const release = await holdScripts(page);
     await page.goto("/login", { waitUntil: "commit" });
@@ -187,11 +187,11 @@ for (const { variant, press, words, spoken } of [
     await expect(shown).toBeVisible();
     await expect(banner).toHaveCount(0);
     expect(await shown.boundingBox()).toEqual(before);
-    await expect.poll(async () => (await heard(page)).length).toBe(spoken);
+    await expect.poll(async () => (await readLiveRegions(page)).length).toBe(spoken);
     await page.clock.fastForward(5500);
     await expect(shown).toHaveCount(0);
-    expect(await heard(page)).toHaveLength(spoken);
-    for (const text of await heard(page)) expect(text).toContain(words);
+    expect(await readLiveRegions(page)).toHaveLength(spoken);
+    for (const text of await readLiveRegions(page)) expect(text).toContain(words);
   });
 }
 
@@ -212,7 +212,7 @@ for (const { when, held } of [
     await expect(answer).toBeHidden();
     await release();
     await asked;
-    await scriptReady(page);
+    await waitForHydration(page);
     await expect(toast(page, "Enable 2-Factor Authentication")).toBeVisible();
     await expect(answer).toHaveCount(0);
   });
@@ -225,7 +225,7 @@ test("a toast stays where it is while a dialog opens under it", async ({ page })
     }),
   );
   await page.goto("/login");
-  await scriptReady(page);
+  await waitForHydration(page);
   await page.getByRole("button", { name: "Forgot password?" }).click();
   await expect(toast(page)).toBeVisible();
   await toast(page).evaluate((toast) => Promise.all(toast.getAnimations().map((arrival) => arrival.finished)));
@@ -237,12 +237,12 @@ test("a toast stays where it is while a dialog opens under it", async ({ page })
 });
 
 test.describe("over a dialog", () => {
-  test.use({ lineBreaks: true });
+  test.use({ breaksConnection: true });
 
   test("a toast can be closed, and Escape ends it before the dialog", async ({ page }) => {
     await page.route("**/*.data*", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
     await page.goto("/about");
-    await scriptReady(page);
+    await waitForHydration(page);
     await page.getByRole("contentinfo").getByRole("link", { name: "Get a Quote" }).click();
     const dialog = page.getByRole("dialog", { name: "Get a Quote" });
     const send = dialog.getByRole("button", { name: "Prepare the mail" });

@@ -1,27 +1,34 @@
 import type { Page } from "@playwright/test";
-import { samplePdf } from "../../app/server/start/demo.ts";
-import { createShipment, expect, scriptReady, test, toast } from "../support/fixtures.ts";
-import { field, line, pdf, row, storedFiles, upload } from "../support/upload-page.ts";
+import { createSamplePdf } from "../../app/server/start/demo.ts";
+import { createAndOpenShipment, expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import {
+  createPdfPayload,
+  documentRow,
+  fileField,
+  limitUploadSpeed,
+  listStoredFiles,
+  uploadButton,
+} from "../support/upload-page.ts";
 
 let shipment: string;
-test.beforeEach(async ({ page, signedIn }) => {
+test.beforeEach(async ({ page, loggedInClient: signedIn }) => {
   expect(signedIn.email).toContain("@");
-  shipment = await createShipment(page, "Coffee to Kigali");
-  await scriptReady(page);
+  shipment = await createAndOpenShipment(page, "Coffee to Kigali");
+  await waitForHydration(page);
 });
 
 test("an upload shows the bytes that have gone, then what became of it, without another page", async ({
   page,
-  company,
+  serviceRole: company,
 }) => {
   await page.evaluate(() => Object.assign(window, { same: true }));
-  await line(page, 400_000);
-  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 1_200_000));
-  await upload(page, "Packing List").click();
+  await limitUploadSpeed(page, 400_000);
+  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 1_200_000));
+  await uploadButton(page, "Packing List").click();
 
   const progress = page.getByRole("progressbar", { name: "Packing List: sent" });
   await expect(progress).toHaveAttribute("max", "1200000");
-  await expect(row(page, "Packing List")).toContainText(/\d+ KB of 1\.1 MB/);
+  await expect(documentRow(page, "Packing List")).toContainText(/\d+ KB of 1\.1 MB/);
   const sent = async () => Number(await progress.getAttribute("value"));
   await expect.poll(sent).toBeGreaterThan(50_000);
   const first = await sent();
@@ -30,52 +37,58 @@ test("an upload shows the bytes that have gone, then what became of it, without 
   await expect(page.getByRole("button", { name: "Cancel the upload of the Packing List" })).toBeFocused();
 
   await expect(toast(page, "Packing List uploaded")).toBeVisible();
-  await expect(row(page, "Packing List")).toContainText("Uploaded, we check it next");
-  await expect(upload(page, "Packing List")).toHaveCount(0);
-  await expect(row(page, "Packing List").getByText("Packing List", { exact: true })).toBeFocused();
+  await expect(documentRow(page, "Packing List")).toContainText("Uploaded, we check it next");
+  await expect(uploadButton(page, "Packing List")).toHaveCount(0);
+  await expect(documentRow(page, "Packing List").getByText("Packing List", { exact: true })).toBeFocused();
   expect(await page.evaluate(() => "same" in window)).toBe(true);
-  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
+  expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("a cancelled upload stores nothing and keeps its file", async ({ page, company }) => {
-  await line(page, 15_000);
-  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 1_000_000));
-  await upload(page, "Packing List").click();
-  await expect(row(page, "Packing List")).toContainText(/[1-9]\d* KB of 977 KB/);
+test("a cancelled upload stores nothing and keeps its file", async ({ page, serviceRole: company }) => {
+  await limitUploadSpeed(page, 15_000);
+  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 1_000_000));
+  await uploadButton(page, "Packing List").click();
+  await expect(documentRow(page, "Packing List")).toContainText(/[1-9]\d* KB of 977 KB/);
   await page.getByRole("button", { name: "Cancel the upload of the Packing List" }).click();
-  await expect(upload(page, "Packing List")).toBeFocused();
+  await expect(uploadButton(page, "Packing List")).toBeFocused();
   await expect(toast(page, "Upload failed")).toHaveCount(0);
-  expect(await storedFiles(company, shipment)).toEqual([]);
+  expect(await listStoredFiles(company, shipment)).toEqual([]);
 
-  await line(page, -1);
-  await upload(page, "Packing List").click();
+  await limitUploadSpeed(page, -1);
+  await uploadButton(page, "Packing List").click();
   await expect(toast(page, "Packing List uploaded")).toBeVisible();
-  expect(await storedFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
+  expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("two documents are sent at the same time, and a second press sends nothing twice", async ({ page, company }) => {
+test("two documents are sent at the same time, and a second press sends nothing twice", async ({
+  page,
+  serviceRole: company,
+}) => {
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
-  await line(page, 15_000);
-  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 200_000));
-  await field(page, "Bill of Lading").setInputFiles(pdf("bill.pdf", 200_000));
-  await upload(page, "Packing List").evaluate((button: HTMLElement) => {
+  await limitUploadSpeed(page, 15_000);
+  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 200_000));
+  await fileField(page, "Bill of Lading").setInputFiles(createPdfPayload("bill.pdf", 200_000));
+  await uploadButton(page, "Packing List").evaluate((button: HTMLElement) => {
     button.click();
     button.click();
   });
-  await upload(page, "Bill of Lading").click();
+  await uploadButton(page, "Bill of Lading").click();
   await expect(page.getByRole("progressbar", { name: /: sent$/ })).toHaveCount(2);
-  await line(page, -1);
+  await limitUploadSpeed(page, -1);
   await expect(page.getByText("Uploaded, we check it next")).toHaveCount(2);
   expect(posts).toHaveLength(2);
-  expect(await storedFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf", "packing-list-list.pdf"]);
+  expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf", "packing-list-list.pdf"]);
 });
 
-test("leaving the page during an upload asks first: staying goes on, leaving stops it", async ({ page, company }) => {
-  await line(page, 15_000);
-  await field(page, "Packing List").setInputFiles(pdf("list.pdf", 900_000));
-  await upload(page, "Packing List").click();
-  await expect(row(page, "Packing List")).toContainText(/[1-9]\d* KB of/);
+test("leaving the page during an upload asks first: staying goes on, leaving stops it", async ({
+  page,
+  serviceRole: company,
+}) => {
+  await limitUploadSpeed(page, 15_000);
+  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 900_000));
+  await uploadButton(page, "Packing List").click();
+  await expect(documentRow(page, "Packing List")).toContainText(/[1-9]\d* KB of/);
   const question = page.getByRole("dialog", { name: "Stop the upload and leave?" });
 
   await page.getByRole("link", { name: "Create Shipment" }).click();
@@ -98,7 +111,7 @@ test("leaving the page during an upload asks first: staying goes on, leaving sto
   await page.getByRole("link", { name: "Create Shipment" }).click();
   await question.getByRole("button", { name: "Stop and leave" }).click();
   await expect(page).toHaveURL(/\/portal\/new$/);
-  expect(await storedFiles(company, shipment)).toEqual([]);
+  expect(await listStoredFiles(company, shipment)).toEqual([]);
 });
 
 test("a file that is too large, of a kind we do not take or empty is told before anything is sent; what the server refuses is said in its words, in the row and in the toast", async ({
@@ -107,50 +120,53 @@ test("a file that is too large, of a kind we do not take or empty is told before
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
   for (const { file, words } of [
-    { file: pdf("scan.pdf", 11 * 1024 * 1024), words: "This file is over 10 MB." },
-    { file: { ...pdf("a.exe", 100), name: "setup.exe" }, words: "We take PDF, photo" },
-    { file: pdf("empty.pdf", 0), words: "This file is empty." },
+    { file: createPdfPayload("scan.pdf", 11 * 1024 * 1024), words: "This file is over 10 MB." },
+    { file: { ...createPdfPayload("a.exe", 100), name: "setup.exe" }, words: "We take PDF, photo" },
+    { file: createPdfPayload("empty.pdf", 0), words: "This file is empty." },
   ]) {
-    await field(page, "Packing List").setInputFiles(file);
+    await fileField(page, "Packing List").setInputFiles(file);
     await expect(toast(page, words)).toBeVisible();
-    await expect(field(page, "Packing List")).toHaveAccessibleDescription(new RegExp(words));
+    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(new RegExp(words));
     await toast(page, words).getByRole("button", { name: "Close" }).click();
     await expect(toast(page)).toHaveCount(0);
-    await upload(page, "Packing List").click();
+    await uploadButton(page, "Packing List").click();
     await expect(toast(page, words), "a press says it again").toBeVisible();
   }
   expect(posts).toEqual([]);
 
   await test.step("what the server refuses", async () => {
     const words = "The content of this file is not what its ending .pdf says. Choose another one.";
-    await field(page, "Packing List").setInputFiles({ ...pdf("list.pdf", 500), buffer: Buffer.from("<h1>Hello</h1>") });
-    await upload(page, "Packing List").click();
+    await fileField(page, "Packing List").setInputFiles({
+      ...createPdfPayload("list.pdf", 500),
+      buffer: Buffer.from("<h1>Hello</h1>"),
+    });
+    await uploadButton(page, "Packing List").click();
     await expect(toast(page, words)).toBeVisible();
-    await expect(field(page, "Packing List")).toHaveAccessibleDescription(words);
-    await expect(upload(page, "Packing List")).toBeFocused();
-    await field(page, "Packing List").setInputFiles(pdf("list.pdf", 2000));
-    await expect(field(page, "Packing List")).toHaveAccessibleDescription("");
-    await upload(page, "Packing List").click();
+    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(words);
+    await expect(uploadButton(page, "Packing List")).toBeFocused();
+    await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 2000));
+    await expect(fileField(page, "Packing List")).toHaveAccessibleDescription("");
+    await uploadButton(page, "Packing List").click();
     await expect(toast(page, "Packing List uploaded")).toBeVisible();
   });
 });
 
 /** The files of a drag from outside the browser. */
-const carried = (page: Page, names: string[]) =>
+const createDrag = (page: Page, names: string[]) =>
   page.evaluateHandle(
     ({ names, content }) => {
       const transfer = new DataTransfer();
       for (const name of names) transfer.items.add(new File([content], name, { type: "application/pdf" }));
       return transfer;
     },
-    { names, content: samplePdf("Sample") },
+    { names, content: createSamplePdf("Sample") },
   );
 
 test("one file dropped on the row of a document is in its field, and Upload sends it; no other drop is taken", async ({
   page,
-  company,
+  serviceRole: company,
 }) => {
-  const target = row(page, "Insurance Certificate");
+  const target = documentRow(page, "Insurance Certificate");
 
   await test.step("beside the rows it does not lead away from the page", async () => {
     const isStopped = await page.evaluate(() => {
@@ -163,20 +179,20 @@ test("one file dropped on the row of a document is in its field, and Upload send
   });
 
   await test.step("two on one row are refused, and the toast says why", async () => {
-    await target.dispatchEvent("drop", { dataTransfer: await carried(page, ["one.pdf", "two.pdf"]) });
+    await target.dispatchEvent("drop", { dataTransfer: await createDrag(page, ["one.pdf", "two.pdf"]) });
     await expect(toast(page, "One file for each document")).toBeVisible();
-    await expect(field(page, "Insurance Certificate")).toHaveValue("");
+    await expect(fileField(page, "Insurance Certificate")).toHaveValue("");
   });
 
   await test.step("one is taken", async () => {
-    const dataTransfer = await carried(page, ["dropped.pdf"]);
+    const dataTransfer = await createDrag(page, ["dropped.pdf"]);
     await target.dispatchEvent("dragover", { dataTransfer });
     await expect(target).toHaveCSS("outline-style", "dashed");
     await target.dispatchEvent("drop", { dataTransfer });
     await expect(target).not.toHaveCSS("outline-style", "dashed");
-    await expect(field(page, "Insurance Certificate")).toHaveValue(/dropped\.pdf$/);
-    await upload(page, "Insurance Certificate").click();
+    await expect(fileField(page, "Insurance Certificate")).toHaveValue(/dropped\.pdf$/);
+    await uploadButton(page, "Insurance Certificate").click();
     await expect(toast(page, "Insurance Certificate uploaded")).toBeVisible();
-    expect(await storedFiles(company, shipment)).toEqual(["insurance-certificate-dropped.pdf"]);
+    expect(await listStoredFiles(company, shipment)).toEqual(["insurance-certificate-dropped.pdf"]);
   });
 });

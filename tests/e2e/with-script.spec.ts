@@ -1,4 +1,4 @@
-import { expect, scriptReady, test } from "../support/fixtures.ts";
+import { expect, test, waitForHydration } from "../support/e2e-fixtures.ts";
 
 test("the password can be shown and hidden", async ({ page }) => {
   await page.goto("/login");
@@ -14,7 +14,7 @@ test("what is opened stays where it was pressed, though what was open above it c
   for (const path of ["/services", "/resources/faq"]) {
     await test.step(path, async () => {
       await page.goto(path);
-      await scriptReady(page);
+      await waitForHydration(page);
       const summaries = page.locator("main summary");
       const top = (at: number) =>
         summaries.nth(at).evaluate((summary) => Math.round(summary.getBoundingClientRect().top));
@@ -56,19 +56,19 @@ test("a browser reads the site map and the feed as XML", async ({ page }) => {
 
 test("a theme stays for who goes on before the site has kept it", async ({ page }) => {
   await page.goto("/");
-  await scriptReady(page);
+  await waitForHydration(page);
   let keep = () => {};
   const kept = new Promise<void>((resolve) => {
     keep = resolve;
   });
-  await page.route("**/resources/theme.data", async (route) => {
+  await page.route("**/actions/theme.data", async (route) => {
     await kept;
     await route.continue();
   });
   await page.getByRole("button", { name: "Use the light theme" }).click();
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Services", exact: true }).click();
   await expect(page).toHaveTitle(/^Our Services/);
-  const answered = page.waitForResponse("**/resources/theme.data");
+  const answered = page.waitForResponse("**/actions/theme.data");
   const pageAfterIt = page.waitForResponse("**/services.data*");
   keep();
   await answered;

@@ -5,42 +5,42 @@ import process from "node:process";
 import { inflateSync } from "node:zlib";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ensureFirefox } from "../support/browser.ts";
-import { freePort } from "../support/ports.ts";
-import { pdf, theSite } from "../support/routes.ts";
+import { ensureFirefox } from "../support/browser-programs.ts";
+import { freePort } from "../support/free-port.ts";
+import { createPdf, startTestSite } from "../support/test-app.ts";
 
-const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
-const list = path.join(folder, "list.pdf");
+const pdfFile = path.join(folder, "list.pdf");
 /** A CSP that turns script off for a page: Firefox has no such setting for one page alone. */
-const noScript = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
+const noScriptPolicy = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
 /** Without a graphics card, 60 frames per second use a whole processor. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };
 
-let site: Awaited<ReturnType<typeof theSite>>;
+let site: Awaited<ReturnType<typeof startTestSite>>;
 let origin: string;
 let browser: Browser;
 let hasScript: boolean;
 beforeAll(async () => {
-  writeFileSync(list, new Uint8Array(await pdf().arrayBuffer()));
+  writeFileSync(pdfFile, new Uint8Array(await createPdf().arrayBuffer()));
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
   process.env.APP_ORIGIN = origin;
   const executablePath = await ensureFirefox();
   const launched = puppeteer.launch({ browser: "firefox", executablePath, extraPrefsFirefox });
-  [site, browser] = await Promise.all([theSite(port), launched]);
+  [site, browser] = await Promise.all([startTestSite(port), launched]);
   site.server.prependListener("request", (_request, response) => {
     if (hasScript) return;
     const isPolicy = (name?: string) => /^content-security-policy$/i.test(name ?? "");
     const setHeader = response.setHeader.bind(response);
-    response.setHeader = (name, value) => setHeader(name, isPolicy(name) ? `${value}; ${noScript}` : value);
+    response.setHeader = (name, value) => setHeader(name, isPolicy(name) ? `${value}; ${noScriptPolicy}` : value);
     // Kept pages are answered with all their headers at once, names and values in turn.
     const writeHead = response.writeHead.bind(response);
     response.writeHead = ((status: number, ...[headers, ...more]: [string[]]) =>
       Array.isArray(headers)
         ? writeHead(
             status,
-            headers.map((part, at) => (isPolicy(headers[at - 1]) ? `${part}; ${noScript}` : part)),
+            headers.map((part, at) => (isPolicy(headers[at - 1]) ? `${part}; ${noScriptPolicy}` : part)),
           )
         : writeHead(status, headers, ...more)) as typeof response.writeHead;
   });
@@ -101,8 +101,8 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
 
   test("from the login over a shipment and its document to the sign-out", async () => {
     await open("/login");
-    await fill("email", demo.email);
-    await fill("password", demo.password);
+    await fill("email", demoCredentials.email);
+    await fill("password", demoCredentials.password);
     await press("button", "Log in");
     await expect.poll(address).toBe("/portal");
     await press("a", "Create Shipment");
@@ -112,7 +112,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     await expect.poll(words).toContain("Stage 1/10");
     const shipment = await address();
     const field = (await find('form:has([name="file"]) input[type=file]')) as ElementHandle<HTMLInputElement>;
-    await field.uploadFile(list);
+    await field.uploadFile(pdfFile);
     await (await find("form:has(input[type=file]) button")).click();
     await expect.poll(words).toContain("Uploaded, we check it next");
     await press("button", "Sign out");
@@ -123,11 +123,11 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
 
   test("the list of shipments is printed on one sheet", async () => {
     await open("/login");
-    await fill("email", demo.email);
-    await fill("password", demo.password);
+    await fill("email", demoCredentials.email);
+    await fill("password", demoCredentials.password);
     await press("button", "Log in");
     await expect.poll(heading).toBe("My Shipments");
-    expect(sheetsOf(await page.pdf({ format: "A4" }))).toBe(1);
+    expect(countPrintedPages(await page.pdf({ format: "A4" }))).toBe(1);
   });
 
   test("a page leads to the quote, which says what it lacks and closes again", async () => {
@@ -215,7 +215,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
 });
 
 /** How many pages a PDF has. Most page objects are in deflated streams. */
-function sheetsOf(bytes: Uint8Array): number {
+function countPrintedPages(bytes: Uint8Array): number {
   const text = Buffer.from(bytes).toString("latin1");
   const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)endstream/g)].map(([, stream = ""]) => {
     try {

@@ -11,5 +11,5 @@ export default defineConfig({
   ...journeys,
   testDir: "../e2e",
   outputDir: "../../test-results",
-  webServer: { ...journeys.webServer, command: "node --import tsx tests/support/several-processes.ts --hosted" },
+  webServer: { ...journeys.webServer, command: "node --import tsx tests/support/site-cluster.ts --hosted" },
 });

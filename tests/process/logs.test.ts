@@ -4,93 +4,93 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator.ts";
-import { bareEnvironment } from "../support/environment.ts";
-import { confirmationLink } from "../support/outbox.ts";
-import { aPlace } from "../support/place.ts";
-import { read } from "../support/routes.ts";
-import { kill, type SiteProcess } from "../support/site-process.ts";
+import { createSiteEnvironment } from "../support/environment.ts";
+import { getConfirmationLink } from "../support/outbox.ts";
+import { killProcess, type SiteProcess } from "../support/site-process.ts";
+import { createSiteSandbox } from "../support/site-sandbox.ts";
+import { parsePage } from "../support/test-app.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-let place: Awaited<ReturnType<typeof aPlace>>;
+let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
 beforeAll(async () => {
-  place = await aPlace({ TRUSTED_PROXIES: "127.0.0.1" });
-  site = place.start();
-  await site.answers();
+  sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1" });
+  site = sandbox.start();
+  await site.waitUntilReady();
 });
-afterAll(() => place.leave());
+afterAll(() => sandbox.leave());
 
 /** Values that must not appear in any log line, by name. */
 const secrets = new Map<string, string>();
-const marked = (what: string, value: string) => {
+const markSecret = (what: string, value: string) => {
   secrets.set(what, value);
   return value;
 };
 
 /** npm run staff, on the data of this place. Returns what it prints. */
-const staff = (...args: string[]) =>
+const runStaffCommand = (...args: string[]) =>
   promisify(execFile)(process.execPath, ["app/server/run.js", "staff", ...args], {
     cwd: root,
-    env: bareEnvironment({ DATA_DIR: place.dataDir }),
+    env: createSiteEnvironment({ DATA_DIR: sandbox.dataDir }),
   });
 
 test("the journeys leave lines about what was done, each JSON, and no secret in any of them", async () => {
-  const browser = place.browser();
-  const issued = await staff("client-id", "new", "--json");
+  const browser = sandbox.browser();
+  const issued = await runStaffCommand("client-id", "new", "--json");
   const [{ client_id }] = JSON.parse(issued.stdout);
-  marked("the client ID", client_id);
+  markSecret("the client ID", client_id);
   const email = "marked.person@client.example";
-  marked("the e-mail address", email);
-  const password = marked("the password", "m4rked-passw0rd");
-  const fullName = marked("the name", "Marked Njoroge");
+  markSecret("the e-mail address", email);
+  const password = markSecret("the password", "m4rked-passw0rd");
+  const fullName = markSecret("the name", "Marked Njoroge");
   await browser.post("/signup", { clientId: client_id, fullName, email, password });
 
-  const link = new URL(await confirmationLink(place.dataDir, email));
-  marked("the confirmation token", link.searchParams.get("token_hash") ?? "");
-  await browser.press(await browser.open(link.pathname + link.search), "Confirm this address", { email, password });
-  await browser.post("/login", { email, password: marked("a wrong password", "m4rked-wr0ng") });
+  const link = new URL(await getConfirmationLink(sandbox.dataDir, email));
+  markSecret("the confirmation token", link.searchParams.get("token_hash") ?? "");
+  await browser.submit(await browser.open(link.pathname + link.search), "Confirm this address", { email, password });
+  await browser.post("/login", { email, password: markSecret("a wrong password", "m4rked-wr0ng") });
   await browser.post("/login?next=/portal&q=m4rked-query", { email, password });
-  marked("a query", "m4rked-query");
+  markSecret("a query", "m4rked-query");
   const cookie = browser.cookies.get("session") ?? "";
   const session = JSON.parse(Buffer.from(cookie.replace("base64-", ""), "base64url").toString());
-  for (const what of ["access_token", "refresh_token"] as const) marked(`the ${what}`, session[what]);
-  marked("the cookie", cookie.slice(20, 60));
+  for (const what of ["access_token", "refresh_token"] as const) markSecret(`the ${what}`, session[what]);
+  markSecret("the cookie", cookie.slice(20, 60));
 
-  const made = await browser.press(await browser.open("/portal/new"), "Create Shipment", { name: "m4rked goods" });
-  marked("the shipment's name", "m4rked goods");
+  const made = await browser.submit(await browser.open("/portal/new"), "Create Shipment", { name: "m4rked goods" });
+  markSecret("the shipment's name", "m4rked goods");
   const shipment = await browser.open(made.headers.get("Location") ?? "");
-  const file = new File([marked("a file", "%PDF-1.4 m4rked-content")], "m4rked-file.pdf");
-  marked("a file's name", "m4rked-file");
-  await browser.press(shipment, "Upload the Packing List", { file });
-  const setup = await read(await browser.press(await browser.open("/portal/2fa"), "Set up 2FA"));
-  marked("the authenticator's key", setup.value("secret"));
+  const file = new File([markSecret("a file", "%PDF-1.4 m4rked-content")], "m4rked-file.pdf");
+  markSecret("a file's name", "m4rked-file");
+  await browser.submit(shipment, "Upload the Packing List", { file });
+  const setup = await parsePage(await browser.submit(await browser.open("/portal/2fa"), "Set up 2FA"));
+  markSecret("the authenticator's key", setup.value("secret"));
   const authenticator = new Authenticator(setup.value("secret"));
-  await browser.press(setup, "Enable 2FA", { code: marked("a wrong code", await authenticator.wrongCode()) });
-  await browser.press(setup, "Enable 2FA", { code: marked("a code", await authenticator.freshCode()) });
+  await browser.submit(setup, "Enable 2FA", { code: markSecret("a wrong code", await authenticator.wrongCode()) });
+  await browser.submit(setup, "Enable 2FA", { code: markSecret("a code", await authenticator.freshCode()) });
   await browser.post("/contact", {
     name: fullName,
     email,
     subject: "m4rked",
-    message: marked("a message", "m4rked-message"),
+    message: markSecret("a message", "m4rked-message"),
   });
   await browser.post("/portal/sign-out", {}, { Origin: "https://evil.example" });
   await browser.post("/portal/sign-out", {});
-  const damaged = place.browser();
+  const damaged = sandbox.browser();
   for (const value of ["m4rked-damage", "base64-m4rked&&", cookie.slice(0, 200)]) {
     damaged.cookies.set("session", value);
     await damaged.get("/portal");
   }
-  marked("a damaged cookie", "m4rked-damage");
+  markSecret("a damaged cookie", "m4rked-damage");
   for (let guess = 0; guess < 7; guess += 1) await browser.post("/login", { email, password: "m4rked-wr0ng" });
-  kill(place.backendPid());
+  killProcess(sandbox.backendPid());
   await browser.post("/signup", { clientId: client_id, fullName, email, password });
   await expect.poll(() => site.output, { timeout: 30_000 }).toContain('"backend ended"');
 
   const lines = (site.output + issued.stderr).split("\n").filter((line) => line.trim() !== "");
   const introduction = /^ {2}(The site is at|Demo client|Demo lead| {2}its code|Unused client ID|Mails go to) /;
   expect(lines.filter((line) => !line.startsWith("{") && !introduction.test(line))).toEqual([]);
-  for (const line of site.lines) {
+  for (const line of site.jsonLines) {
     expect(line).toMatchObject({
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       level: expect.stringMatching(/^(info|warn|error)$/),
@@ -115,7 +115,7 @@ test("the journeys leave lines about what was done, each JSON, and no secret in 
   ]) {
     expect([...events], event).toContain(event);
   }
-  for (const line of site.lines.filter(({ event }) => event === "request")) {
+  for (const line of site.jsonLines.filter(({ event }) => event === "request")) {
     expect(line).toMatchObject({
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       route: expect.stringMatching(/^\//),

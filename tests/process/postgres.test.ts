@@ -5,18 +5,18 @@ import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createBackend } from "../../supabase/local/backend.ts";
-import { newClient, newShipment } from "../support/client.ts";
-import { companyOf } from "../support/company.ts";
-import { administer, databaseOn } from "../support/database.ts";
-import { backendKeys } from "../support/keys.ts";
-import { aPlace, demo } from "../support/place.ts";
-import { freePort } from "../support/ports.ts";
+import { backendKeys } from "../support/backend-keys.ts";
+import { createDatabase, runAsSuperuser } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
+import { newLoggedInBrowser, newShipment } from "../support/logged-in-browser.ts";
 import { startPostgres } from "../support/postgres-server.ts";
-import { type Browser, read } from "../support/routes.ts";
+import { createServiceRoleClient } from "../support/service-role.ts";
 import type { SiteProcess } from "../support/site-process.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+import { parsePage, type TestBrowser } from "../support/test-app.ts";
 
 /** Options of a backend in this process. */
-const options = {
+const backendOptions = {
   dataDir: null,
   objectsDir: path.join(tmpdir(), "no-objects"),
   siteUrl: "http://127.0.0.1:3000",
@@ -27,19 +27,19 @@ const options = {
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
-let place: Awaited<ReturnType<typeof aPlace>>;
+let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 /** The running site, passed on from test to test. */
 let site: SiteProcess;
 /** A client there, and their shipment. */
-let browser: Browser;
+let browser: TestBrowser;
 let address: string;
 beforeAll(async () => {
   server = await startPostgres();
-  ({ url } = await databaseOn(server.url));
-  place = await aPlace({ DATABASE_URL: url, WRITES_PER_MINUTE: "100000" }, "new");
+  ({ url } = await createDatabase(server.url));
+  sandbox = await createSiteSandbox({ DATABASE_URL: url, WRITES_PER_MINUTE: "100000" }, "new");
 });
 afterAll(async () => {
-  await place.leave();
+  await sandbox.leave();
   server.remove();
 });
 
@@ -53,33 +53,33 @@ test("a database that cannot be reached is one line without the password, exit c
   };
   const words = /^The database of DATABASE_URL cannot be reached: [^\n]+\.$/;
   for (const [why, databaseUrl] of Object.entries(wrong)) {
-    const error: Error = await createBackend({ ...options, databaseUrl }).then(
+    const error: Error = await createBackend({ ...backendOptions, databaseUrl }).then(
       () => new Error("it was reached"),
       (error) => error,
     );
     expect(error.message, why).toMatch(words);
     expect(error.message, why).not.toContain(server.password);
   }
-  const refused = place.start({ DATABASE_URL: wrong["the password is wrong"] ?? "" });
-  expect(await refused.exit()).toBe(1);
+  const refused = sandbox.start({ DATABASE_URL: wrong["the password is wrong"] ?? "" });
+  expect(await refused.waitForExit()).toBe(1);
   expect(refused.output.trim()).toMatch(words);
   expect(refused.output).not.toContain(server.password);
-  expect(place.backendPid()).toBeNull();
+  expect(sandbox.backendPid()).toBeNull();
 });
 
 test("a site on a PostgreSQL server has no demo and lets clients in", async () => {
-  site = place.start();
-  await site.introduced();
+  site = sandbox.start();
+  await site.waitForIntroduction();
   expect(site.output).not.toContain("Demo client");
   expect(site.output).not.toContain(server.password);
-  browser = await newClient(place, "kept@client.example");
+  browser = await newLoggedInBrowser(sandbox, "kept@client.example");
   address = await newShipment(browser, "Kept tea", 50_000);
 });
 
 test("of two starts on one database the second says so and ends, from whichever folder", async () => {
-  const elsewhere = await aPlace({ DATABASE_URL: url }, "new");
+  const elsewhere = await createSiteSandbox({ DATABASE_URL: url }, "new");
   const second = elsewhere.start();
-  expect(await second.exit()).toBe(1);
+  expect(await second.waitForExit()).toBe(1);
   expect(second.output.trim()).toBe(
     "The database of DATABASE_URL is in use by another start of this site: end that one first.",
   );
@@ -87,25 +87,25 @@ test("of two starts on one database the second says so and ends, from whichever 
 });
 
 test("a killed site releases the database, and the next one has what clients did there and their session", async () => {
-  await site.end("SIGKILL");
-  site = place.start();
-  await site.answers();
-  const page = await read(await browser.get(address));
+  await site.stop("SIGKILL");
+  site = sandbox.start();
+  await site.waitUntilReady();
+  const page = await parsePage(await browser.get(address));
   expect(page.text).toContain("Kept tea");
   expect(page.text).toContain("Packing List Uploaded, we check it next");
 });
 
 test("a limit holds for those who ask at the same moment, each in a session of their own", async () => {
   const sql = postgres(url, { max: 3, onnotice: () => undefined });
-  const limits = [{ key: "at once", most: 1, seconds: 60 }];
+  const limits = [{ key: "at once", max_hits: 1, window_seconds: 60 }];
   const take = async (session: postgres.ISql) => {
-    const [row] = await session`select public.take_attempt(${sql.json(limits)}) as answer`;
+    const [row] = await session`select public.consume_rate_limit(${sql.json(limits)}) as answer`;
     return row?.answer as object;
   };
   try {
     let second: Promise<object> | undefined;
     await sql.begin(async (first) => {
-      expect(await take(first)).toHaveProperty("attempt");
+      expect(await take(first)).toHaveProperty("attempt_id");
       let answered = false;
       second = take(sql).finally(() => {
         answered = true;
@@ -118,7 +118,7 @@ test("a limit holds for those who ask at the same moment, each in a session of t
         })
         .toBe(1);
     });
-    expect(await second).toMatchObject({ refused: "at once" });
+    expect(await second).toMatchObject({ exceeded_key: "at once" });
   } finally {
     await sql.end();
   }
@@ -126,20 +126,20 @@ test("a limit holds for those who ask at the same moment, each in a session of t
 
 test("the database's owner need not be a superuser once the roles are there and theirs; without them a line says so", async () => {
   const roles = ["anon", "authenticated", "service_role", "supabase_auth_admin"].join(", ");
-  await administer(server.url, "create role owner login password 'p'");
-  await administer(server.url, "create database owned owner owner");
-  const owned = { ...options, databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned` };
+  await runAsSuperuser(server.url, "create role owner login password 'p'");
+  await runAsSuperuser(server.url, "create database owned owner owner");
+  const owned = { ...backendOptions, databaseUrl: `postgres://owner:p@127.0.0.1:${server.port}/owned` };
   await expect(createBackend(owned)).rejects.toThrow(
     /^The database's user may not make the roles it needs \(.+\): let/,
   );
-  await administer(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
-  await administer(server.url, `grant ${roles} to owner`);
+  await runAsSuperuser(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
+  await runAsSuperuser(server.url, `grant ${roles} to owner`);
   const backend = await createBackend(owned);
   const entered = await backend.fetch(
     new Request("http://backend.local/auth/v1/token?grant_type=password", {
       method: "POST",
       headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
-      body: JSON.stringify(demo),
+      body: JSON.stringify(demoCredentials),
     }),
   );
   const { access_token } = (await entered.json()) as { access_token: string };
@@ -156,24 +156,24 @@ test("the database's owner need not be a superuser once the roles are there and 
 });
 
 test("a database that goes away under a running site is a 503, and nobody is signed out when it is back", async () => {
-  const browser = await newClient(place, "patient@client.example");
+  const browser = await newLoggedInBrowser(sandbox, "patient@client.example");
   const address = await newShipment(browser, "Patient tea", 2000);
   server.stop();
   expect((await browser.get("/")).status).toBe(200);
   expect((await browser.get(address)).status).toBe(503);
   expect((await browser.post("/portal/new", { name: "Lost", requestId: crypto.randomUUID() })).status).toBe(503);
-  const visitor = place.browser();
+  const visitor = sandbox.browser();
   expect((await visitor.post("/login", { email: "patient@client.example", password: "x" })).status).toBe(503);
   expect((await visitor.get("/readyz")).status).toBe(503);
   server.start();
   await expect.poll(async () => (await browser.get(address)).status).toBe(200);
   await newShipment(browser, "Found", 2000);
   expect(site.output).not.toContain(server.password);
-  expect(site.lines.map(({ event }) => event)).not.toContain("backend ended");
+  expect(site.jsonLines.map(({ event }) => event)).not.toContain("backend ended");
 });
 
 test("sessions that a server cuts while clients work lose nothing that was answered, and bring no other's data", async () => {
-  const browser = await newClient(place, "cut@client.example");
+  const browser = await newLoggedInBrowser(sandbox, "cut@client.example");
   const opened = new Set<string>();
   const refused: number[] = [];
   let working = true;
@@ -190,17 +190,20 @@ test("sessions that a server cuts while clients work lose nothing that was answe
   const oneTakes = (performance.now() - begun) / opened.size;
   while (refused.length < 5 || opened.size < 10) {
     await setTimeout(3 * oneTakes * Math.random());
-    await administer(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where datname like 'test_%'");
+    await runAsSuperuser(
+      server.url,
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname like 'test_%'",
+    );
   }
   working = false;
   await work;
   expect(new Set(refused)).toEqual(new Set([503]));
-  const { data } = await companyOf(place.dataDir)
+  const { data } = await createServiceRoleClient(sandbox.dataDir)
     .from("shipments")
     .select("name, documents (name)")
     .like("name", "Cut %");
   const names = new Set(data?.map(({ name }) => name));
   expect([...opened].filter((name) => !names.has(name))).toEqual([]);
   expect(data?.filter(({ documents }) => documents.length !== 4)).toEqual([]);
-  expect((await site.end("SIGTERM")).code).toBe(0);
+  expect((await site.stop("SIGTERM")).code).toBe(0);
 });

@@ -8,16 +8,16 @@ import { createServer } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ArticleData } from "../../app/components/site/structured-data.tsx";
-import { theCompany } from "../../app/lib/content.server.ts";
-import { calendarDate } from "../../app/lib/dates.ts";
-import { compileMdx, mdx } from "../../app/lib/mdx.build.ts";
+import { compileMdx, mdxPlugin } from "../../app/lib/build/mdx.ts";
 import type * as articleModel from "../../app/models/article.server.ts";
-import { type Browser, origin, type Page, theApp, words } from "../support/routes.ts";
+import { companyDetails } from "../../app/models/content.server.ts";
+import { calendarDate } from "../../app/models/dates.ts";
+import { getTestApp, getText, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const blog = path.join(root, "content/blog");
+const blogFolder = path.join(root, "content/blog");
 
-type OnDisk = {
+type ArticleFile = {
   slug: string;
   title: string;
   category: string;
@@ -27,21 +27,21 @@ type OnDisk = {
   glance?: string[];
 };
 /** The articles as their files have them, newest first. */
-const articles = readdirSync(blog)
-  .map((name): OnDisk => {
-    const [, frontmatter = ""] = readFileSync(path.join(blog, name), "utf8").split(/^---$/m);
+const articles = readdirSync(blogFolder)
+  .map((name): ArticleFile => {
+    const [, frontmatter = ""] = readFileSync(path.join(blogFolder, name), "utf8").split(/^---$/m);
     return { slug: path.basename(name, ".mdx"), ...parse(frontmatter) };
   })
   .sort((a, b) => b.date.localeCompare(a.date));
-const written = articles.filter(({ placeholder }) => !placeholder);
+const publishedArticles = articles.filter(({ placeholder }) => !placeholder);
 const categories = [...new Set(articles.map(({ category }) => category))].sort();
 
 /** The module of articles, as the build has it. */
-async function theModel(): Promise<typeof articleModel> {
+async function loadArticleModel(): Promise<typeof articleModel> {
   const vite = await createServer({
     configFile: false,
     root,
-    plugins: [mdx()],
+    plugins: [mdxPlugin()],
     server: { middlewareMode: true, watch: null },
     logLevel: "error",
   });
@@ -50,23 +50,23 @@ async function theModel(): Promise<typeof articleModel> {
   return model;
 }
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let visitor: Browser;
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let visitor: TestBrowser;
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   visitor = app.browser();
 });
 
-const slugsOf = (page: Page) =>
+const listSlugs = (page: ParsedPage) =>
   page.all("main ol article a").map((link) => link.getAttribute("href")?.replace("/resources/blog/", ""));
-const noindex = (page: Page) => page.all('meta[name="robots"][content="noindex"]').length === 1;
-const facts = (page: Page) =>
+const hasNoindex = (page: ParsedPage) => page.all('meta[name="robots"][content="noindex"]').length === 1;
+const readStructuredData = (page: ParsedPage) =>
   page.all('script[type="application/ld+json"]').map((script) => JSON.parse(script.rawText) as Record<string, unknown>);
 
 test("the content has the twenty articles of the specification, five of them written", () => {
   expect(articles).toHaveLength(20);
   expect([articles[0]?.date, articles.at(-1)?.date]).toEqual(["2025-10-15", "2025-08-10"]);
-  expect(written).toEqual(articles.slice(0, 5));
+  expect(publishedArticles).toEqual(articles.slice(0, 5));
   const named =
     "Automotive, Compliance, Freight, Customs, Clearance, Sustainability, Documentation, Industries, Removals, ";
   expect(categories).toEqual(
@@ -79,7 +79,7 @@ describe("the list of articles", () => {
     const page = await visitor.open("/resources/blog");
     expect(page.status).toBe(200);
     expect(page.title).toBe("Blog · Mizigo Clearing & Forwarding");
-    expect(slugsOf(page)).toEqual(articles.map(({ slug }) => slug));
+    expect(listSlugs(page)).toEqual(articles.map(({ slug }) => slug));
     const cards = page.all("main ol article");
     for (const [index, { title, category, date, excerpt, placeholder }] of articles.entries()) {
       const said = [
@@ -90,25 +90,25 @@ describe("the list of articles", () => {
         excerpt,
         `Read More about ${title}`,
       ];
-      expect(words(cards[index])).toBe(said.filter(Boolean).join(" "));
+      expect(getText(cards[index])).toBe(said.filter(Boolean).join(" "));
     }
-    expect(noindex(page)).toBe(false);
+    expect(hasNoindex(page)).toBe(false);
   });
 
   test("leads with what can be read, each with its drawing, and has what is being written under a heading of its own", async () => {
     const page = await visitor.open("/resources/blog");
     const [cards, planned, ...others] = page.all("main ol");
     expect(others).toEqual([]);
-    expect(cards?.querySelectorAll("article h2").map(words)).toEqual(written.map(({ title }) => title));
-    expect(cards?.querySelectorAll("use")).toHaveLength(written.length);
-    expect(page.all("main h2").map(words).slice(written.length)).toEqual(["In preparation"]);
+    expect(cards?.querySelectorAll("article h2").map(getText)).toEqual(publishedArticles.map(({ title }) => title));
+    expect(cards?.querySelectorAll("use")).toHaveLength(publishedArticles.length);
+    expect(page.all("main h2").map(getText).slice(publishedArticles.length)).toEqual(["In preparation"]);
     const unwritten = articles.filter(({ placeholder }) => placeholder).map(({ title }) => title);
-    expect(planned?.querySelectorAll("article h3").map(words)).toEqual(unwritten);
+    expect(planned?.querySelectorAll("article h3").map(getText)).toEqual(unwritten);
     expect(planned?.querySelectorAll("use")).toEqual([]);
   });
 
   test("has what can be read before what is being written, whatever their dates", async () => {
-    const { readableFirst } = await theModel();
+    const { sortPlaceholdersLast: readableFirst } = await loadArticleModel();
     const one = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E" };
     const list = [true, false, true, false].map((placeholder, index) => ({ ...one, slug: String(index), placeholder }));
     expect(readableFirst(list).map(({ slug }) => slug)).toEqual(["1", "3", "0", "2"]);
@@ -119,19 +119,19 @@ describe("the list of articles", () => {
     const page = await visitor.open("/resources/blog");
     expect(page.form("Show").action).toBe("/resources/blog");
     expect(page.all("main form").map((form) => form.getAttribute("method"))).toEqual(["get"]);
-    expect(page.all("main select[name=category] option").map(words)).toEqual(["All", ...categories]);
-    expect(words(page.all("main label[for=category]")[0])).toBe("Category");
+    expect(page.all("main select[name=category] option").map(getText)).toEqual(["All", ...categories]);
+    expect(getText(page.all("main label[for=category]")[0])).toBe("Category");
   });
 
   test.each(categories)("of the category %s shows its articles, no others, and keeps the choice", async (category) => {
     const page = await visitor.open(`/resources/blog?${new URLSearchParams({ category })}`);
     expect(page.status).toBe(200);
-    expect(slugsOf(page)).toEqual(articles.filter((one) => one.category === category).map(({ slug }) => slug));
-    expect(page.all("main option[selected]").map(words)).toEqual([category]);
+    expect(listSlugs(page)).toEqual(articles.filter((one) => one.category === category).map(({ slug }) => slug));
+    expect(page.all("main option[selected]").map(getText)).toEqual([category]);
   });
 
   test.each(["?category=All", "?category=", "?page=1", "?quote"])("at %s shows all", async (query) => {
-    expect(slugsOf(await visitor.open(`/resources/blog${query}`))).toHaveLength(20);
+    expect(listSlugs(await visitor.open(`/resources/blog${query}`))).toHaveLength(20);
   });
 
   test.each(["Gardening", "customs", "Customs ", "constructor", "<script>alert(1)</script>"])(
@@ -139,12 +139,12 @@ describe("the list of articles", () => {
     async (category) => {
       const page = await visitor.open(`/resources/blog?${new URLSearchParams({ category })}`);
       expect(page.status).toBe(200);
-      expect(words(page.all("main h2")[0])).toBe("No Articles Found");
+      expect(getText(page.all("main h2")[0])).toBe("No Articles Found");
       expect(page.text).toContain("Please try a different category.");
-      expect(slugsOf(page)).toEqual([]);
+      expect(listSlugs(page)).toEqual([]);
       expect(page.text).not.toMatch(/Gardening|constructor|alert/);
       expect(page.html).not.toContain("<script>alert");
-      expect(noindex(page)).toBe(true);
+      expect(hasNoindex(page)).toBe(true);
     },
   );
 
@@ -153,13 +153,13 @@ describe("the list of articles", () => {
     async (number) => {
       const page = await visitor.open(`/resources/blog?page=${number}`);
       expect(page.status).toBe(200);
-      expect(slugsOf(page)).toEqual(articles.map(({ slug }) => slug));
+      expect(listSlugs(page)).toEqual(articles.map(({ slug }) => slug));
       expect(page.all("nav[aria-label='Pages of articles']")).toEqual([]);
     },
   );
 
   test("sends no more of 2,000 articles than of 20", async () => {
-    const { pageOf } = await theModel();
+    const { paginateArticles: pageOf } = await loadArticleModel();
     const one = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E", placeholder: false };
     const many = Array.from({ length: 2000 }, (_, index) => ({ ...one, slug: String(index + 1) }));
     const slugs = (asked: number) => pageOf(many, asked).articles.map(({ slug }) => slug);
@@ -174,7 +174,7 @@ describe("the list of articles", () => {
 });
 
 test("an article that can be read has a drawing and three to five points at a glance, a placeholder neither", async () => {
-  const { Frontmatter } = await theModel();
+  const { Frontmatter } = await loadArticleModel();
   const one = { title: "T", category: "Customs", date: "2025-10-15", excerpt: "E" };
   const both = { scene: "stamped-entry", glance: ["A", "B", "C"] };
   const accepts = (more: object) => Frontmatter.safeParse({ ...one, ...more }).success;
@@ -194,7 +194,7 @@ test("an article that can be read has a drawing and three to five points at a gl
 });
 
 describe.each(articles)("the article $slug", ({ slug, title, category, date, excerpt, placeholder, glance }) => {
-  let page: Page;
+  let page: ParsedPage;
   beforeAll(async () => {
     page = await visitor.open(`/resources/blog/${slug}`);
   });
@@ -202,13 +202,10 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
   test("ends with what it costs, the quote for its service, and two other articles that are written", () => {
     const [next] = page.all("main aside");
     const links = next?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
-    expect(links.slice(0, 2)).toEqual([
-      "/resources/cost",
-      expect.stringMatching(/^\/resources\/quote\/for\?service=[a-z-]+$/),
-    ]);
+    expect(links.slice(0, 2)).toEqual(["/resources/cost", expect.stringMatching(/^\/quote\?service=[a-z-]+$/)]);
     const others = links.slice(2);
     expect(others).toHaveLength(2);
-    const possible = written.filter((one) => one.slug !== slug);
+    const possible = publishedArticles.filter((one) => one.slug !== slug);
     for (const other of others) expect(possible.map((one) => `/resources/blog/${one.slug}`)).toContain(other);
     // Those of its own category come first.
     const own = possible.filter((one) => one.category === category).map((one) => `/resources/blog/${one.slug}`);
@@ -218,10 +215,10 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
   test("answers with its title, category, date and ways back", () => {
     expect(page.status).toBe(200);
     expect(page.title).toBe(`${title} · Mizigo Clearing & Forwarding`);
-    expect(page.all("h1").map(words)).toEqual([title]);
+    expect(page.all("h1").map(getText)).toEqual([title]);
     expect(page.text).toMatch(new RegExp(`^Back to All Articles ${category} ${calendarDate(date)} `));
     expect(page.all("main time").map((time) => time.getAttribute("datetime"))).toEqual([date]);
-    const links = page.all("main a").map((link) => [words(link), link.getAttribute("href")]);
+    const links = page.all("main a").map((link) => [getText(link), link.getAttribute("href")]);
     expect(links).toContainEqual(["Back to All Articles", "/resources/blog"]);
     expect(links).toContainEqual([category, `/resources/blog?${new URLSearchParams({ category })}`]);
   });
@@ -236,9 +233,9 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
   if (placeholder) {
     test("is said to be unfinished and stays out of search engines", () => {
       expect(page.text).toContain("Being written");
-      expect(words(page.all(".prose")[0])).toBe(`Full content for ${title}.`);
-      expect(noindex(page)).toBe(true);
-      expect(facts(page)).toEqual([]);
+      expect(getText(page.all(".prose")[0])).toBe(`Full content for ${title}.`);
+      expect(hasNoindex(page)).toBe(true);
+      expect(readStructuredData(page)).toEqual([]);
     });
 
     test("has nothing at a glance", () => expect(page.all("#glance, main use[href^='/art/']")).toEqual([]));
@@ -247,25 +244,25 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
 
   test("begins with what matters at a glance, in figures that its text has, beside a drawing that is there", () => {
     const [section] = page.all("main section[aria-labelledby=glance]");
-    expect(words(section?.querySelector("h2"))).toBe("At a glance");
-    expect(section?.querySelectorAll("li").map(words)).toEqual(glance);
+    expect(getText(section?.querySelector("h2"))).toBe("At a glance");
+    expect(section?.querySelectorAll("li").map(getText)).toEqual(glance);
     expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
-    const body = words(page.all(".prose")[0]);
+    const body = getText(page.all(".prose")[0]);
     for (const figure of glance?.join(" ").match(/\d[\d,.-]*\d|\d/g) ?? []) expect(body).toContain(figure);
-    expect(words(section)).toContain("as of October 2025");
+    expect(getText(section)).toContain("as of October 2025");
     const drawing = section?.querySelector("use")?.getAttribute("href") ?? "";
     expect(existsSync(path.join(root, "public", drawing.replace("#art", ""))), drawing).toBe(true);
   });
 
   test("may be found, with the facts of an article", () => {
-    expect(noindex(page)).toBe(false);
+    expect(hasNoindex(page)).toBe(false);
     const publisher = {
       "@type": "Organization",
       "@id": `${origin}/#company`,
-      name: theCompany.name,
+      name: companyDetails.name,
       url: `${origin}/`,
     };
-    expect(facts(page)).toMatchObject([
+    expect(readStructuredData(page)).toMatchObject([
       {
         "@type": "Article",
         headline: title,
@@ -279,10 +276,10 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
 
   test("says how long it takes to read, and has a body with contents that lead to its sections", () => {
     expect(page.text).toMatch(/ [5-9] min read /);
-    const sections = page.all(".prose h2").map((section) => [words(section), `#${section.id}`]);
+    const sections = page.all(".prose h2").map((section) => [getText(section), `#${section.id}`]);
     expect(sections.length).toBeGreaterThanOrEqual(8);
     const contents = page.all("main nav a");
-    expect(contents.map((link) => [words(link), link.getAttribute("href")])).toEqual(sections);
+    expect(contents.map((link) => [getText(link), link.getAttribute("href")])).toEqual(sections);
     const ids = page.all("[id]").map((element) => element.id);
     expect(ids).toEqual([...new Set(ids)]);
   });
@@ -293,7 +290,7 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
     expect(page.all(".prose table")).toHaveLength(tables.length);
     expect(new Set(tables.map((table) => table.getAttribute("aria-label"))).size).toBe(tables.length);
     for (const table of tables) {
-      const heads = table.querySelectorAll("thead th[role=columnheader][scope=col]").map(words);
+      const heads = table.querySelectorAll("thead th[role=columnheader][scope=col]").map(getText);
       expect(table.querySelectorAll("thead > tr > *")).toHaveLength(heads.length);
       const rows = table.querySelectorAll("tbody > tr[role=row]");
       expect(table.querySelectorAll("tr")).toHaveLength(rows.length + 1);
@@ -311,14 +308,14 @@ describe.each(articles)("the article $slug", ({ slug, title, category, date, exc
     const sentence =
       page
         .all(".prose p")
-        .map(words)
+        .map(getText)
         .find((text) => /^[\w ,.]{60,}$/.test(text)) ?? "no such sentence";
     expect(page.html.split(sentence)).toHaveLength(2);
     expect(await (await visitor.get(`/resources/blog/${slug}.data`)).text()).toContain(sentence);
   });
 
   test("says as of when its rates are", () => {
-    expect(words(page.all(".prose")[0])).toMatch(/as of October 2025/i);
+    expect(getText(page.all(".prose")[0])).toMatch(/as of October 2025/i);
   });
 });
 
@@ -355,7 +352,7 @@ test.each([
   ["port-clearance-mistakes", "Standard clearance at Mombasa takes 2-4 working days"],
   ["port-clearance-mistakes", "penalty for a missing certificate of conformity is 15% of customs value"],
 ])("%s states: %s", async (slug, fact) => {
-  expect(words((await visitor.open(`/resources/blog/${slug}`)).all(".prose")[0])).toContain(fact);
+  expect(getText((await visitor.open(`/resources/blog/${slug}`)).all(".prose")[0])).toContain(fact);
 });
 
 describe("the privacy policy", () => {
@@ -363,8 +360,8 @@ describe("the privacy policy", () => {
     const page = await visitor.open("/privacy");
     expect(page.title).toBe("Privacy policy · Mizigo Clearing & Forwarding");
     expect(page.text).toMatch(/^Privacy policy Last updated 22 October 2025 /);
-    expect(numbersOf(page)).toEqual(countTo(15));
-    expect(page.all("main nav a").map(words)).toEqual(page.all(".prose h2").map(words));
+    expect(listSectionNumbers(page)).toEqual(createRange(15));
+    expect(page.all("main nav a").map(getText)).toEqual(page.all(".prose h2").map(getText));
   });
 
   test.each([
@@ -380,10 +377,10 @@ test.each(["/privacy", "/terms", "/legal"])(
   "%s begins with what matters at a glance, in figures that its text has",
   async (path) => {
     const page = await visitor.open(path);
-    const points = page.all("main section[aria-labelledby=glance] li").map(words);
+    const points = page.all("main section[aria-labelledby=glance] li").map(getText);
     expect(points.length).toBeGreaterThanOrEqual(3);
     expect(page.html.indexOf('id="glance"')).toBeLessThan(page.html.indexOf('class="prose"'));
-    const body = words(page.all(".prose")[0]);
+    const body = getText(page.all(".prose")[0]);
     for (const figure of points.join(" ").match(/\d+/g) ?? []) expect(body).toContain(figure);
   },
 );
@@ -391,13 +388,13 @@ test.each(["/privacy", "/terms", "/legal"])(
 test("the terms have their date, sixteen sections in order, and lead to the privacy policy", async () => {
   const page = await visitor.open("/terms");
   expect(page.text).toMatch(/^Terms of service Effective 22 October 2025 /);
-  expect(numbersOf(page)).toEqual(countTo(16));
+  expect(listSectionNumbers(page)).toEqual(createRange(16));
   const order = ["Introduction", "Company information", "Eligibility", "Use of services", "Intellectual property"];
   order.push("Pricing", "Payment", "Data protection", "Third-party links", "Disclaimers", "Limitation of liability");
   order.push("Indemnification", "Termination", "Governing law", "Changes", "Contact");
-  expect(page.all(".prose h2").map((section) => words(section).replace(/^\d+\. /, ""))).toEqual(order);
+  expect(page.all(".prose h2").map((section) => getText(section).replace(/^\d+\. /, ""))).toEqual(order);
   expect(page.all(".prose a").map((link) => link.getAttribute("href"))).toContain("/privacy");
-  expect(page.all("main nav a").map(words)).toEqual(page.all(".prose h2").map(words));
+  expect(page.all("main nav a").map(getText)).toEqual(page.all(".prose h2").map(getText));
   expect(page.text).toContain("arbitration in Nairobi");
 });
 
@@ -405,8 +402,8 @@ test("the legal notice has its nine parts, with the registration number and the 
   const page = await visitor.open("/legal");
   const parts = ["Company registration details", "Copyright", "Disclaimer", "Liability", "External links"];
   parts.push("Data protection", "E-mail disclaimer", "Governing law", "Legal correspondence");
-  expect(page.all(".prose h2").map(words)).toEqual(parts);
-  expect(page.all("main nav a").map(words)).toEqual(parts);
+  expect(page.all(".prose h2").map(getText)).toEqual(parts);
+  expect(page.all("main nav a").map(getText)).toEqual(parts);
   expect(page.text).toContain("Registration number: SAMPLE-CPR-0000");
   expect(page.text).toContain("The courts in Nairobi have jurisdiction");
 });
@@ -414,7 +411,7 @@ test("the legal notice has its nine parts, with the registration number and the 
 test("the additional information is four labels with their values", async () => {
   const page = await visitor.open("/additional-info");
   expect(
-    page.all("main dl > div").map((row) => [words(row.querySelector("dt")), words(row.querySelector("dd"))]),
+    page.all("main dl > div").map((row) => [getText(row.querySelector("dt")), getText(row.querySelector("dd"))]),
   ).toEqual([
     ["Customs agent licence number", "SAMPLE-CAL-0000"],
     ["Authorised economic operator number", "SAMPLE-AEO-0000"],
@@ -427,13 +424,13 @@ describe("the site map", () => {
   let locations: string[];
   let xml: string;
   beforeAll(async () => {
-    xml = await textOf("/sitemap.xml", "application/xml; charset=utf-8");
-    locations = elementsOf(xml, "loc");
+    xml = await fetchText("/sitemap.xml", "application/xml; charset=utf-8");
+    locations = listElements(xml, "loc");
   });
 
   test("is XML and lists the public pages and exactly the written articles, by their full addresses", () => {
     const posts = locations.filter((location) => location.includes("/blog/"));
-    expect(posts).toEqual(written.map(({ slug }) => `${origin}/resources/blog/${slug}`));
+    expect(posts).toEqual(publishedArticles.map(({ slug }) => `${origin}/resources/blog/${slug}`));
     const pages = ["/", "/services", "/about", "/resources/faq", "/resources/feeds", "/resources/blog"];
     pages.push(
       "/resources/cost",
@@ -458,69 +455,63 @@ describe("the site map", () => {
     expect(changes).toEqual([
       [`${origin}/privacy`, "2025-10-22"],
       [`${origin}/terms`, "2025-10-22"],
-      ...written.map(({ slug, date }) => [`${origin}/resources/blog/${slug}`, date]),
+      ...publishedArticles.map(({ slug, date }) => [`${origin}/resources/blog/${slug}`, date]),
     ]);
   });
 
   test("lists only pages that are there, may be found and crawled, and name no other address as theirs", async () => {
-    const rules = await textOf("/robots.txt", "text/plain; charset=utf-8");
+    const rules = await fetchText("/robots.txt", "text/plain; charset=utf-8");
     for (const location of locations) {
       const page = await visitor.open(location);
       expect(page.status, location).toBe(200);
-      expect(noindex(page), location).toBe(false);
+      expect(hasNoindex(page), location).toBe(false);
       const canonical = page.all("link[rel=canonical]").map((link) => link.getAttribute("href"));
       expect(canonical.filter((address) => address !== location)).toEqual([]);
-      expect(mayCrawl(rules, new URL(location).pathname), location).toBe(true);
+      expect(isCrawlAllowed(rules, new URL(location).pathname), location).toBe(true);
     }
   });
 });
 
 test("the feed is RSS of the written articles with full addresses and dates", async () => {
-  const xml = await textOf("/resources/blog/rss.xml", "application/rss+xml; charset=utf-8");
-  const urls = written.map(({ slug }) => `${origin}/resources/blog/${slug}`);
+  const xml = await fetchText("/resources/blog/rss.xml", "application/rss+xml; charset=utf-8");
+  const urls = publishedArticles.map(({ slug }) => `${origin}/resources/blog/${slug}`);
   expect(xml).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<rss version="2.0"/);
-  expect(elementsOf(xml, "title")).toEqual([`${theCompany.name}: Blog`, ...written.map(({ title }) => title)]);
-  expect(elementsOf(xml, "link")).toEqual([`${origin}/resources/blog`, ...urls]);
-  expect(elementsOf(xml, "guid")).toEqual(urls);
-  expect(elementsOf(xml, "category")).toEqual(written.map(({ category }) => category));
-  expect(elementsOf(xml, "description").slice(1)).toEqual(written.map(({ excerpt }) => excerpt));
-  const dates = elementsOf(xml, "pubDate");
+  expect(listElements(xml, "title")).toEqual([
+    `${companyDetails.name}: Blog`,
+    ...publishedArticles.map(({ title }) => title),
+  ]);
+  expect(listElements(xml, "link")).toEqual([`${origin}/resources/blog`, ...urls]);
+  expect(listElements(xml, "guid")).toEqual(urls);
+  expect(listElements(xml, "category")).toEqual(publishedArticles.map(({ category }) => category));
+  expect(listElements(xml, "description").slice(1)).toEqual(publishedArticles.map(({ excerpt }) => excerpt));
+  const dates = listElements(xml, "pubDate");
   expect(dates[0]).toBe("Wed, 15 Oct 2025 00:00:00 +0000");
-  expect(dates.map((date) => new Date(date).toISOString().slice(0, 10))).toEqual(written.map(({ date }) => date));
+  expect(dates.map((date) => new Date(date).toISOString().slice(0, 10))).toEqual(
+    publishedArticles.map(({ date }) => date),
+  );
 });
 
 describe("robots.txt", () => {
   let rules: string;
   beforeAll(async () => {
-    rules = await textOf("/robots.txt", "text/plain; charset=utf-8");
+    rules = await fetchText("/robots.txt", "text/plain; charset=utf-8");
   });
 
   test("names the site map", () => expect(rules).toContain(`\nSitemap: ${origin}/sitemap.xml\n`));
 
-  const unlisted = [
-    "/login",
-    "/signup",
-    "/auth/confirm",
-    "/login/verify",
-    "/portal",
-    "/portal/new",
-    "/resources/quote",
-  ];
+  const unlisted = ["/login", "/signup", "/auth/confirm", "/login/verify", "/portal", "/portal/new", "/quote"];
   test.each(unlisted)("lets crawlers in to %s, where they hear that it must not be found", async (address) => {
-    expect(mayCrawl(rules, address)).toBe(true);
+    expect(isCrawlAllowed(rules, address)).toBe(true);
     const page = await visitor.open(address);
-    expect(page.headers.get("X-Robots-Tag") === "noindex" || noindex(page)).toBe(true);
+    expect(page.headers.get("X-Robots-Tag") === "noindex" || hasNoindex(page)).toBe(true);
   });
 
   test("keeps crawlers from every address that only takes forms, and lets them read the blog", () => {
-    const files = readdirSync(path.join(root, "app/routes")).filter((name) => /^resources\..*\.tsx?$/.test(name));
-    const forms = files
-      .filter((name) => !name.includes("rss"))
-      .map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);
-    expect(forms).toEqual(expect.arrayContaining(["/resources/quote", "/resources/theme"]));
-    const withoutPage = forms.filter((address) => !address.startsWith("/resources/quote"));
-    for (const address of withoutPage) expect(mayCrawl(rules, address), address).toBe(false);
-    for (const { slug } of articles) expect(mayCrawl(rules, `/resources/blog/${slug}`)).toBe(true);
+    const files = readdirSync(path.join(root, "app/routes")).filter((name) => /^actions\..*\.tsx?$/.test(name));
+    const forms = files.map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);
+    expect(forms).toEqual(expect.arrayContaining(["/actions/quote", "/actions/theme"]));
+    for (const address of forms) expect(isCrawlAllowed(rules, address), address).toBe(false);
+    for (const { slug } of articles) expect(isCrawlAllowed(rules, `/resources/blog/${slug}`)).toBe(true);
   });
 });
 
@@ -538,11 +529,11 @@ test("none of these pages and files asks the backend anything, and all are there
 
 test("a text that was meant to end the structured data stays inside it", () => {
   const title = '</script><script>alert("x")</script><!-- & \u2028';
-  const article = { ...(written[0] as OnDisk), title, category: "Customs" as const, placeholder: false };
+  const article = { ...(publishedArticles[0] as ArticleFile), title, category: "Customs" as const, placeholder: false };
   const Page = createRoutesStub([
     { id: "root", path: "/", Component: () => createElement(ArticleData, { article }), HydrateFallback: () => null },
   ]);
-  const hydrationData = { loaderData: { root: { company: theCompany, origin } } };
+  const hydrationData = { loaderData: { root: { company: companyDetails, origin } } };
   const html = renderToStaticMarkup(createElement(Page, { hydrationData }));
   const [, json = ""] = /^<script type="application\/ld\+json">(.*)<\/script>$/s.exec(html) ?? [];
   expect(json).not.toContain("<");
@@ -596,16 +587,16 @@ test.each([
   expect(calendarDate(date)).toBe(shown);
 });
 
-function countTo(last: number): number[] {
+function createRange(last: number): number[] {
   return Array.from({ length: last }, (_, index) => index + 1);
 }
 
-function numbersOf(page: Page): number[] {
-  return page.all(".prose h2").map((section) => Number(/^(\d+)\. \S/.exec(words(section))?.[1]));
+function listSectionNumbers(page: ParsedPage): number[] {
+  return page.all(".prose h2").map((section) => Number(/^(\d+)\. \S/.exec(getText(section))?.[1]));
 }
 
 /** The text of a public file. Expects this media type, no cookie, and a cache lifetime of an hour. */
-async function textOf(address: string, type: string): Promise<string> {
+async function fetchText(address: string, type: string): Promise<string> {
   const response = await visitor.get(address);
   expect(response.status).toBe(200);
   expect(response.headers.get("Content-Type")).toBe(type);
@@ -615,7 +606,7 @@ async function textOf(address: string, type: string): Promise<string> {
 }
 
 /** The texts of the elements with this name. Throws unless every element is closed in order and every sign escaped. */
-function elementsOf(xml: string, name: string): string[] {
+function listElements(xml: string, name: string): string[] {
   const open: string[] = [];
   const found: string[] = [];
   for (const [, text = "", tag = ""] of xml
@@ -634,7 +625,7 @@ function elementsOf(xml: string, name: string): string[] {
 }
 
 /** Whether rules for all crawlers allow a path: of the rules that fit, the longest decides (RFC 9309). */
-function mayCrawl(rules: string, address: string): boolean {
+function isCrawlAllowed(rules: string, address: string): boolean {
   const fitting = [...rules.matchAll(/^(Allow|Disallow): (\S+)$/gm)].filter(([, , begins = ""]) =>
     address.startsWith(begins),
   );

@@ -1,17 +1,24 @@
 import process from "node:process";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { issueClientIds } from "../support/company.ts";
-import { faults, meaningless } from "../support/fault-proxy.ts";
-import { mailsTo } from "../support/outbox.ts";
-import { type Browser, expectNothingInternal, password, read, theApp, unavailable } from "../support/routes.ts";
+import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
+import { readEmailsTo } from "../support/outbox.ts";
+import { issueClientIds } from "../support/service-role.ts";
+import {
+  expectNoInternals,
+  getTestApp,
+  parsePage,
+  password,
+  type TestBrowser,
+  unavailableText,
+} from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let browser: Browser;
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let browser: TestBrowser;
 let email: string;
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   browser = app.browser();
-  email = await app.browser().signUpAndIn("Patient");
+  email = await app.browser().signUpAndLogIn("Patient");
 });
 afterEach(() => app.proxy.fail("none"));
 
@@ -22,7 +29,7 @@ describe("a sign-up is not done, kept, and can be sent again", () => {
     { step: "altogether", of: /./ },
   ];
   const cases = steps.flatMap((step) => faults.map((fault) => ({ ...step, fault })));
-  const others = meaningless.map((fault) => ({ step: "altogether", of: /./, fault }));
+  const others = ambiguousStatuses.map((fault) => ({ step: "altogether", of: /./, fault }));
   test.each([...cases, ...others])("when the backend fails $step: $fault", async ({ of, fault, step }) => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
     const typed = {
@@ -32,60 +39,60 @@ describe("a sign-up is not done, kept, and can be sent again", () => {
     };
     const form = await browser.open("/signup");
     app.proxy.fail(fault, of);
-    const page = await read(await browser.press(form, "Create Account", { ...typed, password }));
+    const page = await parsePage(await browser.submit(form, "Create Account", { ...typed, password }));
     expect([502, 503]).toContain(page.status);
     expect(page.title).toMatch(/^Error: Sign up/);
-    expect(page.toasts).toEqual([{ title: "Sign-up Failed", description: unavailable, variant: "destructive" }]);
+    expect(page.toasts).toEqual([{ title: "Sign-up Failed", description: unavailableText, variant: "destructive" }]);
     for (const [name, value] of Object.entries(typed)) expect(page.value(name)).toBe(value);
     expect(page.html).not.toContain(password);
-    expectNothingInternal(page);
+    expectNoInternals(page);
 
     app.proxy.fail("none");
-    expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(0);
-    const again = await browser.press(page, "Create Account", { password });
+    expect(await readEmailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(0);
+    const again = await browser.submit(page, "Create Account", { password });
     expect((await browser.follow(again)).toasts[0]?.title).toBe("Account Created!");
-    expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+    expect(await readEmailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
   });
 
   test("when its answer was lost; sent again it is the same account, and no second one", async () => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
     const typed = { clientId, fullName: "Lost", email: "lost-answer@client.example", password };
     app.proxy.fail("lost answer", /\/auth\/v1\/signup/);
-    const page = await read(await browser.post("/signup", typed));
+    const page = await parsePage(await browser.post("/signup", typed));
     expect(page.toasts[0]?.title).toBe("Sign-up Failed");
     app.proxy.fail("none");
-    expect((await browser.press(page, "Create Account", { password })).status).toBe(303);
-    await browser.confirm(typed.email);
+    expect((await browser.submit(page, "Create Account", { password })).status).toBe(303);
+    await browser.confirmEmail(typed.email);
     await browser.logIn(typed.email);
-    expect(await mailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
+    expect(await readEmailsTo(process.env.DATA_DIR ?? "", typed.email)).toHaveLength(1);
   });
 });
 
 describe("a login is not done, kept, and can be sent again", () => {
-  test.each([...faults, ...meaningless])("when the backend fails: %s", async (fault) => {
+  test.each([...faults, ...ambiguousStatuses])("when the backend fails: %s", async (fault) => {
     const person = app.browser();
     const form = await person.open("/login?next=/portal/new");
     app.proxy.fail(fault);
-    const page = await read(await person.press(form, "Log in", { email, password }));
+    const page = await parsePage(await person.submit(form, "Log in", { email, password }));
     expect([502, 503]).toContain(page.status);
     expect(page.title).toMatch(/^Error: Client Login/);
-    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailable, variant: "destructive" }]);
+    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailableText, variant: "destructive" }]);
     expect(page.value("email")).toBe(email);
     expect(page.html).not.toContain(password);
     expect(person.cookies.has("session")).toBe(false);
-    expectNothingInternal(page);
+    expectNoInternals(page);
 
     app.proxy.fail("none");
-    const again = await person.press(page, "Log in", { password });
+    const again = await person.submit(page, "Log in", { password });
     expect(again.headers.get("Location")).toBe("/portal/new");
   });
 });
 
 describe("a confirmation is not done and its button still works", () => {
   const steps = [
-    ...[...faults, ...meaningless].map((fault) => ({ step: "altogether", of: /./, fault })),
+    ...[...faults, ...ambiguousStatuses].map((fault) => ({ step: "altogether", of: /./, fault })),
     { step: "as the password is given", of: /grant_type=password/, fault: 500 as const },
-    { step: "as the token is looked up", of: /prove_password/, fault: 500 as const },
+    { step: "as the token is looked up", of: /mark_password_proven/, fault: 500 as const },
     { step: "as the token is spent", of: /\/verify$/, fault: 500 as const },
   ];
   test.each(steps)("when the backend fails $step: $fault", async ({ step, of, fault }) => {
@@ -95,21 +102,21 @@ describe("a confirmation is not done and its button still works", () => {
     await person.post("/signup", { clientId, fullName: "Confirming", email: address, password });
     person.cookies.delete("flash");
     app.proxy.fail(fault, of);
-    const page = await read(await person.confirm(address));
+    const page = await parsePage(await person.confirmEmail(address));
     expect([502, 503]).toContain(page.status);
-    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailable, variant: "destructive" }]);
-    expectNothingInternal(page);
+    expect(page.toasts).toEqual([{ title: "Sign in Failed", description: unavailableText, variant: "destructive" }]);
+    expectNoInternals(page);
 
     app.proxy.fail("none");
     expect(page.value("email")).toBe(address);
-    const again = await person.press(page, "Confirm this address", { password });
+    const again = await person.submit(page, "Confirm this address", { password });
     expect((await person.follow(again)).toasts[0]?.title).toBe("E-mail address confirmed");
   });
 });
 
 test("a sign-up that auth took counts, even when the backend goes away before its client ID is spent", async () => {
   const [clientId = ""] = await issueClientIds(app.company, 1);
-  app.proxy.fail("close", /spend_client_id/);
+  app.proxy.fail("close", /redeem_client_id/);
   const typed = { clientId, fullName: "Spent", email: "spent-later@client.example", password };
   expect((await app.browser().post("/signup", typed)).headers.get("Location")).toBe("/login");
 });
@@ -127,7 +134,7 @@ describe("signing out takes the cookie and says that the backend was not told", 
       await person.logIn(email);
       const portal = await person.open("/portal");
       app.proxy.fail(fault, of);
-      const answer = await person.press(portal, "Sign out");
+      const answer = await person.submit(portal, "Sign out");
       expect(answer.status).toBe(303);
       expect(person.cookies.has("session")).toBe(false);
       const login = await person.follow(answer);
@@ -139,7 +146,7 @@ describe("signing out takes the cookie and says that the backend was not told", 
           variant: "destructive",
         },
       ]);
-      expectNothingInternal(login);
+      expectNoInternals(login);
       app.proxy.fail("none");
       expect((await person.get("/portal")).headers.get("Location")).toBe("/login");
     },
@@ -152,6 +159,6 @@ describe("signing out takes the cookie and says that the backend was not told", 
     const login = await person.follow(await person.post("/portal/sign-out", {}));
     expect(person.cookies.has("session")).toBe(false);
     expect(login.h1).toBe("Client Login");
-    expectNothingInternal(login);
+    expectNoInternals(login);
   });
 });

@@ -1,51 +1,52 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Fault, faults, meaningless } from "../support/fault-proxy.ts";
+import { ambiguousStatuses, type Fault, faults } from "../support/fault-proxy.ts";
 import {
-  type Browser,
-  expectNothingInternal,
-  keptByNobody,
-  type Page,
-  pdf,
-  read,
-  theApp,
-  unavailable,
-  words,
-} from "../support/routes.ts";
+  createPdf,
+  expectNoInternals,
+  getTestApp,
+  getText,
+  noStorePattern,
+  type ParsedPage,
+  parsePage,
+  type TestBrowser,
+  unavailableText,
+} from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let client: Browser;
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let client: TestBrowser;
 let path: string;
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   client = app.browser();
-  await client.signUpAndIn("Patient");
+  await client.signUpAndLogIn("Patient");
   path = await client.createShipment("Tea");
 });
 afterEach(() => app.proxy.fail("none"));
 
 /** Expects a 502 or 503 with this toast, navigation, footer and 'Sign out', and the session kept. */
-function expectFailure(page: Page, title: string) {
+function expectFailure(page: ParsedPage, title: string) {
   expect([502, 503]).toContain(page.status);
-  expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
-  expect(page.toasts.at(-1)).toEqual({ title, description: unavailable, variant: "destructive" });
-  expect(page.all("header button").map(words)).toContain("Sign out");
-  expect(words(page.all("footer")[0])).toContain("Head office, Nairobi");
+  expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+  expect(page.toasts.at(-1)).toEqual({ title, description: unavailableText, variant: "destructive" });
+  expect(page.all("header button").map(getText)).toContain("Sign out");
+  expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
   expect(client.cookies.has("session")).toBe(true);
-  expectNothingInternal(page);
+  expectNoInternals(page);
 }
 
-const readings = [
+const readSteps = [
   { step: "the page is read", of: /^GET \/rest\/v1\/rpc\/portal_page/ },
   { step: "anything is asked", of: /./ },
 ];
-const each = <Step>(steps: Step[]) => steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
+const withEveryFault = <Step>(steps: Step[]) =>
+  steps.flatMap((step) => faults.map((fault: Fault) => ({ ...step, fault })));
 
 /** Valid JSON of another shape: a fault for the call of the page only. */
-const otherAnswer = { step: "the page is read", of: /portal_page/, fault: "other json" } as const;
-const anything = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
+const otherJsonCase = { step: "the page is read", of: /portal_page/, fault: "other json" } as const;
+const createAnyCallCases = (kinds: Fault[]) => kinds.map((fault) => ({ step: "anything is asked", of: /./, fault }));
 
 describe("the list says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), otherAnswer, ...anything([...meaningless])])(
+  test.each([...withEveryFault(readSteps), otherJsonCase, ...createAnyCallCases([...ambiguousStatuses])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);
@@ -62,13 +63,13 @@ describe("the list says that it cannot be fetched, and is there again afterwards
 });
 
 describe("a shipment says that it cannot be fetched, and is there again afterwards", () => {
-  test.each([...each(readings), otherAnswer, ...anything([...meaningless])])(
+  test.each([...withEveryFault(readSteps), otherJsonCase, ...createAnyCallCases([...ambiguousStatuses])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault }) => {
       app.proxy.fail(fault, of);
       const page = await client.open(path);
       expectFailure(page, "Error fetching shipments");
-      const [again] = page.all("main a").filter((link) => words(link) === "Try again");
+      const [again] = page.all("main a").filter((link) => getText(link) === "Try again");
       expect(again?.getAttribute("href")).toBe(path);
       app.proxy.fail("none");
       expect((await client.open(path)).h1).toBe("Tea");
@@ -77,28 +78,28 @@ describe("a shipment says that it cannot be fetched, and is there again afterwar
 });
 
 describe("auth that fails stops nobody whose token is good:", () => {
-  test.each([...faults, ...meaningless])("%s", async (fault) => {
+  test.each([...faults, ...ambiguousStatuses])("%s", async (fault) => {
     app.proxy.fail(fault, /\/auth\//);
     expect((await client.open(path)).h1).toBe("Tea");
     const form = await client.open("/portal/new");
-    const made = await client.follow(await client.press(form, "Create Shipment", { name: `Made at ${fault}` }));
+    const made = await client.follow(await client.submit(form, "Create Shipment", { name: `Made at ${fault}` }));
     expect([made.status, made.h1]).toEqual([200, `Made at ${fault}`]);
   });
 });
 
 describe("a shipment is not made and its name is kept when the session cannot be checked:", () => {
   test.each([...faults])("%s", async (fault) => {
-    app.proxy.fail(fault, /who_asks/);
+    app.proxy.fail(fault, /get_viewer/);
     const form = { name: "Unsent", requestId: crypto.randomUUID() };
-    const page = await read(await client.post("/portal/new", form));
+    const page = await parsePage(await client.post("/portal/new", form));
     expectFailure(page, "Failed to create shipment");
     expect(page.value("name")).toBe("Unsent");
-    expect(await count("Unsent")).toEqual([]);
+    expect(await countShipments("Unsent")).toEqual([]);
   });
 });
 
 /** How many shipments have this name. */
-async function count(name: string) {
+async function countShipments(name: string) {
   const { data, error } = await app.company.from("shipments").select("id, documents (name)").eq("name", name);
   if (error) throw error;
   return data.map(({ documents }) => documents.length);
@@ -109,41 +110,41 @@ describe("a shipment is not made, its name is kept, and the same form makes one"
     { step: "the shipment is written", of: /^POST \/rest\/v1\/shipments/ },
     { step: "anything is asked", of: /./ },
   ];
-  const others = steps.slice(0, 1).flatMap((step) => meaningless.map((fault) => ({ ...step, fault })));
-  test.each([...each(steps), ...others, ...anything([...meaningless])])(
+  const others = steps.slice(0, 1).flatMap((step) => ambiguousStatuses.map((fault) => ({ ...step, fault })));
+  test.each([...withEveryFault(steps), ...others, ...createAnyCallCases([...ambiguousStatuses])])(
     "when the backend fails as $step: $fault",
     async ({ of, fault, step }) => {
       const name = `Beans & <peas>, ${step} ${fault}`;
       const form = await client.open("/portal/new");
       app.proxy.fail(fault, of);
-      const page = await read(await client.press(form, "Create Shipment", { name }));
+      const page = await parsePage(await client.submit(form, "Create Shipment", { name }));
       expectFailure(page, "Failed to create shipment");
       expect(page.title).toMatch(/^Error: Create Shipment/);
       expect(page.value("name")).toBe(name);
       app.proxy.fail("none");
-      expect(await count(name)).toEqual([]);
-      const again = await client.follow(await client.press(page, "Create Shipment"));
+      expect(await countShipments(name)).toEqual([]);
+      const again = await client.follow(await client.submit(page, "Create Shipment"));
       expect(again.h1).toBe(name);
-      expect(await count(name)).toEqual([4]);
+      expect(await countShipments(name)).toEqual([4]);
     },
   );
 
   test("when only its answer was lost: the same form finds the one that was made", async () => {
     const form = await client.open("/portal/new");
     app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
-    const page = await read(await client.press(form, "Create Shipment", { name: "Found again" }));
+    const page = await parsePage(await client.submit(form, "Create Shipment", { name: "Found again" }));
     expect(page.status).toBe(503);
     expect(page.toasts[0]?.title).toBe("Failed to create shipment");
-    expect(await count("Found again")).toEqual([4]);
+    expect(await countShipments("Found again")).toEqual([4]);
     app.proxy.fail("none");
-    const again = await client.follow(await client.press(page, "Create Shipment"));
+    const again = await client.follow(await client.submit(page, "Create Shipment"));
     expect(again.h1).toBe("Found again");
-    expect(await count("Found again")).toEqual([4]);
+    expect(await countShipments("Found again")).toEqual([4]);
   });
 });
 
 /** The invoice as the backend has it, with the paths of the files kept for the shipment. */
-async function invoice() {
+async function readInvoice() {
   const { data, error } = await app.company
     .from("documents")
     .select("user_id, uploaded, storage_path")
@@ -165,37 +166,40 @@ describe("a file is not taken, its document still waits, and the same form takes
   const awaited = { uploaded: false, kept: null };
   const done = { uploaded: true, kept: expect.stringMatching(/\/commercial-invoice-[0-9a-f]{12}-invoice\.pdf$/) };
   const steps = [
-    { step: "the document is asked for", of: /\/rpc\/require_awaited_file/, title: "Upload failed" },
+    { step: "the document is asked for", of: /\/rpc\/require_upload_allowed/, title: "Upload failed" },
     { step: "the file is stored", of: /\/storage\/v1\/object/, title: "Upload failed" },
     { step: "the document is marked", of: /^PATCH \/rest\/v1\/documents/, title: "Failed to update document status" },
   ];
-  const others = steps.flatMap((step) => meaningless.map((fault) => ({ ...step, fault })));
-  test.each([...each(steps), ...others])("when the backend fails as $step: $fault", async ({ of, fault, title }) => {
-    const form = await client.open(path);
-    app.proxy.fail(fault, of);
-    const page = await read(await client.press(form, button, { file: pdf() }));
-    expectFailure(page, title);
-    expect(page.title).toMatch(/^Error: Tea/);
-    for (const { id } of page.problems) expect(page.has(id)).toBe(true);
-    expect(page.text).toContain("Commercial Invoice Not uploaded");
-    app.proxy.fail("none");
-    expect(await invoice()).toMatchObject(awaited);
-    const again = await client.follow(await client.press(page, button, { file: pdf() }));
-    expect(again.text).toContain("Commercial Invoice Uploaded, we check it next");
-    const { kept, files, ...rest } = await invoice();
-    expect({ kept, ...rest }).toEqual(done);
-    expect(files).toContain(kept);
-  });
+  const others = steps.flatMap((step) => ambiguousStatuses.map((fault) => ({ ...step, fault })));
+  test.each([...withEveryFault(steps), ...others])(
+    "when the backend fails as $step: $fault",
+    async ({ of, fault, title }) => {
+      const form = await client.open(path);
+      app.proxy.fail(fault, of);
+      const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
+      expectFailure(page, title);
+      expect(page.title).toMatch(/^Error: Tea/);
+      for (const { id } of page.problems) expect(page.has(id)).toBe(true);
+      expect(page.text).toContain("Commercial Invoice Not uploaded");
+      app.proxy.fail("none");
+      expect(await readInvoice()).toMatchObject(awaited);
+      const again = await client.follow(await client.submit(page, button, { file: createPdf() }));
+      expect(again.text).toContain("Commercial Invoice Uploaded, we check it next");
+      const { kept, files, ...rest } = await readInvoice();
+      expect({ kept, ...rest }).toEqual(done);
+      expect(files).toContain(kept);
+    },
+  );
 
   test("when only the answer of the store was lost: the file that counts is the one that was sent again", async () => {
     const form = await client.open(path);
     app.proxy.fail("lost answer", /^POST \/storage\/v1\/object/);
-    const page = await read(await client.press(form, button, { file: pdf() }));
+    const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
     expectFailure(page, "Upload failed");
-    expect(await invoice()).toMatchObject(awaited);
+    expect(await readInvoice()).toMatchObject(awaited);
     app.proxy.fail("none");
-    expect((await client.press(page, button, { file: pdf("invoice.pdf", 3000) })).status).toBe(303);
-    const { kept, ...rest } = await invoice();
+    expect((await client.submit(page, button, { file: createPdf("invoice.pdf", 3000) })).status).toBe(303);
+    const { kept, ...rest } = await readInvoice();
     expect({ kept, uploaded: rest.uploaded }).toEqual(done);
     const file = await app.company.storage.from("documents").download(kept ?? "");
     expect(file.data?.size).toBe(3000);
@@ -204,11 +208,11 @@ describe("a file is not taken, its document still waits, and the same form takes
   test("and when only the answer of the mark was lost, the document has its file and says so", async () => {
     const form = await client.open(path);
     app.proxy.fail("lost answer", /^PATCH \/rest\/v1\/documents/);
-    const page = await read(await client.press(form, button, { file: pdf() }));
+    const page = await parsePage(await client.submit(form, button, { file: createPdf() }));
     expect(page.toasts[0]?.title).toBe("Failed to update document status");
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
     app.proxy.fail("none");
-    const { kept, files, uploaded } = await invoice();
+    const { kept, files, uploaded } = await readInvoice();
     expect({ kept, uploaded }).toEqual(done);
     expect(files).toEqual([kept]);
     expect((await client.open(path)).text).toContain("Commercial Invoice Uploaded, we check it next");
@@ -218,14 +222,14 @@ describe("a file is not taken, its document still waits, and the same form takes
     const form = await client.open(path);
     app.proxy.fail(503, /^DELETE \/storage/);
     const answers = await Promise.all(
-      [1, 2].map((size) => client.press(form, button, { file: pdf("invoice.pdf", size * 1000) })),
+      [1, 2].map((size) => client.submit(form, button, { file: createPdf("invoice.pdf", size * 1000) })),
     );
-    const pages = await Promise.all(answers.filter(({ status }) => status !== 303).map(read));
+    const pages = await Promise.all(answers.filter(({ status }) => status !== 303).map(parsePage));
     app.proxy.fail("none");
     expect(pages.map(({ status, toasts }) => [status, toasts[0]?.description])).toEqual([
       [409, "This document has been uploaded already."],
     ]);
-    const { kept, files, uploaded } = await invoice();
+    const { kept, files, uploaded } = await readInvoice();
     expect({ kept, uploaded }).toEqual(done);
     expect(files).toContain(kept);
   });

@@ -5,30 +5,30 @@ import { crc32 } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import {
-  type Browser,
-  type Form,
-  keptByNobody,
+  createPdf,
+  type FormValues,
+  getTestApp,
+  getText,
+  noStorePattern,
   origin,
-  type Page,
-  pdf,
-  read,
-  theApp,
-  theSite,
-  words,
-} from "../support/routes.ts";
+  type ParsedPage,
+  parsePage,
+  startTestSite,
+  type TestBrowser,
+} from "../support/test-app.ts";
 
-type Company = { offices: { email: string; phone: string }[]; chat_phone: string };
+type CompanyData = { offices: { email: string; phone: string }[]; chat_phone: string };
 
-const content = <T>(name: string) => parse(readFileSync(`content/data/${name}.yaml`, "utf8")) as T;
-const company = content<Company>("company");
-const nairobi = company.offices[0] ?? { email: "", phone: "" };
+const readContent = <T>(name: string) => parse(readFileSync(`content/data/${name}.yaml`, "utf8")) as T;
+const companyData = readContent<CompanyData>("company");
+const nairobi = companyData.offices[0] ?? { email: "", phone: "" };
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let site: Awaited<ReturnType<typeof theSite>>;
-let visitor: Browser;
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let site: Awaited<ReturnType<typeof startTestSite>>;
+let visitor: TestBrowser;
 beforeAll(async () => {
-  app = await theApp();
-  site = await theSite();
+  app = await getTestApp();
+  site = await startTestSite();
 });
 beforeEach(() => {
   visitor = app.browser();
@@ -44,19 +44,19 @@ afterAll(async () => {
 });
 
 /** Opens a page, fills in the form with this button, presses it, and reads the answer. */
-async function send(at: string, button: string, typed: Form): Promise<Page> {
-  return read(await visitor.press(await visitor.open(at), button, typed));
+async function submitForm(at: string, button: string, typed: FormValues): Promise<ParsedPage> {
+  return parsePage(await visitor.submit(await visitor.open(at), button, typed));
 }
 
 /** The text in a textarea. */
-const written = (page: Page, name: string) => page.all(`main textarea[name=${name}]`)[0]?.text;
+const getTextareaValue = (page: ParsedPage, name: string) => page.all(`main textarea[name=${name}]`)[0]?.text;
 /** The option that is chosen. */
-const chosen = (page: Page, name: string) =>
+const getSelected = (page: ParsedPage, name: string) =>
   page.all(`main select[name=${name}] option`).find((option) => option.hasAttribute("selected"))?.text;
 
 /** A mailto link as a mail application takes it apart. */
-function mailOf(page: Page) {
-  const link = page.all("main a").find((each) => words(each) === "Open in your mail application");
+function readEmailDraft(page: ParsedPage) {
+  const link = page.all("main a").find((each) => getText(each) === "Open in your mail application");
   const [, to = "", query = ""] = /^mailto:([^?]*)\?(.*)$/.exec(link?.getAttribute("href") ?? "") ?? [];
   const headers = query.split("&").map((header) => header.split("=").map(decodeURIComponent));
   return { to: decodeURIComponent(to), names: headers.map(([name]) => name), ...Object.fromEntries(headers) } as {
@@ -68,9 +68,9 @@ function mailOf(page: Page) {
 }
 
 /** Expects a page that says in title, summary and beside the field what is wrong, with links that lead there. */
-function expectRefused(page: Page, fields: string[], status = 400) {
+function expectRejected(page: ParsedPage, fields: string[], status = 400) {
   expect(page.status).toBe(status);
-  expect(page.headers.get("Cache-Control")).toMatch(keptByNobody);
+  expect(page.headers.get("Cache-Control")).toMatch(noStorePattern);
   expect(page.title).toMatch(/^Error: /);
   const named = page.all("main [aria-invalid=true]");
   expect(named.map((field) => field.getAttribute("name"))).toEqual(fields);
@@ -84,28 +84,28 @@ function expectRefused(page: Page, fields: string[], status = 400) {
 }
 
 /** Expects a page with a mail that is ready: link, text to copy, phone and chat. */
-function expectReady(page: Page) {
+function expectEmailDraft(page: ParsedPage) {
   expect(page.status).toBe(200);
-  expect(page.headers.get("Cache-Control")).toMatch(keptByNobody);
+  expect(page.headers.get("Cache-Control")).toMatch(noStorePattern);
   expect(page.headers.getSetCookie()).toEqual([]);
   expect(page.title).not.toContain("Error");
-  const mail = mailOf(page);
+  const mail = readEmailDraft(page);
   expect(mail.to).toBe(nairobi.email);
   expect(mail.names).toEqual(["subject", "body"]);
   expect(mail.body.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   const text = page.all("main textarea[readonly]")[0];
-  expect(words(page.all(`label[for=${text?.id}]`)[0])).toContain("Copy the text");
+  expect(getText(page.all(`label[for=${text?.id}]`)[0])).toContain("Copy the text");
   for (const part of [mail.to, mail.subject, mail.body.replaceAll("\r\n", "\n")]) expect(text?.text).toContain(part);
   const links = page.all("main section a").map((link) => link.getAttribute("href"));
   expect(links).toContain(`tel:${nairobi.phone.replaceAll(" ", "")}`);
-  expect(links).toContain(`https://wa.me/${company.chat_phone}`);
+  expect(links).toContain(`https://wa.me/${companyData.chat_phone}`);
   const elsewhere = page
     .all("[href], [action]")
     .map((each) => each.getAttribute("href") ?? each.getAttribute("action"));
   expect(elsewhere.filter((url) => /client\.example/.test(url ?? "") && !url?.startsWith("mailto:"))).toEqual([]);
 }
 
-const wrongAddresses = ["amina", "amina@", "@client.example", "amina @client.example", "amina@client", "a@b@c.example"];
+const invalidEmails = ["amina", "amina@", "@client.example", "amina @client.example", "amina@client", "a@b@c.example"];
 
 describe("the contact form", () => {
   const contact = {
@@ -114,20 +114,20 @@ describe("the contact form", () => {
     subject: "Tea to Hamburg",
     message: "Two pallets.\r\n\r\nWhen can you collect?",
   };
-  const sendContact = (typed: Form) => send("/contact", "Prepare the mail", typed);
+  const sendContact = (typed: FormValues) => submitForm("/contact", "Prepare the mail", typed);
 
   test("stands empty on its page, beside both offices and the working hours", async () => {
     const page = await visitor.open("/contact");
     expect(page.status).toBe(200);
     expect(page.title).toMatch(/^Contact · /);
     for (const name of ["name", "email", "subject"]) expect(page.value(name), name).toBe("");
-    expect(written(page, "message")).toBe("");
+    expect(getTextareaValue(page, "message")).toBe("");
     expect(page.toasts).toEqual([]);
-    const { offices } = content<{ offices: { name: string; address: string; email: string }[] }>("company");
+    const { offices } = readContent<{ offices: { name: string; address: string; email: string }[] }>("company");
     for (const office of offices) {
       for (const words of [office.name, office.address, office.email]) expect(page.text).toContain(words);
     }
-    for (const line of content<{ days: string; hours: string }[]>("hours")) {
+    for (const line of readContent<{ days: string; hours: string }[]>("hours")) {
       expect(page.text).toContain(line.days);
       expect(page.text).toContain(line.hours);
     }
@@ -136,11 +136,11 @@ describe("the contact form", () => {
   test("comes after the ways to reach somebody at once: call, chat, mail; then the offices with their maps, and the hours", async () => {
     const page = await visitor.open("/contact");
     const links = page.all("main a").map((link) => link.getAttribute("href"));
-    const { offices } = content<{ offices: { map: string; email: string }[] }>("company");
+    const { offices } = readContent<{ offices: { map: string; email: string }[] }>("company");
     const call = `tel:${nairobi.phone.replaceAll(" ", "")}`;
     const [head, branch] = offices.map(({ map, email }) => [`mailto:${email}`, map]);
     expect(links).toEqual([
-      ...[call, `https://wa.me/${company.chat_phone}`, `mailto:${nairobi.email}`],
+      ...[call, `https://wa.me/${companyData.chat_phone}`, `mailto:${nairobi.email}`],
       ...[call, ...(head ?? []), ...(branch ?? [])],
     ]);
     const order = [
@@ -203,22 +203,22 @@ describe("the contact form", () => {
   ] as const)("without %s is refused, says so, and keeps the other answers", async (missing, problem) => {
     for (const nothing of ["", " \t\r\n "]) {
       const page = await sendContact({ ...contact, [missing]: nothing });
-      expectRefused(page, [missing]);
+      expectRejected(page, [missing]);
       expect(page.problems[0]?.text).toMatch(missing === "email" ? /e-mail address/ : problem);
       const kept = { ...contact, [missing]: page.value(missing) };
       for (const name of ["name", "email", "subject"] as const) expect(page.value(name)).toBe(kept[name]);
-      if (missing !== "message") expect(written(page, "message")).toBe(contact.message);
+      if (missing !== "message") expect(getTextareaValue(page, "message")).toBe(contact.message);
     }
   });
 
   test("without anything names all four fields in their order", async () => {
-    expectRefused(await sendContact({}), ["name", "email", "subject", "message"]);
-    expectRefused(await read(await visitor.post("/contact", {})), ["name", "email", "subject", "message"]);
+    expectRejected(await sendContact({}), ["name", "email", "subject", "message"]);
+    expectRejected(await parsePage(await visitor.post("/contact", {})), ["name", "email", "subject", "message"]);
   });
 
-  test.each(wrongAddresses)("is refused with the e-mail address %j and keeps it", async (email) => {
+  test.each(invalidEmails)("is refused with the e-mail address %j and keeps it", async (email) => {
     const page = await sendContact({ ...contact, email });
-    expectRefused(page, ["email"]);
+    expectRejected(page, ["email"]);
     expect(page.problems[0]?.text).toBe("Enter an e-mail address in the form name@example.com.");
     expect(page.value("email")).toBe(email);
   });
@@ -232,23 +232,23 @@ describe("the contact form", () => {
   ] as const)("takes %s up to its limit and no letter more", async (name, longest) => {
     expect((await sendContact({ ...contact, [name]: longest })).status).toBe(200);
     const page = await sendContact({ ...contact, [name]: `x${longest}` });
-    expectRefused(page, [name]);
+    expectRejected(page, [name]);
     expect(page.problems[0]?.text).toMatch(/at most [\d,]+ characters/);
-    expect(name === "message" ? written(page, name) : page.value(name)).toBe(`x${longest}`);
+    expect(name === "message" ? getTextareaValue(page, name) : page.value(name)).toBe(`x${longest}`);
   });
 
   test("gives a mail that is ready, with its toast, and is empty when it is opened again", async () => {
     const page = await sendContact(contact);
-    expectReady(page);
+    expectEmailDraft(page);
     expect(page.toasts).toEqual([{ title: "Opening Email Client...", description: "", variant: "default" }]);
-    const { subject, body } = mailOf(page);
+    const { subject, body } = readEmailDraft(page);
     expect(subject).toBe(contact.subject);
     for (const answer of [contact.message, contact.name, contact.email]) expect(body).toContain(answer);
 
     const again = await visitor.open("/contact");
     expect(again.toasts).toEqual([]);
     for (const name of ["name", "email", "subject"]) expect(again.value(name), name).toBe("");
-    expect(written(again, "message")).toBe("");
+    expect(getTextareaValue(again, "message")).toBe("");
   });
 
   test("brings answers of any script over unharmed, and none of them becomes markup or a header", async () => {
@@ -259,16 +259,16 @@ describe("the contact form", () => {
       message: "</textarea><script>alert(1)</script>\r\n#1 +2 نيروبي",
     };
     const page = await sendContact(typed);
-    expectReady(page);
-    const { subject, body } = mailOf(page);
+    expectEmailDraft(page);
+    const { subject, body } = readEmailDraft(page);
     expect(subject).toBe("100% ?&bcc=evil@evil.example");
     for (const answer of [typed.message, typed.name, typed.email]) expect(body).toContain(answer);
     expect(page.html).not.toContain("<script>alert");
 
     const refused = await sendContact({ ...typed, email: "<script>alert(2)</script>" });
-    expectRefused(refused, ["email"]);
+    expectRejected(refused, ["email"]);
     expect(refused.value("name")).toBe(typed.name);
-    expect(written(refused, "message")).toBe(typed.message);
+    expect(getTextareaValue(refused, "message")).toBe(typed.message);
     expect(refused.html).not.toContain("<script>alert");
   });
 
@@ -276,8 +276,8 @@ describe("the contact form", () => {
     const subject = "Tea\r\nBcc: evil@evil.example";
     const typed = { name: "Amina", email: "amina@client.example", subject, message: "Hello" };
     const refused = await sendContact(typed);
-    expectRefused(refused, ["subject"]);
-    expect(refused.value("message") || written(refused, "message")).toBe("Hello");
+    expectRejected(refused, ["subject"]);
+    expect(refused.value("message") || getTextareaValue(refused, "message")).toBe("Hello");
     expect(refused.html).not.toContain("mailto:evil");
   });
 
@@ -289,7 +289,7 @@ describe("the contact form", () => {
 });
 
 describe("the quote form", () => {
-  const services = content<string[]>("quote-services");
+  const services = readContent<string[]>("quote-services");
   const quote = {
     name: "Baraka Mwangi",
     email: "baraka@client.example",
@@ -297,10 +297,10 @@ describe("the quote form", () => {
     service: "Sea & Air Freight",
     message: "Coffee machines,\r\nMilan to Kigali",
   };
-  const sendQuote = (typed: Form, at = "/resources/quote") => send(at, "Prepare the mail", typed);
+  const sendQuote = (typed: FormValues, at = "/actions/quote") => submitForm(at, "Prepare the mail", typed);
 
   test("stands on a page of its own that search engines leave out, with the nine services to choose from", async () => {
-    const page = await visitor.open("/resources/quote");
+    const page = await visitor.open("/actions/quote");
     expect(page.status).toBe(200);
     expect(page.title).toMatch(/^Get a Quote · /);
     expect(page.h1).toBe("Get a Quote");
@@ -308,7 +308,7 @@ describe("the quote form", () => {
     for (const name of ["name", "email", "phone"]) expect(page.value(name), name).toBe("");
     const [prompt, ...options] = page.all("main select[name=service] option");
     expect(prompt?.getAttribute("value")).toBe("");
-    expect(options.map(words)).toEqual(services);
+    expect(options.map(getText)).toEqual(services);
     const asked = page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
     expect(asked).toEqual(["name", "email", "phone", "service"]);
   });
@@ -317,28 +317,28 @@ describe("the quote form", () => {
     "without %s is refused and keeps the other answers",
     async (missing) => {
       const page = await sendQuote({ ...quote, [missing]: " " });
-      expectRefused(page, [missing]);
+      expectRejected(page, [missing]);
       const kept = { ...quote, [missing]: page.value(missing) };
       for (const name of ["name", "email", "phone"] as const) expect(page.value(name)).toBe(kept[name]);
-      if (missing !== "service") expect(chosen(page, "service")).toBe(quote.service);
-      expect(written(page, "message")).toBe(quote.message);
+      if (missing !== "service") expect(getSelected(page, "service")).toBe(quote.service);
+      expect(getTextareaValue(page, "message")).toBe(quote.message);
     },
   );
 
   test("without anything names the four fields it needs", async () => {
-    expectRefused(await sendQuote({}), ["name", "email", "phone", "service"]);
-    expectRefused(await read(await visitor.post("/resources/quote", {})), ["name", "email", "phone", "service"]);
+    expectRejected(await sendQuote({}), ["name", "email", "phone", "service"]);
+    expectRejected(await parsePage(await visitor.post("/actions/quote", {})), ["name", "email", "phone", "service"]);
   });
 
-  test.each(wrongAddresses)("is refused with the e-mail address %j", async (email) => {
-    expectRefused(await sendQuote({ ...quote, email }), ["email"]);
+  test.each(invalidEmails)("is refused with the e-mail address %j", async (email) => {
+    expectRejected(await sendQuote({ ...quote, email }), ["email"]);
   });
 
   test.each(["Storage Facilities", "sea & air freight", "Sea & Air Freight\r\nBcc: evil@evil.example", "<b>", "0"])(
     "is refused with the service %j, which is none of the nine",
     async (service) => {
       const page = await sendQuote({ ...quote, service });
-      expectRefused(page, ["service"]);
+      expectRejected(page, ["service"]);
       expect(page.problems[0]?.text).toBe("Choose one of the services.");
       expect(page.value("name")).toBe(quote.name);
     },
@@ -350,13 +350,13 @@ describe("the quote form", () => {
     ["message", 2000],
   ] as const)("takes %s up to %i characters and no more", async (name, limit) => {
     expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
-    expectRefused(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
+    expectRejected(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
   });
 
   test.each(services)("for %s gives a mail that names the service and the requester", async (service) => {
     const page = await sendQuote({ ...quote, service });
-    expectReady(page);
-    const { subject, body } = mailOf(page);
+    expectEmailDraft(page);
+    const { subject, body } = readEmailDraft(page);
     expect(subject).toContain(service);
     expect(subject).toContain(quote.name);
     for (const answer of [service, quote.name, quote.email, quote.phone, quote.message]) expect(body).toContain(answer);
@@ -370,25 +370,27 @@ describe("the quote form", () => {
         variant: "default",
       },
     ]);
-    const again = await visitor.open("/resources/quote");
+    const again = await visitor.open("/actions/quote");
     expect(again.toasts).toEqual([]);
     expect(again.value("name")).toBe("");
-    expect(chosen(again, "service") ?? "").not.toBe(quote.service);
+    expect(getSelected(again, "service") ?? "").not.toBe(quote.service);
   });
 
   test("needs no message", async () => {
-    expectReady(await sendQuote({ ...quote, message: "" }));
+    expectEmailDraft(await sendQuote({ ...quote, message: "" }));
     const { message: _, ...rest } = quote;
-    const page = await read(await visitor.post("/resources/quote", rest));
-    expectReady(page);
-    expect(mailOf(page).body).not.toContain("undefined");
+    const page = await parsePage(await visitor.post("/actions/quote", rest));
+    expectEmailDraft(page);
+    expect(readEmailDraft(page).body).not.toContain("undefined");
   });
 
   test("can be sent from the panel over any page, and leads back to that page, after a refusal too", async () => {
     const refused = await sendQuote({ ...quote, phone: "" }, "/contact?quote".replace("contact", "cookie-settings"));
-    expectRefused(refused, ["phone"]);
-    const page = await read(await visitor.press(refused, "Prepare the mail", { ...quote, from: "/cookie-settings" }));
-    expectReady(page);
+    expectRejected(refused, ["phone"]);
+    const page = await parsePage(
+      await visitor.submit(refused, "Prepare the mail", { ...quote, from: "/cookie-settings" }),
+    );
+    expectEmailDraft(page);
     expect(backOf(page)).toBe("/cookie-settings");
     expect(refused.all("input[name=from]").map((input) => input.getAttribute("value"))).toEqual(["/cookie-settings"]);
   });
@@ -396,7 +398,7 @@ describe("the quote form", () => {
   test.each(["/", "/services", "/resources/blog/importing-a-car-to-kenya"])(
     "leads back to %s when it was opened there",
     async (from) => {
-      expect(backOf(await read(await visitor.post("/resources/quote", { ...quote, from })))).toBe(from);
+      expect(backOf(await parsePage(await visitor.post("/actions/quote", { ...quote, from })))).toBe(from);
     },
   );
 
@@ -416,26 +418,28 @@ describe("the quote form", () => {
     "evil",
     "",
   ])("leads to the home page when it says it came from %j", async (from) => {
-    const ready = await read(await visitor.post("/resources/quote", { ...quote, from }));
-    expectReady(ready);
+    const ready = await parsePage(await visitor.post("/actions/quote", { ...quote, from }));
+    expectEmailDraft(ready);
     expect(backOf(ready)).toBe("/");
-    const refused = await read(await visitor.post("/resources/quote", { from }));
-    expectRefused(refused, ["name", "email", "phone", "service"]);
+    const refused = await parsePage(await visitor.post("/actions/quote", { from }));
+    expectRejected(refused, ["name", "email", "phone", "service"]);
     expect(refused.all("input[name=from]").map((input) => input.getAttribute("value"))).toEqual(["/"]);
   });
 
   /** Where the way back leads. */
-  const backOf = (page: Page) =>
+  const backOf = (page: ParsedPage) =>
     page
       .all("main a")
-      .find((link) => words(link) === "Back to where you were")
+      .find((link) => getText(link) === "Back to where you were")
       ?.getAttribute("href");
 });
 
 test("beside the careers form stands what working here is like, marked once as a sample", async () => {
   const page = await visitor.open("/careers");
-  const { working_here, note } = content<{ working_here: { title: string; text: string }[]; note: string }>("careers");
-  expect(page.all("main aside li h3").map(words)).toEqual(working_here.map(({ title }) => title));
+  const { working_here, note } = readContent<{ working_here: { title: string; text: string }[]; note: string }>(
+    "careers",
+  );
+  expect(page.all("main aside li h3").map(getText)).toEqual(working_here.map(({ title }) => title));
   for (const { text } of working_here) expect(page.text).toContain(text.trim());
   expect(page.text.split(note)).toHaveLength(2);
 });
@@ -444,7 +448,7 @@ describe("the careers form", () => {
   const marker = "a-sentence-that-only-this-application-has";
   const person = { name: "Neema Uwase", email: "neema@client.example", letter: `I read papers closely: ${marker}.` };
   const cv = (name: string, ...parts: (string | Uint8Array<ArrayBuffer>)[]) => new File(parts, name);
-  const apply = (typed: Form) => send("/careers", "Submit Application", typed);
+  const apply = (typed: FormValues) => submitForm("/careers", "Submit Application", typed);
   const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, ...Array(40).fill(1)]);
   const ole = new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(2048).fill(0)]);
 
@@ -485,21 +489,21 @@ describe("the careers form", () => {
   });
 
   test("without anything names the three fields it needs", async () => {
-    expectRefused(await apply({}), ["name", "email", "cv"]);
-    expectRefused(await read(await visitor.post("/careers", {})), ["name", "email", "cv"]);
+    expectRejected(await apply({}), ["name", "email", "cv"]);
+    expectRejected(await parsePage(await visitor.post("/careers", {})), ["name", "email", "cv"]);
   });
 
   test.each(["name", "email"] as const)("without %s is refused and keeps the other answers", async (missing) => {
-    const page = await apply({ ...person, [missing]: "", cv: pdf() });
-    expectRefused(page, [missing]);
+    const page = await apply({ ...person, [missing]: "", cv: createPdf() });
+    expectRejected(page, [missing]);
     for (const name of ["name", "email"] as const) {
       expect(page.value(name)).toBe(name === missing ? "" : person[name]);
     }
-    expect(written(page, "letter")).toBe(person.letter);
+    expect(getTextareaValue(page, "letter")).toBe(person.letter);
   });
 
-  test.each(wrongAddresses)("is refused with the e-mail address %j", async (email) => {
-    expectRefused(await apply({ ...person, email, cv: pdf() }), ["email"]);
+  test.each(invalidEmails)("is refused with the e-mail address %j", async (email) => {
+    expectRejected(await apply({ ...person, email, cv: createPdf() }), ["email"]);
   });
 
   const kinds = "Choose a CV that is a .pdf, .doc or .docx file.";
@@ -519,12 +523,12 @@ describe("the careers form", () => {
     { what: "a text in place of the file", file: "cv.pdf", problem: "Choose your CV." },
   ])("is refused with $what, says why beside the file, and keeps the answers", async ({ file, problem }) => {
     const page = await apply({ ...person, cv: file });
-    expectRefused(page, ["cv"]);
+    expectRejected(page, ["cv"]);
     expect(page.problems.map(({ text }) => text)).toEqual([problem]);
     expect([page.value("name"), page.value("email")]).toEqual([person.name, person.email]);
-    expect(written(page, "letter")).toBe(person.letter);
+    expect(getTextareaValue(page, "letter")).toBe(person.letter);
 
-    const again = await visitor.press(page, "Submit Application", { ...person, cv: pdf() });
+    const again = await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() });
     expect(again.status).toBe(303);
   });
 
@@ -535,8 +539,8 @@ describe("the careers form", () => {
     const headers = { "Content-Type": "multipart/form-data; boundary=part", Origin: origin };
     const body = `${parts.join("")}--part--\r\n`;
     const request = new Request(new URL("/careers", origin), { method: "POST", headers, body });
-    const page = await read(await visitor.send(request));
-    expectRefused(page, ["cv"]);
+    const page = await parsePage(await visitor.send(request));
+    expectRejected(page, ["cv"]);
     expect(page.problems.map(({ text }) => text)).toEqual(["Choose your CV."]);
     expect([page.value("name"), page.value("email")]).toEqual([person.name, person.email]);
   });
@@ -545,39 +549,39 @@ describe("the careers form", () => {
     ["one byte over 10 MiB", 10 * 1024 * 1024 + 1],
     ["of 11 MiB", 11 * 1024 * 1024],
   ])("answers a CV %s with 413 and says so beside the file", async (_what, size) => {
-    const page = await apply({ ...person, cv: pdf("cv.pdf", size) });
-    expectRefused(page, ["cv"], 413);
+    const page = await apply({ ...person, cv: createPdf("cv.pdf", size) });
+    expectRejected(page, ["cv"], 413);
     expect(page.problems.map(({ text }) => text)).toEqual([expect.stringContaining("over 10 MB")]);
   });
 
   test("keeps the answers beside a CV that is too large", async () => {
-    const page = await apply({ ...person, cv: pdf("cv.pdf", 11 * 1024 * 1024) });
+    const page = await apply({ ...person, cv: createPdf("cv.pdf", 11 * 1024 * 1024) });
     expect([page.value("name"), page.value("email")]).toEqual([person.name, person.email]);
   });
 
   test("takes a cover letter of 2,000 characters and no more", async () => {
-    const longest = { ...person, letter: "l".repeat(2000), cv: pdf() };
-    expect((await visitor.press(await visitor.open("/careers"), "Submit Application", longest)).status).toBe(303);
-    expectRefused(await apply({ ...longest, letter: "l".repeat(2001) }), ["letter"]);
+    const longest = { ...person, letter: "l".repeat(2000), cv: createPdf() };
+    expect((await visitor.submit(await visitor.open("/careers"), "Submit Application", longest)).status).toBe(303);
+    expectRejected(await apply({ ...longest, letter: "l".repeat(2001) }), ["letter"]);
   });
 
   test("takes one file and no second", async () => {
     const form = new FormData();
     for (const [name, value] of Object.entries(person)) form.append(name, value);
-    form.append("cv", pdf("first.pdf"));
-    form.append("cv", pdf("second.pdf"));
+    form.append("cv", createPdf("first.pdf"));
+    form.append("cv", createPdf("second.pdf"));
     expect((await visitor.post("/careers", form)).status).toBe(400);
   });
 
   test.each<[string, File]>([
-    ["a PDF", pdf("cv.pdf")],
-    ["a PDF of exactly 10 MiB", pdf("cv.pdf", 10 * 1024 * 1024)],
-    ["a PDF with an ending in capitals", pdf("Neema's CV, final (2).PDF")],
-    ["a .docx, which is a zip", cv("السيرة الذاتية.docx", docx())],
+    ["a PDF", createPdf("cv.pdf")],
+    ["a PDF of exactly 10 MiB", createPdf("cv.pdf", 10 * 1024 * 1024)],
+    ["a PDF with an ending in capitals", createPdf("Neema's CV, final (2).PDF")],
+    ["a .docx, which is a zip", cv("السيرة الذاتية.docx", createDocx())],
     ["a .doc with an OLE header", cv("cv.doc", ole)],
   ])("thanks for %s, once, and is empty again", async (_what, file) => {
     const form = await visitor.open("/careers");
-    const response = await visitor.press(form, "Submit Application", { ...person, cv: file });
+    const response = await visitor.submit(form, "Submit Application", { ...person, cv: file });
     expect(response.status).toBe(303);
     expect(response.headers.get("Location")).toBe("/careers");
     const page = await visitor.follow(response);
@@ -590,30 +594,30 @@ describe("the careers form", () => {
       },
     ]);
     for (const name of ["name", "email"]) expect(page.value(name), name).toBe("");
-    expect(written(page, "letter")).toBe("");
+    expect(getTextareaValue(page, "letter")).toBe("");
     expect((await visitor.open("/careers")).toasts).toEqual([]);
   });
 
   test("needs no cover letter", async () => {
     const form = await visitor.open("/careers");
     const { name, email } = person;
-    expect((await visitor.press(form, "Submit Application", { name, email, cv: pdf() })).status).toBe(303);
+    expect((await visitor.submit(form, "Submit Application", { name, email, cv: createPdf() })).status).toBe(303);
   });
 
   test("stores nothing: no call to the backend, and not a word of it anywhere", async () => {
     const client = app.browser();
-    await client.signUpAndIn("Somebody");
+    await client.signUpAndLogIn("Somebody");
     const shipment = await client.open(await client.createShipment("Tea"));
     const kept = cv("list.pdf", "%PDF-1.4\n", "A document that is kept");
-    expect((await client.press(shipment, "Upload the Packing List", { file: kept })).status).toBe(303);
+    expect((await client.submit(shipment, "Upload the Packing List", { file: kept })).status).toBe(303);
     app.proxy.calls.splice(0);
     expect(filesWith("A document that is kept"), "what is kept can be found").not.toEqual([]);
 
     const file = cv("cv.pdf", "%PDF-1.4\n", marker);
     for (const browser of [visitor, client]) {
       const form = await browser.open("/careers");
-      expect((await browser.press(form, "Submit Application", { ...person, cv: file })).status).toBe(303);
-      expect((await browser.press(form, "Submit Application", { ...person, email: "x", cv: file })).status).toBe(400);
+      expect((await browser.submit(form, "Submit Application", { ...person, cv: file })).status).toBe(303);
+      expect((await browser.submit(form, "Submit Application", { ...person, email: "x", cv: file })).status).toBe(400);
     }
     expect(app.proxy.calls).toEqual([]);
     for (const text of [marker, person.email]) expect(filesWith(text)).toEqual([]);
@@ -621,10 +625,10 @@ describe("the careers form", () => {
 });
 
 /** A text document as word processors write it, uncompressed. */
-function docx(): Uint8Array<ArrayBuffer> {
+function createDocx(): Uint8Array<ArrayBuffer> {
   const main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
   const relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
-  return zip({
+  return createZip({
     "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`,
     "_rels/.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${relation}" Target="word/document.xml"/></Relationships>`,
     "word/document.xml": `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>CV</w:t></w:r></w:p></w:body></w:document>`,
@@ -632,7 +636,7 @@ function docx(): Uint8Array<ArrayBuffer> {
 }
 
 /** A zip archive of texts: local headers with the contents, the central directory, and its end. */
-function zip(files: Record<string, string>): Uint8Array<ArrayBuffer> {
+function createZip(files: Record<string, string>): Uint8Array<ArrayBuffer> {
   const locals: Buffer[] = [];
   const entries: Buffer[] = [];
   let offset = 0;
@@ -665,7 +669,7 @@ describe("the cookie settings", () => {
   const optional = ["performance", "functional", "marketing"] as const;
 
   /** The state of the four boxes. */
-  const boxes = (page: Page) =>
+  const boxes = (page: ParsedPage) =>
     Object.fromEntries(
       page.all("main input[type=checkbox]").map((box) => [box.getAttribute("name"), box.hasAttribute("checked")]),
     );
@@ -681,17 +685,17 @@ describe("the cookie settings", () => {
   test("are performance and functional on, marketing off, as long as nothing is stored", async () => {
     const response = await visitor.get("/cookie-settings");
     expect(response.headers.getSetCookie()).toEqual([]);
-    const page = await read(response);
+    const page = await parsePage(response);
     expect(page.title).toMatch(/^Cookie Settings · /);
     expect(boxes(page)).toEqual(defaults);
   });
 
   test("name beside them what the site keeps in a browser", async () => {
     const page = await visitor.open("/cookie-settings");
-    const named = page.all("section li .font-mono").map(words);
+    const named = page.all("section li .font-mono").map(getText);
     const browser = app.browser();
-    await browser.post("/resources/theme", { theme: "light" });
-    await browser.post("/resources/lite", { lite: "on" });
+    await browser.post("/actions/theme", { theme: "light" });
+    await browser.post("/actions/lite", { lite: "on" });
     await browser.post("/cookie-settings", {});
     expect([...browser.cookies.keys()].sort()).toEqual(["cookieSettings", "flash", "lite", "theme"]);
     expect(named).toEqual(expect.arrayContaining([...browser.cookies.keys(), "session", "known"]));
@@ -700,7 +704,7 @@ describe("the cookie settings", () => {
   test("have a label for each box, and the necessary ones cannot be switched off", async () => {
     const page = await visitor.open("/cookie-settings");
     for (const box of page.all("main input[type=checkbox]")) {
-      expect(words(page.all(`label[for=${box.id}]`)[0]), box.id).not.toBe("");
+      expect(getText(page.all(`label[for=${box.id}]`)[0]), box.id).not.toBe("");
       expect(page.saidOf(box.getAttribute("name") ?? "")[0], box.id).not.toBe("");
       expect(box.hasAttribute("disabled"), box.id).toBe(box.id === "necessary");
     }
@@ -715,7 +719,7 @@ describe("the cookie settings", () => {
     expect(new URL(form?.getAttribute("action") ?? "", "http://site/cookie-settings").pathname).toBe(
       "/cookie-settings",
     );
-    expect(page.all("main form button").map((button) => [words(button), button.getAttribute("value")])).toEqual([
+    expect(page.all("main form button").map((button) => [getText(button), button.getAttribute("value")])).toEqual([
       ["Save My Preferences", "chosen"],
       ["Accept All Cookies", "all"],
     ]);
@@ -772,14 +776,14 @@ describe("the cookie settings", () => {
   });
 
   test("are set by an answer that nobody keeps", async () => {
-    expect((await save({})).headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect((await save({})).headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
   test("are confirmed by a page that nobody keeps, since it takes the toast's cookie away", async () => {
     await save({});
     const next = await visitor.get("/cookie-settings");
     expect(next.headers.getSetCookie()).toEqual([expect.stringMatching(/^flash=;.*Max-Age=0/i)]);
-    expect(next.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(next.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
   const base64 = (value: unknown) => encodeURIComponent(Buffer.from(JSON.stringify(value)).toString("base64"));
@@ -804,41 +808,35 @@ describe("the cookie settings", () => {
 });
 
 describe("the theme", () => {
-  const themeOf = (page: Page) => page.all("html")[0]?.getAttribute("class");
-  const choose = (theme: string, to = "/contact") => visitor.post("/resources/theme", { theme, to });
+  const themeOf = (page: ParsedPage) => page.all("html")[0]?.getAttribute("class");
+  const choose = (theme: string, to = "/contact") => visitor.post("/actions/theme", { theme, to });
 
   test("is dark at first, light after its form, and dark again after the other", async () => {
     const first = await visitor.open("/contact");
     expect(themeOf(first)).toBe("dark");
-    const light = await visitor.follow(await visitor.press(first, "Use the light theme"));
+    const light = await visitor.follow(await visitor.submit(first, "Use the light theme"));
     expect(light.h1).toBe("Contact");
     expect(themeOf(light)).toBe("light");
     expect(() => light.form("Use the light theme")).toThrow("No button");
-    expect(themeOf(await visitor.follow(await visitor.press(light, "Use the dark theme")))).toBe("dark");
+    expect(themeOf(await visitor.follow(await visitor.submit(light, "Use the dark theme")))).toBe("dark");
   });
 
-  test.each([
-    "/",
-    "/contact",
-    "/careers",
-    "/login",
-    "/resources/quote",
-    "/?quote",
-    "/no-such-page",
-    "/cookie-settings",
-  ])("stays light on %s, and its form comes back to it", async (page) => {
-    await choose("light");
-    const light = await visitor.open(page);
-    expect(themeOf(light)).toBe("light");
-    const back = await visitor.press(light, "Use the dark theme");
-    expect(back.headers.get("Location")?.replace(/=$/, "")).toBe(page);
-  });
+  test.each(["/", "/contact", "/careers", "/login", "/actions/quote", "/?quote", "/no-such-page", "/cookie-settings"])(
+    "stays light on %s, and its form comes back to it",
+    async (page) => {
+      await choose("light");
+      const light = await visitor.open(page);
+      expect(themeOf(light)).toBe("light");
+      const back = await visitor.submit(light, "Use the dark theme");
+      expect(back.headers.get("Location")?.replace(/=$/, "")).toBe(page);
+    },
+  );
 
   test("stays light on pages that refuse a form and on the page of a ready mail", async () => {
     await choose("light");
-    expect(themeOf(await read(await visitor.post("/contact", {})))).toBe("light");
+    expect(themeOf(await parsePage(await visitor.post("/contact", {})))).toBe("light");
     const contact = { name: "A", email: "a@client.example", subject: "S", message: "M" };
-    expect(themeOf(await read(await visitor.post("/contact", contact)))).toBe("light");
+    expect(themeOf(await parsePage(await visitor.post("/contact", contact)))).toBe("light");
   });
 
   test("ends with the browser session: its cookie has no age and no date", async () => {
@@ -854,7 +852,7 @@ describe("the theme", () => {
   });
 
   test("is set by an answer that nobody keeps", async () => {
-    expect((await choose("light")).headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect((await choose("light")).headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
   test.each(["purple", "", "LIGHT", "light dark", "<script>", "__proto__"])(
@@ -867,7 +865,7 @@ describe("the theme", () => {
   );
 
   test("is dark when nothing is chosen", async () => {
-    expect(themeOf(await visitor.follow(await visitor.post("/resources/theme", {})))).toBe("dark");
+    expect(themeOf(await visitor.follow(await visitor.post("/actions/theme", {})))).toBe("dark");
   });
 
   test.each([
@@ -902,14 +900,14 @@ describe("the theme", () => {
   });
 
   test("by a GET changes nothing", async () => {
-    const response = await visitor.get("/resources/theme?theme=light");
+    const response = await visitor.get("/actions/theme?theme=light");
     expect(response.headers.get("Location")).toBe("/");
     expect(response.headers.getSetCookie()).toEqual([]);
     expect(themeOf(await visitor.open("/"))).toBe("dark");
   });
 });
 
-describe.each(["/contact", "/resources/quote", "/careers", "/cookie-settings", "/resources/theme"])(
+describe.each(["/contact", "/actions/quote", "/careers", "/cookie-settings", "/actions/theme"])(
   "a post to %s that no page of ours sends",
   (at) => {
     const fields = { name: "Amina", email: "amina@client.example", theme: "light" };
@@ -923,7 +921,7 @@ describe.each(["/contact", "/resources/quote", "/careers", "/cookie-settings", "
     test("gets 413 when it brings 11 MiB", async () => {
       const form = new FormData();
       form.append("name", fields.name);
-      form.append("file", pdf("large.pdf", 11 * 1024 * 1024));
+      form.append("file", createPdf("large.pdf", 11 * 1024 * 1024));
       const response = await visitor.post(at, form);
       expect(response.status).toBe(413);
       expect(response.headers.getSetCookie()).toEqual([]);

@@ -2,50 +2,52 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type Browser, type Page, read, theApp, words } from "../support/routes.ts";
+import { getTestApp, getText, type ParsedPage, parsePage, type TestBrowser } from "../support/test-app.ts";
 
-type Titled = { title: string; text: string };
-type Home = {
+type TitledText = { title: string; text: string };
+type HomeData = {
   search_terms: string[];
   stats: { value: number; suffix: string; label: string }[];
-  why_choose_us: Titled[];
+  why_choose_us: TitledText[];
   clearance_services: { title: string; items: string[] }[];
-  closing: Titled & { button: string };
+  closing: TitledText & { button: string };
 };
 
 const root = path.resolve(import.meta.dirname, "../..");
-const home = content<Home>("home");
-const company = content<{ founded: number; taglines: string[]; offices: { email: string }[] }>("company");
-const certifications = content<{ home: { name: string; short: string; description: string }[] }>("certifications").home;
-const industries = content<{ id: string; name: string; text: string }[]>("industries");
-const testimonials = content<{ name: string; company: string; text: string }[]>("testimonials");
+const homeData = readContent<HomeData>("home");
+const companyData = readContent<{ founded: number; taglines: string[]; offices: { email: string }[] }>("company");
+const certifications = readContent<{ home: { name: string; short: string; description: string }[] }>(
+  "certifications",
+).home;
+const industries = readContent<{ id: string; name: string; text: string }[]>("industries");
+const testimonials = readContent<{ name: string; company: string; text: string }[]>("testimonials");
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let visitor: Browser;
-let page: Page;
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let visitor: TestBrowser;
+let page: ParsedPage;
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   visitor = app.browser();
   page = await visitor.open("/");
 });
 
 describe("the home page", () => {
   test("has its eight sections in order, each with a heading, and skips no level", () => {
-    expect(page.all("main h1, main h2").map(words)).toEqual([
-      company.taglines[0],
+    expect(page.all("main h1, main h2").map(getText)).toEqual([
+      companyData.taglines[0],
       "Where is your cargo?",
-      `Since ${company.founded}`,
+      `Since ${companyData.founded}`,
       "Why choose us",
       "Customs clearance services",
       "Certifications and accreditations",
       "Industries we serve",
       "What clients say",
-      home.closing.title,
+      homeData.closing.title,
     ]);
     let above = 0;
     for (const heading of page.all("main h1, main h2, main h3, main h4")) {
       const level = Number(heading.tagName.slice(1));
-      expect(level, words(heading)).toBeLessThanOrEqual(above + 1);
+      expect(level, getText(heading)).toBeLessThanOrEqual(above + 1);
       above = level;
     }
   });
@@ -60,27 +62,27 @@ describe("the home page", () => {
   });
 
   test("opens the quote form from its hero, over itself", async () => {
-    const link = page.all("main a").find((each) => words(each) === "Get a Quote");
+    const link = page.all("main a").find((each) => getText(each) === "Get a Quote");
     expect(link?.getAttribute("href")).toBe("/?quote");
     const open = await visitor.open("/?quote");
-    expect(open.all("dialog[open] h2").map(words)).toEqual(["Get a Quote"]);
+    expect(open.all("dialog[open] h2").map(getText)).toEqual(["Get a Quote"]);
     expect(open.h1).toBe(page.h1);
   });
 
   test("leads from the search terms to the contact page, with each term as its subject", async () => {
-    const banner = page.all("main div").find((each) => words(each).startsWith("People ask us about"));
-    expect(banner?.querySelectorAll("li").map(words)).toEqual(home.search_terms);
+    const banner = page.all("main div").find((each) => getText(each).startsWith("People ask us about"));
+    expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
     const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
     expect(links.at(-1)).toBe("/contact");
-    expect(links).toHaveLength(home.search_terms.length + 1);
-    for (const [index, term] of home.search_terms.entries()) {
+    expect(links).toHaveLength(homeData.search_terms.length + 1);
+    for (const [index, term] of homeData.search_terms.entries()) {
       expect((await visitor.open(links[index] ?? "")).value("subject")).toBe(term);
     }
     expect((await visitor.open("/contact?about=Words+of+somebody")).value("subject")).toBe("");
   });
 
   test("names the eight stations of the line once for those who listen", () => {
-    expect(page.all("ol[aria-label='Stations of our line'] li").map(words)).toEqual([
+    expect(page.all("ol[aria-label='Stations of our line'] li").map(getText)).toEqual([
       "Mombasa",
       "Nairobi",
       "Malaba",
@@ -98,44 +100,44 @@ describe("the home page", () => {
     for (const part of ["names", "phone"]) {
       expect(page.all("main use").map((use) => use.getAttribute("href"))).toContain(`/art/hero-stations.svg#${part}`);
       const drawn = named.split(`id="${part}"`)[1]?.split('id="')[0] ?? "";
-      const stations = page.all("ol[aria-label='Stations of our line'] li").map(words);
+      const stations = page.all("ol[aria-label='Stations of our line'] li").map(getText);
       expect([...drawn.matchAll(/<text[^>]*>(\w+)</g)].map(([, name]) => name).sort()).toEqual(stations.sort());
     }
   });
 
   test("says once for a section that its entries are samples", () => {
     for (const id of ["certifications", "testimonials"])
-      expect(words(page.all(`#${id}`)[0]).match(/sample/gi), id).toHaveLength(1);
+      expect(getText(page.all(`#${id}`)[0]).match(/sample/gi), id).toHaveLength(1);
   });
 
   test("shows a certificate in the seal it has on the About page", async () => {
-    const seal = (of: Page) =>
+    const seal = (of: ParsedPage) =>
       of
         .all("section[aria-labelledby^=certifications] li")
-        .find((each) => words(each.querySelector("text")) === "ISO")
+        .find((each) => getText(each.querySelector("text")) === "ISO")
         ?.querySelector("svg");
     expect(seal(page)?.querySelector("use")?.getAttribute("href")).toBe("/art/mark-seal.svg#art");
     expect(seal(page)?.outerHTML).toBe(seal(await visitor.open("/about"))?.outerHTML);
   });
 
   test("gives its numbers as they are, with nothing to count up", () => {
-    expect(page.all("#stats dd").map(words)).toEqual(["30+", "100+", "36,000+"]);
-    expect(page.all("#stats dt").map(words)).toEqual(home.stats.map(({ label }) => label));
+    expect(page.all("#stats dd").map(getText)).toEqual(["30+", "100+", "36,000+"]);
+    expect(page.all("#stats dt").map(getText)).toEqual(homeData.stats.map(({ label }) => label));
   });
 
   test("gives six reasons, three columns of clearance services and six certifications", () => {
-    expect(page.all("#why li h3").map(words)).toEqual(home.why_choose_us.map(({ title }) => title));
-    expect(page.all("#why li p").map(words)).toEqual(home.why_choose_us.map(({ text }) => text));
-    expect(page.all("#clearance h3").map(words)).toEqual(home.clearance_services.map(({ title }) => title));
-    expect(page.all("#clearance li").map(words)).toEqual(home.clearance_services.flatMap(({ items }) => items));
-    expect(page.all("#certifications li").map(words)).toEqual(
+    expect(page.all("#why li h3").map(getText)).toEqual(homeData.why_choose_us.map(({ title }) => title));
+    expect(page.all("#why li p").map(getText)).toEqual(homeData.why_choose_us.map(({ text }) => text));
+    expect(page.all("#clearance h3").map(getText)).toEqual(homeData.clearance_services.map(({ title }) => title));
+    expect(page.all("#clearance li").map(getText)).toEqual(homeData.clearance_services.flatMap(({ items }) => items));
+    expect(page.all("#certifications li").map(getText)).toEqual(
       certifications.map(({ short, name, description }) => `${short} ${name} ${description}`),
     );
   });
 
   test("asks about each industry with it as the subject", async () => {
     const links = page.all("#industries li a");
-    expect(links.map(words)).toEqual(industries.map(({ name }) => `Ask us about ${name}`));
+    expect(links.map(getText)).toEqual(industries.map(({ name }) => `Ask us about ${name}`));
     for (const [index, { name }] of industries.entries()) {
       const contact = await visitor.open(links[index]?.getAttribute("href") ?? "");
       expect(contact.value("subject")).toBe(name);
@@ -146,23 +148,23 @@ describe("the home page", () => {
     const [row] = page.all("#industries [tabindex]");
     expect(row?.getAttribute("tabindex")).toBe("0");
     expect(row?.getAttribute("aria-label")).toBe("The ten industries");
-    expect(row?.querySelectorAll("form button").map(words)).toEqual(
+    expect(row?.querySelectorAll("form button").map(getText)).toEqual(
       industries.map(({ name, text }) => `${name} ${text}`),
     );
   });
 
   test("shows all three testimonials with their rating in words", () => {
-    expect(page.all("#testimonials figure").map(words)).toEqual(
+    expect(page.all("#testimonials figure").map(getText)).toEqual(
       testimonials.map(({ name, company, text }) => `Rated 5 of 5 ${text} ${name} ${company}`),
     );
   });
 
   test("ends with a way to write", () => {
-    expect(words(page.all("#next")[0])).toContain(home.closing.text);
-    expect(page.all("#next a").map((link) => [words(link), link.getAttribute("href")])).toEqual([
-      [home.closing.button, "/contact"],
+    expect(getText(page.all("#next")[0])).toContain(homeData.closing.text);
+    expect(page.all("#next a").map((link) => [getText(link), link.getAttribute("href")])).toEqual([
+      [homeData.closing.button, "/contact"],
     ]);
-    expect(home.closing.button).toBe("Contact Us");
+    expect(homeData.closing.button).toBe("Contact Us");
   });
 
   test("draws for at most 60 KB, no drawing above 6 KB", () => {
@@ -186,7 +188,7 @@ describe("the home page", () => {
 
 describe("asking where a consignment is", () => {
   const track = async (trackingNumber: string) =>
-    read(await visitor.press(page, "Request an update", { trackingNumber }));
+    parsePage(await visitor.submit(page, "Request an update", { trackingNumber }));
 
   test.each([
     ["a container", "MSCU 7788990"],
@@ -207,8 +209,8 @@ describe("asking where a consignment is", () => {
         variant: "default",
       },
     ]);
-    const mail = mailOf(ready);
-    expect(mail.to).toBe(company.offices[0]?.email);
+    const mail = readEmailDraft(ready);
+    expect(mail.to).toBe(companyData.offices[0]?.email);
     expect(mail.headers).toEqual(["subject", "body"]);
     expect(mail.subject).toBe(number);
     expect(mail.body).toContain(`tracking number ${number}.`);
@@ -217,7 +219,7 @@ describe("asking where a consignment is", () => {
   });
 
   test("leaves blanks around the number out of the mail", async () => {
-    expect(mailOf(await track("  MSCU 7788990 ")).subject).toBe("MSCU 7788990");
+    expect(readEmailDraft(await track("  MSCU 7788990 ")).subject).toBe("MSCU 7788990");
   });
 
   test.each([
@@ -226,8 +228,8 @@ describe("asking where a consignment is", () => {
   ])("with %s adds no header to the mail", async (_, number) => {
     const ready = await track(number);
     expect(ready.status).toBe(200);
-    const mail = mailOf(ready);
-    expect(mail.to).toBe(company.offices[0]?.email);
+    const mail = readEmailDraft(ready);
+    expect(mail.to).toBe(companyData.offices[0]?.email);
     expect(mail.headers).toEqual(["subject", "body"]);
     expect(mail.href.split("&body=")[0]).not.toMatch(/%0[0ad]|%E2%80%A8|%C2%85/i);
   });
@@ -261,7 +263,7 @@ describe("asking where a consignment is", () => {
   });
 
   test("without the field is refused like an empty one", async () => {
-    const refused = await read(await visitor.post("/?index", {}));
+    const refused = await parsePage(await visitor.post("/?index", {}));
     expect(refused.status).toBe(400);
     expect(refused.toasts[0]?.title).toBe("Tracking Number Required");
   });
@@ -283,14 +285,14 @@ describe("asking where a consignment is", () => {
       ["trackingNumber", "A1"],
       ["trackingNumber", "B2"],
     ]);
-    expect((await read(await visitor.post("/?index", form))).status).toBe(400);
+    expect((await parsePage(await visitor.post("/?index", form))).status).toBe(400);
   });
 });
 
 describe("an industry", () => {
   test.each(industries)("$name answers with its toast above the row, once", async ({ id, name, text }) => {
     const browser = app.browser();
-    const response = await browser.press(page, `${name} ${text}`);
+    const response = await browser.submit(page, `${name} ${text}`);
     expect(response.headers.get("Location")).toBe("/#industries");
     const next = await browser.follow(response);
     expect(next.toasts).toEqual([
@@ -305,7 +307,7 @@ describe("an industry", () => {
     "that is none of ours, %j, leads to the row and says nothing",
     async (industry) => {
       const browser = app.browser();
-      const next = await browser.follow(await browser.post("/resources/industries", { industry }));
+      const next = await browser.follow(await browser.post("/actions/industries", { industry }));
       expect(next.status).toBe(200);
       expect(next.toasts).toEqual([]);
       expect(next.html).not.toContain("<script>alert");
@@ -313,7 +315,7 @@ describe("an industry", () => {
   );
 
   test("asked for by its address leads to the row", async () => {
-    const response = await visitor.get("/resources/industries");
+    const response = await visitor.get("/actions/industries");
     expect(response.status).toBe(303);
     expect(response.headers.get("Location")).toBe("/#industries");
   });
@@ -323,17 +325,17 @@ test("nothing on the home page asks the backend", async () => {
   const calls = await app.proxy.during(async () => {
     const browser = app.browser();
     const opened = await browser.open("/?quote");
-    await browser.press(opened, "Request an update", { trackingNumber: "MSCU 7788990" });
-    await browser.press(opened, "Request an update", { trackingNumber: "" });
+    await browser.submit(opened, "Request an update", { trackingNumber: "MSCU 7788990" });
+    await browser.submit(opened, "Request an update", { trackingNumber: "" });
     const home = await browser.open("/");
-    for (const { name, text } of industries) await browser.follow(await browser.press(home, `${name} ${text}`));
+    for (const { name, text } of industries) await browser.follow(await browser.submit(home, `${name} ${text}`));
   });
   expect(calls).toEqual([]);
 });
 
 /** The mail behind the main button of a page: to whom, which header fields in order, and what they say. */
-function mailOf(ready: Page) {
-  const links = ready.all("main a").filter((link) => words(link) === "Open in your mail application");
+function readEmailDraft(ready: ParsedPage) {
+  const links = ready.all("main a").filter((link) => getText(link) === "Open in your mail application");
   expect(links).toHaveLength(1);
   const href = links[0]?.getAttribute("href") ?? "";
   const address = new URL(href);
@@ -343,6 +345,6 @@ function mailOf(ready: Page) {
 }
 
 /** A file of content/data. */
-function content<T>(name: string): T {
+function readContent<T>(name: string): T {
   return parse(readFileSync(path.join(root, `content/data/${name}.yaml`), "utf8"));
 }

@@ -3,26 +3,26 @@ import path from "node:path";
 import process from "node:process";
 import { RouterContextProvider } from "react-router";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { takePlace } from "../../app/lib/uploads.server.ts";
-import { demo } from "../support/place.ts";
-import { Browser, password, theApp, theSite } from "../support/routes.ts";
+import { acquireUploadSlot } from "../../app/lib/http/transfer-slots.server.ts";
 import { root } from "../support/site-process.ts";
+import { demoCredentials } from "../support/site-sandbox.ts";
+import { getTestApp, password, startTestSite, TestBrowser } from "../support/test-app.ts";
 
-const portal = "https://portal.example";
+const portalOrigin = "https://portal.example";
 
-let said: string[];
-let site: Awaited<ReturnType<typeof theSite>>;
+let logLines: string[];
+let site: Awaited<ReturnType<typeof startTestSite>>;
 beforeAll(async () => {
-  process.env.APP_ORIGIN = portal;
+  process.env.APP_ORIGIN = portalOrigin;
   process.env.TRUSTED_PROXIES = "";
   // Few enough to try here; the tests of the limits know what they are without this.
   Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
-  await theApp();
+  await getTestApp();
   const printed = vi.spyOn(console, "log");
-  site = await theSite();
+  site = await startTestSite();
   // Log lines are written at the end of a turn of the event loop.
   await new Promise(setImmediate);
-  said = printed.mock.calls.join("\n").split("\n").filter(Boolean);
+  logLines = printed.mock.calls.join("\n").split("\n").filter(Boolean);
   printed.mockRestore();
 });
 afterAll(async () => {
@@ -30,28 +30,28 @@ afterAll(async () => {
 });
 
 /** The lines of an event that the start wrote. */
-const linesOf = (event: string) => said.map((line) => JSON.parse(line)).filter((line) => line.event === event);
+const filterLog = (event: string) => logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
 /** A browser of https://portal.example, behind a proxy that ends TLS. */
-function browser(): Browser {
-  return new Browser(async (request) => {
+function createBrowser(): TestBrowser {
+  return new TestBrowser(async (request) => {
     const { pathname, search } = new URL(request.url);
     const { method, headers } = request;
-    if (headers.has("Origin")) headers.set("Origin", portal);
+    if (headers.has("Origin")) headers.set("Origin", portalOrigin);
     const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
     return fetch(`http://127.0.0.1:${site.port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
   });
 }
 
 test("on https every cookie is bound to this host and to https, and no script reads it but that no page be kept", async () => {
-  const visitor = browser();
+  const visitor = createBrowser();
   const answers = [
-    await visitor.post("/resources/theme", { theme: "light" }),
-    await visitor.post("/resources/lite", { lite: "on" }),
-    await visitor.post("/resources/forgot-password", {}),
+    await visitor.post("/actions/theme", { theme: "light" }),
+    await visitor.post("/actions/lite", { lite: "on" }),
+    await visitor.post("/actions/forgot-password", {}),
     await visitor.post("/cookie-settings", { performance: "on" }),
-    await visitor.post("/login", { ...demo, shared: "on" }),
-    await visitor.post("/login", demo),
+    await visitor.post("/login", { ...demoCredentials, shared: "on" }),
+    await visitor.post("/login", demoCredentials),
     await visitor.get("/portal"),
     await visitor.post("/portal/account", { act: "pages" }),
     await visitor.post("/portal/sign-out", {}),
@@ -78,16 +78,16 @@ test("on https every cookie is bound to this host and to https, and no script re
 });
 
 test("on https what a cookie says counts, and one of a neighbour's without the prefix does not", async () => {
-  const person = browser();
-  await person.post("/login", { ...demo, shared: "on" });
+  const person = createBrowser();
+  await person.post("/login", { ...demoCredentials, shared: "on" });
   expect((await person.get("/portal")).headers.getSetCookie().join()).toContain("reminded");
   expect((await person.get("/portal")).headers.getSetCookie().join()).not.toContain("reminded");
   expect((await person.post("/portal/sign-out", {})).headers.get("Clear-Site-Data")).toBe('"cache", "storage"');
-  await person.post("/resources/lite", { lite: "on" });
+  await person.post("/actions/lite", { lite: "on" });
   expect(await (await person.get("/about")).text()).not.toContain("modulepreload");
 
-  const visitor = browser();
-  await visitor.post("/login", demo);
+  const visitor = createBrowser();
+  await visitor.post("/login", demoCredentials);
   const session = visitor.cookies.get("__Host-session") ?? "";
   visitor.cookies.clear();
   for (const [name, value] of Object.entries({ session, shared: "1", lite: "1" })) visitor.cookies.set(name, value);
@@ -97,7 +97,7 @@ test("on https what a cookie says counts, and one of a neighbour's without the p
 });
 
 test("on https every answer tells the browser to stay there", async () => {
-  const visitor = browser();
+  const visitor = createBrowser();
   for (const path of ["/", "/login", "/portal", "/favicon.svg", "/robots.txt", "/no-such-page", "/healthz"]) {
     const answer = await visitor.get(path);
     expect(answer.headers.get("Strict-Transport-Security"), path).toBe("max-age=63072000; includeSubDomains");
@@ -111,7 +111,7 @@ test("the start of a site whose content has samples yet says in one line how man
   const listed = execFileSync(process.execPath, [tsx, "app/server/content.ts"], { cwd: root, encoding: "utf8" });
   const values = Number(/^(\d+) values to replace/m.exec(listed)?.[1]);
   expect(values).toBeGreaterThan(0);
-  expect(linesOf("samples")).toEqual([
+  expect(filterLog("samples")).toEqual([
     expect.objectContaining({
       level: "warn",
       values,
@@ -122,13 +122,13 @@ test("the start of a site whose content has samples yet says in one line how man
 
 describe("behind a proxy that hides its visitors, as TRUSTED_PROXIES does not name it,", () => {
   test("the start says so in one line", () => {
-    expect(linesOf("addresses unknown")).toEqual([
+    expect(filterLog("addresses unknown")).toEqual([
       expect.objectContaining({ level: "warn", message: expect.stringContaining("Set TRUSTED_PROXIES") }),
     ]);
   });
 
   test("what one visitor gets wrong locks nobody else out", async () => {
-    const guesser = browser();
+    const guesser = createBrowser();
     const guess = (email: string) => guesser.post("/login", { email, password: "a wrong guess" });
     for (let tries = 0; tries < 4; tries += 1) {
       expect((await guess(`nobody-${tries}@client.example`)).status).toBe(400);
@@ -138,21 +138,21 @@ describe("behind a proxy that hides its visitors, as TRUSTED_PROXIES does not na
       const clientId = `AAAA-AAAA-AAAA-00${String(tries).padStart(2, "0")}`;
       expect((await guesser.post("/signup", { ...form, clientId })).status).toBe(400);
     }
-    expect((await browser().post("/login", demo)).status).toBe(303);
+    expect((await createBrowser().post("/login", demoCredentials)).status).toBe(303);
   });
 
   test("uploads that one visitor does not finish leave room for the others", () => {
     const begin = () => {
       const headers = { "Content-Length": "1000" };
-      const request = new Request(`${portal}/careers`, { method: "POST", headers });
-      return takePlace(request, new RouterContextProvider(), undefined);
+      const request = new Request(`${portalOrigin}/careers`, { method: "POST", headers });
+      return acquireUploadSlot(request, new RouterContextProvider(), undefined);
     };
     const places = Array.from({ length: 8 }, begin);
     expect(places.every((place) => "release" in place)).toBe(true);
   });
 
   test("an account is still tried five times only", async () => {
-    const guess = () => browser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
+    const guess = () => createBrowser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
     for (let tries = 0; tries < 5; tries += 1) expect((await guess()).status).toBe(400);
     expect((await guess()).status).toBe(429);
   });

@@ -1,29 +1,37 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { closeAccount } from "../../app/models/client-account.server.ts";
-import { orThrow } from "../../app/models/desk-act.server.ts";
-import { issueClientIds } from "../support/company.ts";
-import { newClient } from "../support/desk.ts";
-import { mailsTo } from "../support/outbox.ts";
-import { type Form, keptByNobody, origin, password, read, theApp, words } from "../support/routes.ts";
+import { resultOrThrow } from "../../app/models/staff-action.server.ts";
+import { readEmailsTo } from "../support/outbox.ts";
+import { newClient } from "../support/route-fixtures.ts";
+import { issueClientIds } from "../support/service-role.ts";
+import {
+  type FormValues,
+  getTestApp,
+  getText,
+  noStorePattern,
+  origin,
+  parsePage,
+  password,
+} from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof theApp>>;
+let app: Awaited<ReturnType<typeof getTestApp>>;
 let email: string;
 let shipment: string;
 let sql: postgres.Sql;
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
   const browser = app.browser();
-  email = await browser.signUpAndIn("Baraka");
+  email = await browser.signUpAndLogIn("Baraka");
   shipment = await browser.createShipment("Coffee");
 });
 afterAll(() => sql.end());
 
 /** Sends the login form of a new visitor and reads the page it answers. */
-async function refused(typed: { email?: string; password?: string }) {
+async function submitRejected(typed: { email?: string; password?: string }) {
   const browser = app.browser();
-  const page = await read(await browser.press(await browser.open("/login"), "Log in", typed));
+  const page = await parsePage(await browser.submit(await browser.open("/login"), "Log in", typed));
   return { page, browser };
 }
 
@@ -52,9 +60,9 @@ describe("a login with something missing or too long", () => {
     { what: "nothing at all", email: "", password: "", words: ["Enter your e-mail address.", "Enter your password."] },
   ])("is refused for $what, beside the field and above, without asking the backend", async (typed) => {
     const calls = await app.proxy.during(async () => {
-      const { page, browser } = await refused({ email: typed.email, password: typed.password });
+      const { page, browser } = await submitRejected({ email: typed.email, password: typed.password });
       expect(page.status).toBe(400);
-      expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
       expect(page.title).toMatch(/^Error: Client Login/);
       expect(page.toasts).toEqual([{ title: "Login Failed", description: typed.words[0], variant: "destructive" }]);
       expect(page.problems.map(({ text }) => text)).toEqual(typed.words);
@@ -71,8 +79,8 @@ describe("a login with something missing or too long", () => {
 
 describe("who may not log in", () => {
   test("looks the same with a wrong password and with an unknown address", async () => {
-    const wrong = await refused({ email, password: "not the password" });
-    const unknown = await refused({ email: email.replace("baraka", "nobody"), password: "not the password" });
+    const wrong = await submitRejected({ email, password: "not the password" });
+    const unknown = await submitRejected({ email: email.replace("baraka", "nobody"), password: "not the password" });
     for (const { page, browser } of [wrong, unknown]) {
       expect(page.status).toBe(400);
       expect(page.title).toMatch(/^Error: /);
@@ -93,11 +101,11 @@ describe("who may not log in", () => {
 
   test("looks the same with the right password of a closed account, and auth is asked twice, as a hash takes its time", async () => {
     const closed = await newClient(app, "Closed Login");
-    orThrow(await closeAccount(app.company, closed.id, "They left"));
+    resultOrThrow(await closeAccount(app.company, closed.id, "They left"));
     /** The page that a login gets, and what auth was asked for it. */
     async function asked(typed: { email: string; password: string }) {
       const before = app.proxy.bodies.length;
-      const { page, browser } = await refused(typed);
+      const { page, browser } = await submitRejected(typed);
       const calls = app.proxy.bodies.slice(before).filter((call) => call.includes("grant_type=password"));
       return { page, browser, calls };
     }
@@ -122,7 +130,7 @@ describe("who may not log in", () => {
   test.each([400, 429, 500, 503, "html"] as const)("makes auth be asked once when it fails: %s", async (fault) => {
     app.proxy.fail(fault, /grant_type=password/);
     const calls = await app.proxy.during(async () => {
-      const { page } = await refused({ email, password });
+      const { page } = await submitRejected({ email, password });
       expect(page.status).toBeGreaterThanOrEqual(400);
     });
     app.proxy.fail("none");
@@ -130,16 +138,16 @@ describe("who may not log in", () => {
   });
 
   test("keeps the tick of a shared computer and the page that was asked for, whatever was wrong", async () => {
-    const mistakes: Form[] = [{ email }, { email, password: "not the password" }, { email: "", password }];
+    const mistakes: FormValues[] = [{ email }, { email, password: "not the password" }, { email: "", password }];
     for (const wrong of mistakes) {
       const person = app.browser();
       const page = await person.open("/login?next=/portal/new");
-      const refused = await read(await person.press(page, "Log in", { ...wrong, shared: "on" }));
+      const refused = await parsePage(await person.submit(page, "Log in", { ...wrong, shared: "on" }));
       expect(refused.form("Log in").fields).toMatchObject({ shared: "on", next: "/portal/new" });
-      const entered = await person.press(refused, "Log in", { email, password });
+      const entered = await person.submit(refused, "Log in", { email, password });
       expect(entered.headers.get("Location")).toBe("/portal/new");
       expect(entered.headers.getSetCookie().find((line) => line.startsWith("session="))).not.toMatch(/max-age/i);
-      const unticked = await read(await app.browser().press(page, "Log in", wrong));
+      const unticked = await parsePage(await app.browser().submit(page, "Log in", wrong));
       expect(unticked.form("Log in").fields).not.toHaveProperty("shared");
     }
   });
@@ -148,9 +156,9 @@ describe("who may not log in", () => {
     const [clientId = ""] = await issueClientIds(app.company, 1);
     const waiting = "waiting-for-login@client.example";
     await app.browser().post("/signup", { clientId, fullName: "Waiting", email: waiting, password });
-    const guess = await refused({ email: waiting, password: "not the password" });
+    const guess = await submitRejected({ email: waiting, password: "not the password" });
     expect(guess.page.toasts[0]?.description).toBe("The e-mail address or the password is not right.");
-    const right = await refused({ email: waiting, password });
+    const right = await submitRejected({ email: waiting, password });
     expect(right.page.status).toBe(400);
     expect(right.page.toasts).toEqual([
       { title: "Login Failed", description: expect.stringContaining("is not confirmed yet."), variant: "destructive" },
@@ -159,7 +167,7 @@ describe("who may not log in", () => {
     // The right password is no guess, however often it is given.
     for (let again = 0; again < 6; again += 1) {
       const form = await right.browser.open("/login");
-      expect((await right.browser.press(form, "Log in", { email: waiting, password })).status).toBe(400);
+      expect((await right.browser.submit(form, "Log in", { email: waiting, password })).status).toBe(400);
     }
   });
 });
@@ -168,9 +176,9 @@ test("an unconfirmed address hears whether its link was mailed again, and is not
   const [clientId = ""] = await issueClientIds(app.company, 1);
   const waiting = "waiting-for-the-mail@client.example";
   await app.browser().post("/signup", { clientId, fullName: "Waiting", email: waiting, password });
-  const mails = async () => (await mailsTo(process.env.DATA_DIR ?? "", waiting)).length;
+  const mails = async () => (await readEmailsTo(process.env.DATA_DIR ?? "", waiting)).length;
   const mailed = await mails();
-  const toldAtLogin = async () => (await refused({ email: waiting, password })).page.toasts[0]?.description;
+  const toldAtLogin = async () => (await submitRejected({ email: waiting, password })).page.toasts[0]?.description;
   const notSent =
     "Your e-mail address is not confirmed yet. The link that we mailed you holds: open it, then log in. If it is lost, log in again in a few minutes, and we send it again.";
   expect([await toldAtLogin(), await mails()]).toEqual([notSent, mailed]);
@@ -194,10 +202,10 @@ test("an unconfirmed address hears whether its link was mailed again, and is not
 describe("a login that is right", () => {
   test("leads to the portal, which says so once", async () => {
     const browser = app.browser();
-    const answer = await browser.press(await browser.open("/login"), "Log in", { email, password });
+    const answer = await browser.submit(await browser.open("/login"), "Log in", { email, password });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("Location")).toBe("/portal");
-    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     const portal = await browser.follow(answer);
     expect(portal.toasts.slice(0, 1)).toEqual([{ title: "Login Successful", description: "", variant: "default" }]);
     expect((await browser.open("/portal")).toasts).toEqual([]);
@@ -232,7 +240,7 @@ describe("after the login", () => {
     expect(asked.status).toBe(303);
     expect(asked.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(shipment)}`);
     const login = await browser.follow(asked);
-    const answer = await browser.press(login, "Log in", { email, password });
+    const answer = await browser.submit(login, "Log in", { email, password });
     expect(answer.headers.get("Location")).toBe(shipment);
     const page = await browser.follow(answer);
     expect(page.h1).toBe("Coffee");
@@ -242,8 +250,8 @@ describe("after the login", () => {
   test("a person who mistyped their password first comes there too", async () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get("/portal?page=2"));
-    const again = await read(await browser.press(login, "Log in", { email, password: "mistyped" }));
-    const answer = await browser.press(again, "Log in", { email, password });
+    const again = await parsePage(await browser.submit(login, "Log in", { email, password: "mistyped" }));
+    const answer = await browser.submit(again, "Log in", { email, password });
     expect(answer.headers.get("Location")).toBe("/portal?page=2");
   });
 
@@ -252,10 +260,10 @@ describe("after the login", () => {
     await other.logIn(email);
     const { action, fields } = (await other.open("/portal")).form("Find");
     const search = `${action}?${new URLSearchParams({ ...(fields as Record<string, string>), q: "coffee" })}`;
-    expect(search).toMatch(/^\/portal\?(?=.*\bq=coffee\b)(?=.*\bturn=(&|$))(?=.*\bstage=(&|$))/);
+    expect(search).toMatch(/^\/portal\?(?=.*\bq=coffee\b)(?=.*\bwaiting=(&|$))(?=.*\bstage=(&|$))/);
     const asked = await browser.get(search);
     expect(asked.headers.get("Location")).toBe(`/login?next=${encodeURIComponent(search)}`);
-    const answer = await browser.press(await browser.follow(asked), "Log in", { email, password });
+    const answer = await browser.submit(await browser.follow(asked), "Log in", { email, password });
     expect(answer.headers.get("Location")).toBe(search);
     expect((await browser.follow(answer)).value("q")).toBe("coffee");
   });
@@ -263,7 +271,7 @@ describe("after the login", () => {
   test("a person whose session ended while they filled in a form comes back to the form", async () => {
     const browser = app.browser();
     const ended = await browser.post("/portal/new", { name: "Lost" });
-    const answer = await browser.press(await browser.follow(ended), "Log in", { email, password });
+    const answer = await browser.submit(await browser.follow(ended), "Log in", { email, password });
     expect((await browser.follow(answer)).h1).toBe("Create Shipment");
   });
 
@@ -323,12 +331,12 @@ describe("somebody who is signed in and opens the login or the sign-up", () => {
   ])("is sent on from %s", async (path, to) => {
     const answer = await (await client()).get(path);
     expect([answer.status, answer.headers.get("Location")]).toEqual([303, to]);
-    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
   test("hears in the portal what the login would have said", async () => {
     const browser = await client();
-    await browser.post("/resources/forgot-password", {});
+    await browser.post("/actions/forgot-password", {});
     const page = await browser.follow(await browser.get("/login"));
     expect(page.h1).toBe("My Shipments");
     expect(page.toasts[0]?.title).toBe("Feature coming soon!");
@@ -353,7 +361,7 @@ describe("somebody who is signed in and opens the login or the sign-up", () => {
         browser.cookies.set("session", dead);
         const page = await browser.open(path);
         expect([page.status, page.all("main form").length > 0]).toEqual([200, true]);
-        expect(page.all("header nav a, footer a").map(words)).not.toContain("My Shipments");
+        expect(page.all("header nav a, footer a").map(getText)).not.toContain("My Shipments");
         expect(browser.cookies.has("session")).toBe(false);
       }
     }
@@ -361,7 +369,7 @@ describe("somebody who is signed in and opens the login or the sign-up", () => {
 
   test("gets the form while nobody can tell, and keeps the session", async () => {
     const browser = await client();
-    app.proxy.fail(503, /who_asks/);
+    app.proxy.fail(503, /get_viewer/);
     const page = await browser.open("/login");
     app.proxy.fail("none");
     expect([page.status, page.h1]).toEqual([200, "Client Login"]);
@@ -376,11 +384,11 @@ describe("a browser that keeps no cookies", () => {
   test.each(["/portal", "/portal/new", "/login/verify"])("is told so when a right login leads to %s", async (path) => {
     const browser = app.browser();
     const back = await browser.get(path, login);
-    expect(back.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(back.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     browser.cookies.clear();
     const page = await browser.follow(back);
     expect([page.status, page.h1]).toEqual([200, "Client Login"]);
-    expect(page.all("[role=alert] h2").map(words)).toEqual([noCookies]);
+    expect(page.all("[role=alert] h2").map(getText)).toEqual([noCookies]);
     expect(page.form("Log in").fields.next).toBe(path === "/portal/new" ? path : undefined);
   });
 
@@ -407,7 +415,7 @@ describe("a browser that keeps no cookies", () => {
     // After Back or a reload, the Referer is still the login.
     let answer = await browser.get("/portal", login);
     while (answer.status === 303) answer = await browser.get(answer.headers.get("Location") ?? "");
-    const page = await read(answer);
+    const page = await parsePage(answer);
     expect([page.h1, page.toasts]).toEqual(["Client Login", []]);
     expect(page.text).not.toContain(noCookies);
   });
@@ -423,7 +431,7 @@ describe("a browser that keeps no cookies", () => {
 
 test("'Forgot password?' only says that it is coming", async () => {
   const browser = app.browser();
-  const answer = await browser.press(await browser.open("/login"), "Forgot password?");
+  const answer = await browser.submit(await browser.open("/login"), "Forgot password?");
   expect(answer.status).toBe(303);
   expect(answer.headers.get("Location")).toBe("/login");
   const page = await browser.follow(answer);
@@ -433,7 +441,7 @@ test("'Forgot password?' only says that it is coming", async () => {
 
 test("the form shows what the specification asks for", async () => {
   const page = await app.browser().open("/login");
-  expect(page.all("main label").slice(0, 2).map(words)).toEqual(["Email", "Password"]);
+  expect(page.all("main label").slice(0, 2).map(getText)).toEqual(["Email", "Password"]);
   const { fields } = page.form("Log in");
   expect(fields).toMatchObject({ email: "", password: "" });
   expect(page.all("main [name=password]").map((input) => input.getAttribute("type"))).toEqual(["password"]);
@@ -441,6 +449,6 @@ test("the form shows what the specification asks for", async () => {
     "tel:+254700000001",
     "mailto:nairobi@mizigo.example",
     "/signup",
-    "/additional-info#really-us",
+    "/additional-info#identity-check",
   ]);
 });

@@ -4,24 +4,24 @@ import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
 import postcss, { type Container } from "postcss";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientBuild } from "../../app/server/start/build.ts";
-import { doors, publicPages } from "../support/pages.ts";
-import { type Browser, theApp, theSite } from "../support/routes.ts";
+import { clientBuildFolder } from "../../app/server/start/build.ts";
+import { authPages, publicPages } from "../support/public-pages.ts";
+import { getTestApp, startTestSite, type TestBrowser } from "../support/test-app.ts";
 
-const visited = [...publicPages, "/?quote", ...doors, "/resources/forgot-password"];
+const publicPaths = [...publicPages, "/?quote", ...authPages, "/actions/forgot-password"];
 
-let site: Awaited<ReturnType<typeof theSite>>;
-let client: Browser;
+let site: Awaited<ReturnType<typeof startTestSite>>;
+let client: TestBrowser;
 /** The HTML of every page, by its address. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
-  await theApp();
-  site = await theSite();
+  await getTestApp();
+  site = await startTestSite();
   client = site.browser();
-  await client.signUpAndIn("Wanjiru Kamau");
+  await client.signUpAndLogIn("Wanjiru Kamau");
   const shipment = await client.createShipment("Solar panels, two 40 ft containers");
   const visitor = site.browser();
-  for (const page of visited) pages.set(page, await (await visitor.get(page)).text());
+  for (const page of publicPaths) pages.set(page, await (await visitor.get(page)).text());
   for (const page of ["/portal", "/portal/new", "/portal/2fa", "/portal/sign-out", shipment])
     pages.set(page, await (await client.get(page)).text());
 });
@@ -30,15 +30,15 @@ afterAll(async () => {
 });
 
 /** What is wrong with each page, as one list. */
-const onEvery = (found: (body: HTMLElement, html: string) => string[]) =>
+const findOnEveryPage = (found: (body: HTMLElement, html: string) => string[]) =>
   [...pages].flatMap(([page, html]) => found(parse(html), html).map((what) => `${page}: ${what}`));
 
 describe("the styles, in every page and in the files they name,", () => {
   const sheets = () => [
     ...new Set([...pages.values()].map((html) => /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? "")),
-    ...readdirSync(path.join(clientBuild, "assets"))
+    ...readdirSync(path.join(clientBuildFolder, "assets"))
       .filter((name) => name.endsWith(".css"))
-      .map((name) => readFileSync(path.join(clientBuild, "assets", name), "utf8")),
+      .map((name) => readFileSync(path.join(clientBuildFolder, "assets", name), "utf8")),
   ];
 
   /** The CSS rules that an old browser would drop, together with what they contain. */
@@ -96,7 +96,7 @@ describe("the styles, in every page and in the files they name,", () => {
 
 describe("without any style", () => {
   test("no drawing fills the page", () => {
-    const sizeless = onEvery((root) =>
+    const sizeless = findOnEveryPage((root) =>
       root
         .querySelectorAll("svg")
         .filter((svg) => !svg.hasAttribute("width") || !svg.hasAttribute("height"))
@@ -106,13 +106,13 @@ describe("without any style", () => {
   });
 
   test("no page asks for a dark window and leaves the letters dark", () => {
-    expect(onEvery((root) => root.querySelectorAll("meta[name=color-scheme]").map(String))).toEqual([]);
+    expect(findOnEveryPage((root) => root.querySelectorAll("meta[name=color-scheme]").map(String))).toEqual([]);
   });
 });
 
 describe("in a browser that shows text alone", () => {
   test("every form that posts has a field, or it would be sent as a GET", () => {
-    const empty = onEvery((root) =>
+    const empty = findOnEveryPage((root) =>
       root
         .querySelectorAll("form[method=post]")
         .filter((form) => !form.querySelector("[type=hidden][name], [type=email][name], [type=text][name], select"))
@@ -124,7 +124,7 @@ describe("in a browser that shows text alone", () => {
   });
 
   test("no drawing has letters or a title that would be read as the page's", () => {
-    const read = onEvery((root) => root.querySelectorAll("svg title").map(String));
+    const read = findOnEveryPage((root) => root.querySelectorAll("svg title").map(String));
     expect(read).toEqual([]);
     // Marks stand beside the name that they are short for.
     const letters = parse(pages.get("/") ?? "").querySelectorAll("svg text");
@@ -135,7 +135,7 @@ describe("in a browser that shows text alone", () => {
     const names = (root: HTMLElement, within: string) =>
       root.querySelectorAll(`${within} a`).map((link) => link.getAttribute("href"));
     expect(
-      onEvery((root) => {
+      findOnEveryPage((root) => {
         const links = names(root, "header nav");
         return links.length === new Set(links).size && links.length >= 7 ? [] : links.map(String);
       }),
@@ -147,14 +147,14 @@ describe("in a browser that shows text alone", () => {
   });
 
   test("no two words run together that only a style tells apart", () => {
-    expect(onEvery((root) => runTogether(root.querySelector("body")))).toEqual([]);
+    expect(findOnEveryPage((root) => findJoinedWords(root.querySelector("body")))).toEqual([]);
   });
 });
 
-const inline = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
+const inlineElements = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
 
 /** Places where the text of one inline element ends with a word and the next begins with one, without a blank. */
-function runTogether(body: HTMLElement | null): string[] {
+function findJoinedWords(body: HTMLElement | null): string[] {
   const found: string[] = [];
   let before = "";
   let isOther = false;
@@ -169,7 +169,7 @@ function runTogether(body: HTMLElement | null): string[] {
       if (node.nodeType !== NodeType.ELEMENT_NODE) continue;
       const child = node as HTMLElement;
       if (/^(script|style|select|textarea)$/i.test(child.tagName)) continue;
-      const breaks = !inline.test(child.tagName);
+      const breaks = !inlineElements.test(child.tagName);
       if (breaks) before = "";
       isOther = true;
       walk(child);
@@ -181,7 +181,7 @@ function runTogether(body: HTMLElement | null): string[] {
   return found;
 }
 
-describe.each(["/portal/sign-out", "/resources/forgot-password"])("opening %s", (address) => {
+describe.each(["/portal/sign-out", "/actions/forgot-password"])("opening %s", (address) => {
   test("changes nothing and offers the button that does", async () => {
     const answer = await client.get(address);
     expect(answer.status).toBe(200);

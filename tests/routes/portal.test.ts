@@ -1,36 +1,42 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { storageTariff, theCompany } from "../../app/lib/content.server.ts";
-import { anonymousBackend } from "../../app/lib/supabase.server.ts";
-import { correctStage, markCharge, orThrow, saveArrival, setCharge } from "../../app/models/desk-act.server.ts";
-import { freeUntil } from "../../app/models/storage.ts";
-import { advance, issueClientIds, setAwb, verify } from "../support/company.ts";
+import { anonymousClient } from "../../app/lib/supabase/client.server.ts";
+import { companyDetails, storageTariff } from "../../app/models/content.server.ts";
+import { getLastFreeDay } from "../../app/models/free-storage.ts";
 import {
-  type Browser,
-  handleOf,
-  keptByNobody,
-  type Page,
+  correctStage,
+  resultOrThrow,
+  saveArrival,
+  setCharge,
+  setChargePaid,
+} from "../../app/models/staff-action.server.ts";
+import { advanceShipment, issueClientIds, setAwb, verifyDocumentByName } from "../support/service-role.ts";
+import {
+  createPdf,
+  getTestApp,
+  getText,
+  logInToBackend,
+  noStorePattern,
+  type ParsedPage,
+  parsePage,
   password,
-  pdf,
-  read,
-  theApp,
-  theSite,
-  words,
-} from "../support/routes.ts";
+  startTestSite,
+  type TestBrowser,
+} from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let client: Browser;
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let client: TestBrowser;
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   client = app.browser();
-  await client.signUpAndIn("Wanjiru Kamau");
+  await client.signUpAndLogIn("Wanjiru Kamau");
 });
 
-const idOf = (path: string) => path.replace("/portal/", "");
+const getShipmentId = (path: string) => path.replace("/portal/", "");
 /** The shipments in the list of a page: name, short id and status as one line each. */
-const listOf = (page: Page) =>
+const listShipments = (page: ParsedPage) =>
   page
     .all("main section[aria-labelledby=shipments-title] li a")
-    .map((link) => link.querySelectorAll("span").map(words));
+    .map((link) => link.querySelectorAll("span").map(getText));
 
 describe("the list of shipments", () => {
   test("says how to begin when there is none, and greets by the full name", async () => {
@@ -38,28 +44,28 @@ describe("the list of shipments", () => {
     expect(page.h1).toBe("My Shipments");
     expect(page.text).toContain("Welcome, Wanjiru Kamau.");
     expect(page.text).toContain('You have no shipments yet. Click "Create Shipment" to get started!');
-    expect(listOf(page)).toEqual([]);
-    const [create] = page.all("main a").filter((link) => words(link) === "Create Shipment");
+    expect(listShipments(page)).toEqual([]);
+    const [create] = page.all("main a").filter((link) => getText(link) === "Create Shipment");
     expect(create?.getAttribute("href")).toBe("/portal/new");
   });
 
   test("greets by the e-mail address who gave no name", async () => {
     const [clientId] = await issueClientIds(app.company, 1);
     const email = "nameless@client.example";
-    await anonymousBackend().auth.signUp({ email, password, options: { data: { client_id: clientId } } });
+    await anonymousClient().auth.signUp({ email, password, options: { data: { client_id: clientId } } });
     const browser = app.browser();
-    await browser.confirm(email);
+    await browser.confirmEmail(email);
     await browser.logIn(email);
     expect((await browser.open("/portal")).text).toContain(`Welcome, ${email}.`);
   });
 
   test("looked at again is the same to the byte, for whoever it is for, until anything on it is another", async () => {
-    const site = await theSite();
+    const site = await startTestSite();
     onTestFinished(() => void site.close());
     const [one, other] = [site.browser(), site.browser()];
-    await one.signUpAndIn("Achieng Otieno");
-    await other.signUpAndIn("Mukasa Okello");
-    const bodyOf = async (browser: Browser, path = "/portal") => (await browser.get(path)).text();
+    await one.signUpAndLogIn("Achieng Otieno");
+    await other.signUpAndLogIn("Mukasa Okello");
+    const bodyOf = async (browser: TestBrowser, path = "/portal") => (await browser.get(path)).text();
     // Once with the reminder of the second factor.
     await one.get("/portal");
     const before = await bodyOf(one);
@@ -72,10 +78,10 @@ describe("the list of shipments", () => {
       expect(page).not.toContain("Achieng");
       expect(await bodyOf(one)).toBe(before);
     }
-    await one.post("/resources/forgot-password", {});
+    await one.post("/actions/forgot-password", {});
     expect(await bodyOf(one)).toContain("Feature coming soon!");
     expect(await bodyOf(one)).toBe(before);
-    await one.press(await one.open("/portal"), "Use the light theme");
+    await one.submit(await one.open("/portal"), "Use the light theme");
     expect(await bodyOf(one)).toContain('class="light"');
     expect(await bodyOf(one, "/portal?q=tea")).toContain('value="tea"');
     await one.createShipment("Tea");
@@ -90,16 +96,16 @@ describe("the list of shipments", () => {
 
   test("shows name, the first 8 characters of the id and the status, newest first", async () => {
     const browser = app.browser();
-    await browser.signUpAndIn("Lister");
+    await browser.signUpAndLogIn("Lister");
     const older = await browser.createShipment("Older");
     const newer = await browser.createShipment("Newer");
-    await advance(app.company, idOf(older));
+    await advanceShipment(app.company, getShipmentId(older));
     const page = await browser.open("/portal");
     const line = (name: string, path: string, status: string) => {
-      const short = idOf(path).slice(0, 8);
+      const short = getShipmentId(path).slice(0, 8);
       return expect.arrayContaining([name, short, status]);
     };
-    expect(listOf(page)).toEqual([
+    expect(listShipments(page)).toEqual([
       line("Newer", newer, "Client Onboarding"),
       line("Older", older, "Document Verification"),
     ]);
@@ -112,15 +118,15 @@ describe("the list of shipments", () => {
 
   test("is cut into pages of 20, and each leads to the other", async () => {
     const browser = app.browser();
-    const { id } = await handleOf(await browser.signUpAndIn("Many"));
+    const { id } = await logInToBackend(await browser.signUpAndLogIn("Many"));
     for (let index = 1; index <= 21; index += 1) {
       const { error } = await app.company.from("shipments").insert({ user_id: id, name: `Number ${index}` });
       expect(error).toBeNull();
     }
-    const names = (page: Page) => listOf(page).map(([name]) => name);
+    const names = (page: ParsedPage) => listShipments(page).map(([name]) => name);
     const first = await browser.open("/portal");
     expect(names(first)).toEqual(Array.from({ length: 20 }, (_, index) => `Number ${21 - index}`));
-    const link = (page: Page, text: string) => page.all("main a").find((one) => words(one) === text);
+    const link = (page: ParsedPage, text: string) => page.all("main a").find((one) => getText(one) === text);
     expect(link(first, "Newer")).toBeUndefined();
     const second = await browser.open(link(first, "Older")?.getAttribute("href") ?? "");
     expect(names(second)).toEqual(["Number 1"]);
@@ -145,15 +151,15 @@ describe("a shipment", () => {
 
   test("begins at stage 1 without AWB/BL, with four documents to upload and no history", async () => {
     const page = await client.open(path);
-    expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect(page.h1).toBe("Tea to Mombasa");
     expect(page.title).toMatch(/^Tea to Mombasa · /);
-    expect(page.text).toContain(`Shipment ${idOf(path).slice(0, 8)}`);
+    expect(page.text).toContain(`Shipment ${getShipmentId(path).slice(0, 8)}`);
     expect(page.text).toContain("AWB/BL N/A");
-    expect(stageOf(page)).toEqual(["Client Onboarding", "Stage 1/10"]);
+    expect(listStages(page)).toEqual(["Client Onboarding", "Stage 1/10"]);
     const [progress] = page.all("progress");
     expect([progress?.getAttribute("value"), progress?.getAttribute("max")]).toEqual(["1", "10"]);
-    expect(documentsOf(page)).toEqual([
+    expect(listDocuments(page)).toEqual([
       ["Commercial Invoice", "Not uploaded", true],
       ["Packing List", "Not uploaded", true],
       ["Insurance Certificate", "Not uploaded", true],
@@ -161,20 +167,20 @@ describe("a shipment", () => {
     ]);
     expect(page.text).toContain("No tracking history yet.");
     // The stations on wide screens, and the list of stages on phones.
-    expect(page.all("[aria-current=step]").map(words)).toEqual(["Client Onboarding", "Client Onboarding"]);
+    expect(page.all("[aria-current=step]").map(getText)).toEqual(["Client Onboarding", "Client Onboarding"]);
   });
 
   test("shows each document's state: uploaded by the client, then verified by the company", async () => {
     const shipment = await client.createShipment("Documents");
     const upload = async (name: string) =>
-      client.follow(await client.press(await client.open(shipment), `Upload the ${name}`, { file: pdf() }));
+      client.follow(await client.submit(await client.open(shipment), `Upload the ${name}`, { file: createPdf() }));
     await upload("Packing List");
     const uploaded = await upload("Bill of Lading");
     expect(uploaded.toasts).toEqual([
       { title: "Bill of Lading uploaded", description: "We check it next.", variant: "default" },
     ]);
-    await verify(app.company, idOf(shipment), "Packing List");
-    expect(documentsOf(await client.open(shipment))).toEqual([
+    await verifyDocumentByName(app.company, getShipmentId(shipment), "Packing List");
+    expect(listDocuments(await client.open(shipment))).toEqual([
       ["Commercial Invoice", "Not uploaded", true],
       ["Packing List", "Verified", false],
       ["Insurance Certificate", "Not uploaded", true],
@@ -184,19 +190,19 @@ describe("a shipment", () => {
 
   test("shows its stages and its history, newest first, in East Africa Time", async () => {
     const shipment = await client.createShipment("Moving");
-    await advance(app.company, idOf(shipment), "Nairobi");
-    await advance(app.company, idOf(shipment));
-    await advance(app.company, idOf(shipment), "Port of <Mombasa>");
-    await setAwb(app.company, idOf(shipment), "176-12345675");
-    await expect(setAwb(app.company, idOf(shipment), "176-12345675")).rejects.toThrow(
+    await advanceShipment(app.company, getShipmentId(shipment), "Nairobi");
+    await advanceShipment(app.company, getShipmentId(shipment));
+    await advanceShipment(app.company, getShipmentId(shipment), "Port of <Mombasa>");
+    await setAwb(app.company, getShipmentId(shipment), "176-12345675");
+    await expect(setAwb(app.company, getShipmentId(shipment), "176-12345675")).rejects.toThrow(
       "The shipment has this AWB/BL already.",
     );
     const page = await client.open(shipment);
-    expect(stageOf(page)).toEqual(["Customs Declaration", "Stage 4/10"]);
+    expect(listStages(page)).toEqual(["Customs Declaration", "Stage 4/10"]);
     expect(page.text).toContain("AWB/BL 176-12345675");
     expect(page.text).not.toContain("No tracking history yet.");
     const events = page.all("main li").filter((item) => item.querySelector("time"));
-    const shown = events.map((event) => event.querySelectorAll("p").map(words));
+    const shown = events.map((event) => event.querySelectorAll("p").map(getText));
     const time = /\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d EAT/.source;
     expect(shown).toEqual([
       ["Customs Declaration (latest)", expect.stringMatching(new RegExp(`^Port of <Mombasa>, ${time}$`))],
@@ -207,15 +213,15 @@ describe("a shipment", () => {
       const mark = event.querySelector("time");
       const utc = Date.parse(mark?.getAttribute("datetime") ?? "");
       const nairobi = new Date(utc + 3 * 60 * 60 * 1000).toISOString();
-      expect(words(mark)).toContain(`${nairobi.slice(0, 4)}, ${nairobi.slice(11, 16)} EAT`);
+      expect(getText(mark)).toContain(`${nairobi.slice(0, 4)}, ${nairobi.slice(11, 16)} EAT`);
     }
   });
 
   test("that is closed says so", async () => {
     const shipment = await client.createShipment("Closing");
-    for (let stage = 1; stage < 10; stage += 1) await advance(app.company, idOf(shipment));
+    for (let stage = 1; stage < 10; stage += 1) await advanceShipment(app.company, getShipmentId(shipment));
     const page = await client.open(shipment);
-    expect(stageOf(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
+    expect(listStages(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
     expect(page.text).toContain("This shipment is closed.");
   });
 
@@ -230,9 +236,9 @@ describe("a shipment", () => {
     ["Agent Fee", "Action: Pay Agent Fee"],
   ])("has a button for the %s that only says what it would do", async (name, title) => {
     const calls = await app.proxy.during(async () => {
-      const answer = await client.press(await client.open(path), `Pay ${name}`);
+      const answer = await client.submit(await client.open(path), `Pay ${name}`);
       expect(answer.headers.get("Location")).toBe(path);
-      expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      expect(answer.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
       const page = await client.follow(answer);
       expect(page.toasts).toEqual([
         { title, description: "This is a demo. No payment will be processed.", variant: "default" },
@@ -246,16 +252,16 @@ describe("a shipment", () => {
     const shipment = await client.createShipment("Paid in part");
     const items = ["idf-fee", "duties", "agent-fee"];
     for (const item of items)
-      orThrow(await setCharge(app.company, idOf(shipment), { item, amount: 5, currency: "KES" }, {}));
+      resultOrThrow(await setCharge(app.company, getShipmentId(shipment), { item, amount: 5, currency: "KES" }, {}));
     const buttons = async () =>
-      (await client.open(shipment)).all("#payments button, [aria-labelledby=payments] button").map(words);
+      (await client.open(shipment)).all("#payments button, [aria-labelledby=payments] button").map(getText);
     const every = ["Pay IDF Fee", "Pay Duties & Taxes", "Pay Agent Fee"];
     expect(await buttons()).toEqual(every);
-    orThrow(await markCharge(app.company, idOf(shipment), { item: "duties", paid: true }, {}));
+    resultOrThrow(await setChargePaid(app.company, getShipmentId(shipment), { item: "duties", paid: true }, {}));
     expect(await buttons()).toEqual([every[0], every[2]]);
     expect((await client.open(shipment)).text).toContain("Duties & Taxes KES 5.00, Paid");
     const back = { item: "duties", paid: false, reason: "It bounced" };
-    orThrow(await markCharge(app.company, idOf(shipment), back, {}));
+    resultOrThrow(await setChargePaid(app.company, getShipmentId(shipment), back, {}));
     expect(await buttons()).toEqual(every);
   });
 
@@ -268,15 +274,15 @@ describe("a shipment", () => {
 });
 
 /** The status on the page of a shipment, and which stage that is. */
-const stageOf = (page: Page) => page.all("[aria-label=Progress] > div p span").map(words);
+const listStages = (page: ParsedPage) => page.all("[aria-label=Progress] > div p span").map(getText);
 
 /** The documents on the page of a shipment: name, state, and whether there is a form to upload it. */
-function documentsOf(page: Page) {
+function listDocuments(page: ParsedPage) {
   return page
     .all("main li")
-    .filter((item) => /^(Commercial|Packing|Insurance|Bill)/.test(words(item.querySelector("p"))))
+    .filter((item) => /^(Commercial|Packing|Insurance|Bill)/.test(getText(item.querySelector("p"))))
     .map((item) => [
-      ...item.querySelectorAll("p").slice(0, 2).map(words),
+      ...item.querySelectorAll("p").slice(0, 2).map(getText),
       item.querySelector("input[type=file]") !== null,
     ]);
 }
@@ -287,7 +293,7 @@ test("a page that was refused and one that went well never show a password, toke
     string,
     string
   >;
-  for (const page of [await client.open("/portal"), await read(await client.post("/portal/new", { name: "x" }))]) {
+  for (const page of [await client.open("/portal"), await parsePage(await client.post("/portal/new", { name: "x" }))]) {
     for (const secret of [kept.access_token, kept.refresh_token, session, process.env.SUPABASE_SECRET_KEY]) {
       expect(secret?.length).toBeGreaterThan(10);
       expect(page.html).not.toContain(secret);
@@ -301,16 +307,18 @@ test("a page that was refused and one that went well never show a password, toke
 describe("whose move it is", () => {
   test("is told in the list, in the work list and on the page, from documents and charges", async () => {
     const browser = app.browser();
-    await browser.signUpAndIn("Mover");
+    await browser.signUpAndLogIn("Mover");
     const tea = await browser.createShipment("Tea");
     const rice = await browser.createShipment("Rice");
     for (const name of ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"])
-      expect((await browser.press(await browser.open(rice), `Upload the ${name}`, { file: pdf() })).status).toBe(303);
+      expect((await browser.submit(await browser.open(rice), `Upload the ${name}`, { file: createPdf() })).status).toBe(
+        303,
+      );
     const charge = { item: "duties", amount: 12500.5, currency: "KES", due_on: "2030-05-04", note: "At the bank" };
-    await setCharge(app.company, idOf(tea), charge, {});
+    await setCharge(app.company, getShipmentId(tea), charge, {});
 
     const list = await browser.open("/portal");
-    expect(listOf(list).map((row) => [row[0], row.includes("Your move"), row.includes("With us")])).toEqual([
+    expect(listShipments(list).map((row) => [row[0], row.includes("Your move"), row.includes("With us")])).toEqual([
       ["Rice", false, true],
       ["Tea", true, false],
     ]);
@@ -322,7 +330,7 @@ describe("whose move it is", () => {
     const page = await browser.open(tea);
     // The button of the move leads to the field of the first document that is missing.
     const [press] = page.all("[aria-label=Progress] a");
-    expect([words(press), press?.getAttribute("href")]).toEqual([
+    expect([getText(press), press?.getAttribute("href")]).toEqual([
       "Upload the Commercial Invoice",
       move?.slice(tea.length),
     ]);
@@ -331,29 +339,34 @@ describe("whose move it is", () => {
     expect(page.text).toMatch(/Your move\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
     expect((await browser.open(rice)).text).toContain("With us. Your documents are here.");
 
-    await markCharge(app.company, idOf(tea), { item: "duties", paid: true }, {});
+    await setChargePaid(app.company, getShipmentId(tea), { item: "duties", paid: true }, {});
     expect((await browser.open(tea)).text).toContain("KES 12,500.50, Paid. At the bank");
   });
 
   test("says below the payments how to pay and whom to call, while something is unpaid on an open shipment", async () => {
     const browser = app.browser();
-    await browser.signUpAndIn("Payer");
+    await browser.signUpAndLogIn("Payer");
     const coffee = await browser.createShipment("Coffee to pay for");
-    const payments = async () => (await browser.open(coffee)).all("#payments").map(words).join();
+    const payments = async () => (await browser.open(coffee)).all("#payments").map(getText).join();
     const how = /Pay as our signed invoice says\. In doubt, call (.+?)\.$/;
     expect(await payments()).not.toMatch(/invoice/i);
 
-    await setCharge(app.company, idOf(coffee), { item: "duties", amount: 5, currency: "KES" }, {});
-    await setCharge(app.company, idOf(coffee), { item: "agent-fee", amount: 7, currency: "KES" }, {});
-    expect(how.exec(await payments())?.[1]).toBe(theCompany.offices[0]?.phone);
-    await markCharge(app.company, idOf(coffee), { item: "duties", paid: true }, {});
+    await setCharge(app.company, getShipmentId(coffee), { item: "duties", amount: 5, currency: "KES" }, {});
+    await setCharge(app.company, getShipmentId(coffee), { item: "agent-fee", amount: 7, currency: "KES" }, {});
+    expect(how.exec(await payments())?.[1]).toBe(companyDetails.offices[0]?.phone);
+    await setChargePaid(app.company, getShipmentId(coffee), { item: "duties", paid: true }, {});
     expect(await payments()).toMatch(how);
-    await markCharge(app.company, idOf(coffee), { item: "agent-fee", paid: true }, {});
+    await setChargePaid(app.company, getShipmentId(coffee), { item: "agent-fee", paid: true }, {});
     expect(await payments()).not.toMatch(/invoice/i);
 
-    await markCharge(app.company, idOf(coffee), { item: "duties", paid: false, reason: "It came back" }, {});
+    await setChargePaid(
+      app.company,
+      getShipmentId(coffee),
+      { item: "duties", paid: false, reason: "It came back" },
+      {},
+    );
     expect(await payments()).toMatch(how);
-    await correctStage(app.company, idOf(coffee), { stage: 10, reason: "Delivered" }, {});
+    await correctStage(app.company, getShipmentId(coffee), { stage: 10, reason: "Delivered" }, {});
     const closed = await payments();
     expect(closed).toContain("KES 5.00.");
     expect(closed).not.toMatch(/invoice/i);
@@ -361,36 +374,46 @@ describe("whose move it is", () => {
 
   test("and where free storage stands, until the cargo has left", async () => {
     const browser = app.browser();
-    await browser.signUpAndIn("Stored");
+    await browser.signUpAndLogIn("Stored");
     const path = await browser.createShipment("Stored");
     expect((await browser.open(path)).text).not.toContain("Free at the port");
     const day = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
-    const arrival = { place: "mombasa", day, size: 40, free_until: freeUntil(day, storageTariff) } as const;
-    await saveArrival(app.company, idOf(path), arrival, {});
+    const arrival = {
+      place: "mombasa",
+      day,
+      size: 40,
+      free_storage_ends_on: getLastFreeDay(day, storageTariff),
+    } as const;
+    await saveArrival(app.company, getShipmentId(path), arrival, {});
     expect((await browser.open(path)).text).toMatch(
       /Free at the port until .*, 4 days left\. From .* about USD 60 a day/,
     );
-    await correctStage(app.company, idOf(path), { stage: 9, reason: "It has left" }, {});
+    await correctStage(app.company, getShipmentId(path), { stage: 9, reason: "It has left" }, {});
     expect((await browser.open(path)).text).not.toContain("Free at the port");
   });
 
   test("and free storage is emphasised once it ends within two days, and stands on paper too", async () => {
     const browser = app.browser();
-    await browser.signUpAndIn("Hurried");
+    await browser.signUpAndLogIn("Hurried");
     const path = await browser.createShipment("Hurried");
     const sheet = async () => (await browser.open(`${path}/print`)).text;
     /** The words about storage on the page, and whether they are emphasised. */
     async function storage() {
       const page = await browser.open(path);
-      const [told, ...more] = page.all("main p").filter((one) => /free storage|free at the port/i.test(words(one)));
+      const [told, ...more] = page.all("main p").filter((one) => /free storage|free at the port/i.test(getText(one)));
       expect(more).toEqual([]);
-      return { text: words(told), isUrgent: told?.classList.contains("text-needs-you") };
+      return { text: getText(told), isUrgent: told?.classList.contains("text-needs-you") };
     }
     /** The cargo came so many days ago; the tests of the tariff have the days themselves. */
     async function came(daysAgo: number) {
       const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
-      const arrival = { place: "mombasa", day, size: 20, free_until: freeUntil(day, storageTariff) } as const;
-      orThrow(await saveArrival(app.company, idOf(path), arrival, {}));
+      const arrival = {
+        place: "mombasa",
+        day,
+        size: 20,
+        free_storage_ends_on: getLastFreeDay(day, storageTariff),
+      } as const;
+      resultOrThrow(await saveArrival(app.company, getShipmentId(path), arrival, {}));
     }
     expect(await sheet()).not.toContain("Free storage");
     for (const [daysAgo, isUrgent, said] of [
@@ -403,7 +426,7 @@ describe("whose move it is", () => {
       expect([daysAgo, told]).toEqual([daysAgo, { text: expect.stringMatching(said), isUrgent }]);
       expect(await sheet()).toContain(`Free storage ${told.text}`);
     }
-    orThrow(await correctStage(app.company, idOf(path), { stage: 9, reason: "It has left" }, {}));
+    resultOrThrow(await correctStage(app.company, getShipmentId(path), { stage: 9, reason: "It has left" }, {}));
     expect(await sheet()).not.toContain("Free storage");
   });
 });

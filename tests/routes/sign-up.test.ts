@@ -1,45 +1,45 @@
 import process from "node:process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listClientIds } from "../../app/models/client-id.server.ts";
-import { clientIdRefused } from "../../app/models/client-id.ts";
-import { issueClientIds } from "../support/company.ts";
-import { mailsTo } from "../support/outbox.ts";
-import { type Browser, keptByNobody, password, read, theApp } from "../support/routes.ts";
+import { clientIdInvalid } from "../../app/models/client-id.ts";
+import { readEmailsTo } from "../support/outbox.ts";
+import { issueClientIds } from "../support/service-role.ts";
+import { getTestApp, noStorePattern, parsePage, password, type TestBrowser } from "../support/test-app.ts";
 
-let app: Awaited<ReturnType<typeof theApp>>;
-let browser: Browser;
-let unused: string[];
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let browser: TestBrowser;
+let unusedClientIds: string[];
 beforeAll(async () => {
-  app = await theApp();
+  app = await getTestApp();
   browser = app.browser();
-  unused = await issueClientIds(app.company, 60);
+  unusedClientIds = await issueClientIds(app.company, 60);
 });
 
 const dataDir = process.env.DATA_DIR ?? "";
-const newClientId = () => unused.pop() ?? "";
-const mailsOf = async (email: string) => (await mailsTo(dataDir, email)).length;
+const newClientId = () => unusedClientIds.pop() ?? "";
+const countEmails = async (email: string) => (await readEmailsTo(dataDir, email)).length;
 
 /** What a person types who does everything right, with a client ID nobody issued. */
-const typed = {
+const validFields = {
   clientId: "7K3Q-X9MD-2HTV-W5BC",
   fullName: "Achieng Otieno",
   email: "achieng@client.example",
   password: "three secret words",
 };
-type Typed = Partial<Record<keyof typeof typed, string>>;
+type SignUpInput = Partial<Record<keyof typeof validFields, string>>;
 
 /** Sends the sign-up form and reads the page it answers. */
-async function refused(fields: Typed) {
-  return read(await browser.press(await browser.open("/signup"), "Create Account", fields));
+async function submitRejected(fields: SignUpInput) {
+  return parsePage(await browser.submit(await browser.open("/signup"), "Create Account", fields));
 }
 
-const companyWords = "A valid Client ID provided by the company is required.";
-const refusedWords = "This Client ID is not known or has been used. Ask the company for a new one.";
+const clientIdRequiredText = "A valid Client ID provided by the company is required.";
+const clientIdInvalidText = "This Client ID is not known or has been used. Ask the company for a new one.";
 
 describe("a sign-up with something missing or too long", () => {
-  test.each<{ what: string; change: Typed; field: keyof typeof typed; words: string }>([
-    { what: "no client ID", change: { clientId: "" }, field: "clientId", words: companyWords },
-    { what: "a blank client ID", change: { clientId: "   " }, field: "clientId", words: companyWords },
+  test.each<{ what: string; change: SignUpInput; field: keyof typeof validFields; words: string }>([
+    { what: "no client ID", change: { clientId: "" }, field: "clientId", words: clientIdRequiredText },
+    { what: "a blank client ID", change: { clientId: "   " }, field: "clientId", words: clientIdRequiredText },
     {
       what: "a client ID of 65 characters",
       change: { clientId: "7".repeat(65) },
@@ -86,11 +86,11 @@ describe("a sign-up with something missing or too long", () => {
       words: "Choose a shorter password: at most 72 characters.",
     },
   ])("is refused for $what, beside the field and above, with the rest kept", async ({ change, field, words }) => {
-    const sent = { ...typed, ...change };
+    const sent = { ...validFields, ...change };
     const calls = await app.proxy.during(async () => {
-      const page = await refused(sent);
+      const page = await submitRejected(sent);
       expect(page.status).toBe(400);
-      expect(page.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
       expect(page.title).toMatch(/^Error: Sign up/);
       expect(page.toasts).toEqual([{ title: "Sign up Failed", description: words, variant: "destructive" }]);
       expect(page.problems.map(({ text }) => text)).toEqual([words]);
@@ -106,10 +106,12 @@ describe("a sign-up with something missing or too long", () => {
   });
 
   test("says all of it at once, in the order of the form, when everything is missing", async () => {
-    const page = await refused({});
-    expect(page.toasts).toEqual([{ title: "Sign up Failed", description: companyWords, variant: "destructive" }]);
+    const page = await submitRejected({});
+    expect(page.toasts).toEqual([
+      { title: "Sign up Failed", description: clientIdRequiredText, variant: "destructive" },
+    ]);
     expect(page.problems.map(({ text }) => text)).toEqual([
-      companyWords,
+      clientIdRequiredText,
       "Enter your full name.",
       "Enter your e-mail address.",
       "Choose a password.",
@@ -118,18 +120,22 @@ describe("a sign-up with something missing or too long", () => {
   });
 
   test("is refused when the fields are not sent at all, sent twice, or sent as files", async () => {
-    const none = await read(await browser.post("/signup", new URLSearchParams()));
+    const none = await parsePage(await browser.post("/signup", new URLSearchParams()));
     expect(none.status).toBe(400);
     expect(none.toasts[0]).toMatchObject({ title: "Sign up Failed", variant: "destructive" });
 
-    const twice = new URLSearchParams([...Object.entries(typed), ["clientId", "another"], ["email", "x@y.example"]]);
+    const twice = new URLSearchParams([
+      ...Object.entries(validFields),
+      ["clientId", "another"],
+      ["email", "x@y.example"],
+    ]);
     const files = new FormData();
     files.append("fullName", new File(["name"], "name.txt"));
     for (const [body, words] of [
       [twice, "came twice"],
       [files, "takes no file"],
     ] as const) {
-      const page = await read(await browser.post("/signup", body));
+      const page = await parsePage(await browser.post("/signup", body));
       expect(page.status).toBe(400);
       expect(page.text).toContain(words);
     }
@@ -139,54 +145,56 @@ describe("a sign-up with something missing or too long", () => {
 describe("the client ID", () => {
   test("gets the same answer whether it is unknown or used, and makes no account", async () => {
     const used = newClientId();
-    await browser.post("/signup", { ...typed, clientId: used, email: "first@client.example" });
+    await browser.post("/signup", { ...validFields, clientId: used, email: "first@client.example" });
     const pages = [];
-    for (const clientId of [typed.clientId, used]) {
-      const page = await refused({ ...typed, clientId, email: "second@client.example" });
+    for (const clientId of [validFields.clientId, used]) {
+      const page = await submitRejected({ ...validFields, clientId, email: "second@client.example" });
       expect(page.status).toBe(400);
       expect(page.title).toMatch(/^Error: /);
-      expect(page.toasts).toEqual([{ title: "Sign up Failed", description: refusedWords, variant: "destructive" }]);
-      expect(page.value("fullName")).toBe(typed.fullName);
-      expect(page.html).not.toContain(typed.password);
+      expect(page.toasts).toEqual([
+        { title: "Sign up Failed", description: clientIdInvalidText, variant: "destructive" },
+      ]);
+      expect(page.value("fullName")).toBe(validFields.fullName);
+      expect(page.html).not.toContain(validFields.password);
       pages.push(page.text);
     }
     expect(pages[0]).toBe(pages[1]);
-    expect(await mailsOf("first@client.example")).toBe(1);
-    expect(await mailsOf("second@client.example")).toBe(0);
+    expect(await countEmails("first@client.example")).toBe(1);
+    expect(await countEmails("second@client.example")).toBe(0);
   });
 
   test("gets the same answer for an address that has an account", async () => {
-    const page = await refused({ ...typed, email: "first@client.example" });
+    const page = await submitRejected({ ...validFields, email: "first@client.example" });
     expect(page.status).toBe(400);
-    expect(page.toasts[0]?.description).toBe(refusedWords);
+    expect(page.toasts[0]?.description).toBe(clientIdInvalidText);
   });
 
   test("is taken in lower case, with blanks for dashes and the letter O for a zero", async () => {
-    const clientId = unused.find((one) => one.includes("0")) ?? "";
+    const clientId = unusedClientIds.find((one) => one.includes("0")) ?? "";
     expect(clientId).not.toBe("");
-    unused = unused.filter((one) => one !== clientId);
+    unusedClientIds = unusedClientIds.filter((one) => one !== clientId);
     const sloppy = ` ${clientId.toLowerCase().replaceAll("-", " ").replaceAll("0", "o")} `;
-    const answer = await browser.post("/signup", { ...typed, clientId: sloppy, email: "sloppy@client.example" });
+    const answer = await browser.post("/signup", { ...validFields, clientId: sloppy, email: "sloppy@client.example" });
     expect(answer.status).toBe(303);
-    expect(await mailsOf("sloppy@client.example")).toBe(1);
+    expect(await countEmails("sloppy@client.example")).toBe(1);
   });
 
   test("opens one account when fifty people use it at once", async () => {
     const clientId = newClientId();
     const emails = Array.from({ length: 50 }, (_, index) => `rush-${index}@client.example`);
     const answers = await Promise.all(
-      emails.map((email) => app.browser().post("/signup", { ...typed, clientId, email })),
+      emails.map((email) => app.browser().post("/signup", { ...validFields, clientId, email })),
     );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 303)).toHaveLength(1);
     expect(statuses.filter((status) => status === 400)).toHaveLength(49);
-    const mailed = await Promise.all(emails.map(mailsOf));
+    const mailed = await Promise.all(emails.map(countEmails));
     expect(mailed).toEqual(statuses.map((status) => (status === 303 ? 1 : 0)));
     const [winner = ""] = emails.filter((_, index) => mailed[index] === 1);
-    expect((await app.browser().confirm(winner, typed.password)).status).toBe(303);
+    expect((await app.browser().confirmEmail(winner, validFields.password)).status).toBe(303);
     const losers = emails.filter((email) => email !== winner).slice(0, 5);
     for (const email of [winner, ...losers]) {
-      const answer = await app.browser().post("/login", { email, password: typed.password });
+      const answer = await app.browser().post("/login", { email, password: validFields.password });
       expect(answer.status).toBe(email === winner ? 303 : 400);
     }
   });
@@ -195,13 +203,13 @@ describe("the client ID", () => {
 test("a client ID that another sign-up spends at the same moment is refused in its words, when auth just fails", async () => {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   app.proxy.fail(500, /auth\/v1\/signup/);
-  const send = () => app.browser().post("/signup", { ...typed, clientId, email: "late@client.example" });
+  const send = () => app.browser().post("/signup", { ...validFields, clientId, email: "late@client.example" });
   expect((await send()).status).toBe(503);
-  app.proxy.butFirst(() => app.company.rpc("spend_client_id", { client_id: clientId, email: "first@client.example" }));
-  const page = await read(await send());
+  app.proxy.butFirst(() => app.company.rpc("redeem_client_id", { client_id: clientId, email: "first@client.example" }));
+  const page = await parsePage(await send());
   app.proxy.fail("none");
   expect(page.status).toBe(400);
-  expect(page.toasts.at(-1)?.description).toBe(clientIdRefused);
+  expect(page.toasts.at(-1)?.description).toBe(clientIdInvalid);
 });
 
 describe("a sign-up that is right", () => {
@@ -209,10 +217,10 @@ describe("a sign-up that is right", () => {
     const person = app.browser();
     const email = "right@client.example";
     const page = await person.open("/signup");
-    const answer = await person.press(page, "Create Account", { ...typed, clientId: newClientId(), email });
+    const answer = await person.submit(page, "Create Account", { ...validFields, clientId: newClientId(), email });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("Location")).toBe("/login");
-    expect(answer.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(answer.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect(person.cookies.has("session")).toBe(false);
     const login = await person.follow(answer);
     expect(login.toasts).toEqual([
@@ -222,9 +230,9 @@ describe("a sign-up that is right", () => {
         variant: "default",
       },
     ]);
-    expect(login.headers.get("Cache-Control") ?? "").toMatch(keptByNobody);
+    expect(login.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     expect((await person.open("/login")).toasts).toEqual([]);
-    expect(await mailsOf(email)).toBe(1);
+    expect(await countEmails(email)).toBe(1);
   });
 
   test.each([
@@ -234,8 +242,8 @@ describe("a sign-up that is right", () => {
   ])("takes a password of %s, with which the person then logs in", async (what, chosen) => {
     const person = app.browser();
     const email = `${what.replaceAll(" ", "-")}@client.example`;
-    await person.post("/signup", { ...typed, clientId: newClientId(), email, password: chosen });
-    await person.confirm(email, chosen);
+    await person.post("/signup", { ...validFields, clientId: newClientId(), email, password: chosen });
+    await person.confirmEmail(email, chosen);
     const answer = await person.post("/login", { email, password: chosen });
     expect(answer.headers.get("Location")).toBe("/portal");
   });
@@ -245,8 +253,8 @@ describe("a sign-up that is right", () => {
     const fullName = `<b>"Nyambura" & 'sons'</b> ${"é".repeat(73)}`;
     expect(fullName).toHaveLength(100);
     const email = "long-name@client.example";
-    await person.post("/signup", { ...typed, clientId: newClientId(), fullName, email, password });
-    await person.confirm(email);
+    await person.post("/signup", { ...validFields, clientId: newClientId(), fullName, email, password });
+    await person.confirmEmail(email);
     await person.logIn(email);
     expect((await person.open("/portal")).text).toContain(`Welcome, ${fullName}.`);
   });
@@ -255,13 +263,13 @@ describe("a sign-up that is right", () => {
 describe("an e-mail address that has an account", () => {
   const answerTo = async (email: string, clientId: string) => {
     const person = app.browser();
-    const answer = await person.post("/signup", { ...typed, clientId, email, password: "another password" });
+    const answer = await person.post("/signup", { ...validFields, clientId, email, password: "another password" });
     const page = await person.follow(answer);
     return { status: answer.status, to: answer.headers.get("Location"), toasts: page.toasts, text: page.text };
   };
 
   test("gets the answer of a new one, its account stays, and the client ID is spent as by a new one", async () => {
-    const known = await app.browser().signUpAndIn("Known");
+    const known = await app.browser().signUpAndLogIn("Known");
     const seen = [];
     for (const email of [known, "unheard-of@client.example"]) {
       const clientId = newClientId();
@@ -279,8 +287,8 @@ describe("an e-mail address that has an account", () => {
       answers: [{ status: 303 }, { status: 303 }, "refused", { status: 303 }],
       spent: true,
     });
-    expect(await mailsOf(known)).toBe(0);
-    expect(await mailsOf("somebody-else@client.example")).toBe(0);
+    expect(await countEmails(known)).toBe(0);
+    expect(await countEmails("somebody-else@client.example")).toBe(0);
     await app.browser().logIn(known);
     expect((await app.browser().post("/login", { email: known, password: "another password" })).status).toBe(400);
   });
@@ -291,7 +299,7 @@ describe("an e-mail address that has an account", () => {
     const first = await answerTo(email, clientId);
     expect(await answerTo(email, clientId)).toEqual(first);
     expect(await answerTo(email.toUpperCase(), newClientId())).toEqual(first);
-    expect(await mailsOf(email)).toBe(1);
+    expect(await countEmails(email)).toBe(1);
   });
 });
 
@@ -300,38 +308,40 @@ describe("the page behind the link of the mail", () => {
 
   test("confirms nothing for who has the mailbox and not the password, whoever signed up", async () => {
     const victim = "victim@client.example";
-    await app.browser().post("/signup", { ...typed, clientId: newClientId(), email: victim, password: "the thief's" });
+    await app
+      .browser()
+      .post("/signup", { ...validFields, clientId: newClientId(), email: victim, password: "the thief's" });
     const owner = app.browser();
-    const page = await read(await owner.confirm(victim, "the owner's own"));
+    const page = await parsePage(await owner.confirmEmail(victim, "the owner's own"));
     expect(page.status).toBe(400);
     expect(page.title).toMatch(/^Error: /);
     expect(page.toasts).toEqual([{ title: "Sign in Failed", description: wrongWords, variant: "destructive" }]);
     expect(page.value("email")).toBe(victim);
     expect(page.html).not.toContain("the owner's own");
-    const thief = await read(await app.browser().post("/login", { email: victim, password: "the thief's" }));
+    const thief = await parsePage(await app.browser().post("/login", { email: victim, password: "the thief's" }));
     expect(thief.toasts[0]?.description).toMatch(/^Your e-mail address is not confirmed yet\./);
     // Somebody else's sign-up, with its right password, is not confirmed by this link either.
     const other = "other-sign-up@client.example";
-    await app.browser().post("/signup", { ...typed, clientId: newClientId(), email: other, password });
-    const crossed = await read(await owner.press(page, "Confirm this address", { email: other, password }));
+    await app.browser().post("/signup", { ...validFields, clientId: newClientId(), email: other, password });
+    const crossed = await parsePage(await owner.submit(page, "Confirm this address", { email: other, password }));
     expect(crossed.toasts[0]?.description).toBe("This link has been used or is too old.");
     expect((await app.browser().post("/login", { email: other, password })).status).toBe(400);
-    expect((await owner.press(page, "Confirm this address", { email: victim, password: "the thief's" })).status).toBe(
+    expect((await owner.submit(page, "Confirm this address", { email: victim, password: "the thief's" })).status).toBe(
       303,
     );
   });
 
   test("tells nobody who has an account, and counts wrong passwords as the login does", async () => {
     const waiting = "waiting-for-link@client.example";
-    await app.browser().post("/signup", { ...typed, clientId: newClientId(), email: waiting, password });
-    const confirmed = await app.browser().signUpAndIn("Confirmed");
+    await app.browser().post("/signup", { ...validFields, clientId: newClientId(), email: waiting, password });
+    const confirmed = await app.browser().signUpAndLogIn("Confirmed");
     const pages = [];
     for (const email of [waiting, confirmed, "nobody-at-all@client.example"]) {
       const guesser = app.browser();
       const form = await guesser.open("/auth/confirm?token_hash=0123456789abcdef");
-      const guess = () => guesser.press(form, "Confirm this address", { email, password: "a wrong guess" });
+      const guess = () => guesser.submit(form, "Confirm this address", { email, password: "a wrong guess" });
       const answers = [];
-      for (let tries = 0; tries < 6; tries += 1) answers.push(await read(await guess()));
+      for (let tries = 0; tries < 6; tries += 1) answers.push(await parsePage(await guess()));
       pages.push(answers.map(({ status, text, toasts }) => ({ status, text, said: toasts[0]?.description })));
       // The same count as at the login.
       expect((await guesser.post("/login", { email, password })).status).toBe(429);
@@ -352,7 +362,7 @@ test("the form shows what the specification asks for and keeps nothing of an ear
   expect(page.all("main a").map((link) => link.getAttribute("href"))).toEqual([
     "/login",
     "tel:+254700000001",
-    "/additional-info#really-us",
+    "/additional-info#identity-check",
   ]);
   expect(page.all("main input").map((input) => input.getAttribute("aria-required"))).toEqual(Array(4).fill("true"));
   expect(page.all("main input").map((input) => input.getAttribute("value") ?? "")).toEqual(["", "", "", ""]);

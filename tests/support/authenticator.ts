@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { TOTP } from "totp-generator";
 
-const period = 30_000;
+const stepMs = 30_000;
 
 /**
  * An authenticator app for the tests, by another library than the backend's. Each code is of a later time step than the
@@ -25,25 +25,25 @@ export class Authenticator {
   /** A code that has not been given before and is accepted now. */
   async freshCode(): Promise<string> {
     // The code of the previous step is still accepted; within 10 s of the next step, the current one is used.
-    this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / period) - 1);
-    const wait = (this.#step - 1) * period - Date.now();
+    this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / stepMs) - 1);
+    const wait = (this.#step - 1) * stepMs - Date.now();
     if (wait > 0) await setTimeout(wait);
-    return this.usedCode();
+    return this.lastCode();
   }
 
   /** The code that was given last. */
-  usedCode(): Promise<string> {
-    return this.#codeAt(this.#step * period);
+  lastCode(): Promise<string> {
+    return this.#codeAt(this.#step * stepMs);
   }
 
   /** A code of some minutes ago. */
   expiredCode(): Promise<string> {
-    return this.#codeAt(Date.now() - 10 * period);
+    return this.#codeAt(Date.now() - 10 * stepMs);
   }
 
   /** Six digits that were not given before and are none of the codes accepted around now. */
   async wrongCode(): Promise<string> {
-    const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * period)));
+    const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * stepMs)));
     let code: string;
     do code = String(this.#wrong++).padStart(6, "0");
     while (near.includes(code));

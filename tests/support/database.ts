@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { inject } from "vitest";
-import type { Database } from "../../supabase/local/database.ts";
+import type { SqlSession } from "../../supabase/local/database/database.ts";
 
 /** A database with the migrations on the server of this project's tests; null where they run on PGlite. */
-export async function migratedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
+export async function createMigratedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
   const server = inject("postgres");
-  return server ? databaseOn(server, inject("migrated")) : null;
+  return server ? createDatabase(server, inject("migrated")) : null;
 }
 
 /**
  * A new database on a server, whose URL is given without a database name: empty, or a copy of another database there,
  * to which nobody may be connected.
  */
-export async function databaseOn(server: string, template = "template1") {
+export async function createDatabase(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await administer(server, `create database ${name} template ${template}`);
+  await runAsSuperuser(server, `create database ${name} template ${template}`);
   return {
     name,
     url: `${server}/${name}`,
-    drop: () => administer(server, `drop database if exists ${name} with (force)`),
+    drop: () => runAsSuperuser(server, `drop database if exists ${name} with (force)`),
   };
 }
 
@@ -27,7 +27,7 @@ export async function databaseOn(server: string, template = "template1") {
  * How many rows of a table a call reads. It is an expression of `given.value`, the text `value`. Counted within one
  * statement, before and after the call answers: what else the connection read is counted with it.
  */
-export async function rowsRead(db: Database, table: string, call: string, value: string): Promise<number> {
+export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(
     select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
     from pg_stat_xact_all_tables where relid = '${table}'::regclass and ${when} is not null
@@ -43,7 +43,7 @@ export async function rowsRead(db: Database, table: string, call: string, value:
 }
 
 /** Runs SQL on a server as its superuser, in the given database. */
-export async function administer(server: string, text: string, database = "postgres"): Promise<void> {
+export async function runAsSuperuser(server: string, text: string, database = "postgres"): Promise<void> {
   const sql = postgres(`${server}/${database}`, { max: 1, onnotice: () => undefined });
   try {
     await sql.unsafe(text);

@@ -11,34 +11,34 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
 /** Statuses with a meaning from the backend itself, and none from a proxy before it, as here. */
-export const meaningless: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
+export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 /** An answer to the calls that `of` fits. */
-type Answer = { of: RegExp; status: number; body: object };
+type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
 /** Comes soon after a request, and belongs to none. */
-const release = "POST /rest/v1/rpc/release_attempts";
+const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
  * A proxy before a backend that can be told to fail, for calls whose "METHOD /path" a pattern fits. What this process
  * fetches and is not to fail goes to the backend at once, which spares half of the way.
  */
-export async function faultProxy(target: string) {
+export async function startFaultProxy(target: string) {
   let fault: Fault = "none";
   let pattern = /./;
-  let instead: Answer[] = [];
+  let instead: StubbedResponse[] = [];
   let first: (() => PromiseLike<unknown>) | null = null;
   const calls: string[] = [];
   const bodies: string[] = [];
   let releases = 0;
 
   const note = (call: string) => {
-    if (call === release) releases += 1;
+    if (call === refundCall) releases += 1;
     else calls.push(call);
   };
 
   const fails = (call: string) => fault !== "none" && pattern.test(call);
-  const answerTo = (call: string) => instead.find(({ of }) => of.test(call));
+  const answerTo = (call: string) => instead.find(({ pattern: of }) => of.test(call));
 
   const server = createServer(async (incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url}`;
@@ -52,12 +52,12 @@ export async function faultProxy(target: string) {
       outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
       return;
     }
-    if (fault === "none" || !fails(call)) return pass(target, incoming, outgoing);
+    if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const act = first;
     first = null;
     // Without a wait where there is none: a body that is not read on at once would be lost.
     if (act) await act();
-    if (fault === "lost answer") return pass(target, incoming, outgoing, false);
+    if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();
     if (fault === "hang") return;
     if (fault === "close") return incoming.socket.destroy();
@@ -104,7 +104,7 @@ export async function faultProxy(target: string) {
       instead = [];
     },
     /** From now on, some calls get these answers; `fail("none")` ends it. */
-    answer(...answers: Answer[]) {
+    answer(...answers: StubbedResponse[]) {
       instead = answers;
     },
     /** What happens once more before the next call fails: somebody who was quicker. */
@@ -120,7 +120,7 @@ export async function faultProxy(target: string) {
   };
 }
 
-function pass(target: string, incoming: IncomingMessage, outgoing: ServerResponse, answered = true) {
+function forwardRequest(target: string, incoming: IncomingMessage, outgoing: ServerResponse, answered = true) {
   const { hostname, port } = new URL(target);
   const onward = request(
     { hostname, port, method: incoming.method, path: incoming.url, headers: incoming.headers },

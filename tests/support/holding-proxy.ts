@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A proxy before the site that sends each page up to some words in it and holds the rest back until released. */
-export async function holdingProxy(site: string, upTo: string) {
+export async function startHoldingProxy(site: string, upTo: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

@@ -6,10 +6,10 @@ import process from "node:process";
 import type { TestProject } from "vitest/node";
 import { findPostgres } from "../../app/server/programs.ts";
 import { createBackend } from "../../supabase/local/backend.ts";
-import { databaseOn } from "./database.ts";
-import { installOnDebian } from "./debian.ts";
-import { backendKeys } from "./keys.ts";
-import { freePort } from "./ports.ts";
+import { backendKeys } from "./backend-keys.ts";
+import { createDatabase } from "./database.ts";
+import { installDebianPackage } from "./debian-packages.ts";
+import { freePort } from "./free-port.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -23,7 +23,7 @@ declare module "vitest" {
 /** A server for the tests of this project, with a database that has the migrations. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres();
-  const { url, name } = await databaseOn(server.url);
+  const { url, name } = await createDatabase(server.url);
   const objectsDir = mkdtempSync(path.join(tmpdir(), "objects-"));
   const backend = await createBackend({
     dataDir: null,
@@ -87,7 +87,7 @@ export async function startPostgres() {
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");
   if (found) return found;
-  await installOnDebian("postgresql");
+  await installDebianPackage("postgresql");
   const installed = findPostgres("initdb");
   if (installed) return installed;
   throw new Error("The tests need a PostgreSQL server: install Debian's postgresql, or put its initdb into PATH.");

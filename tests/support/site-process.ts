@@ -5,15 +5,15 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { bareEnvironment } from "./environment.ts";
+import { createSiteEnvironment } from "./environment.ts";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
 /** The processes that were started and still live. */
-export const running = new Set<ChildProcess>();
+export const runningProcesses = new Set<ChildProcess>();
 
 /** Ends a process at once, if it is there. */
-export function kill(pid: number | null): void {
+export function killProcess(pid: number | null): void {
   // 0 would kill the whole process group.
   if (!pid) return;
   try {
@@ -28,8 +28,8 @@ export const isAlive = (pid: number | null | undefined) =>
   existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 
 /** The folder a site is started in, and what Node is told. */
-export type Start = { cwd: string; args: string[] };
-const npmStart: Start = { cwd: root, args: ["app/server/run.js", "start"] };
+export type ProcessCommand = { cwd: string; args: string[] };
+const npmStartCommand: ProcessCommand = { cwd: root, args: ["app/server/run.js", "start"] };
 
 /** One `npm start`, and everything that it and its backend print. */
 export class SiteProcess {
@@ -39,15 +39,15 @@ export class SiteProcess {
   constructor(
     readonly port: number,
     environment: Record<string, string>,
-    { cwd, args }: Start = npmStart,
+    { cwd, args }: ProcessCommand = npmStartCommand,
   ) {
     this.child = spawn(process.execPath, args, {
       cwd,
-      env: bareEnvironment(environment),
+      env: createSiteEnvironment(environment),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    running.add(this.child);
-    this.child.once("exit", () => running.delete(this.child));
+    runningProcesses.add(this.child);
+    this.child.once("exit", () => runningProcesses.delete(this.child));
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding("utf8").on("data", (printed: string) => {
         this.output += printed;
@@ -56,47 +56,47 @@ export class SiteProcess {
   }
 
   /** Waits for the first answer of the site and its backend. */
-  async answers(): Promise<void> {
-    await this.until(async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null))?.ok);
+  async waitUntilReady(): Promise<void> {
+    await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null))?.ok);
   }
 
   /** Waits for the first answer of the site, whatever its backend does. */
-  async listens(): Promise<void> {
-    await this.until(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
+  async waitUntilListening(): Promise<void> {
+    await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
   }
 
   /** Waits for the words for a newcomer, which a start ends with. */
-  async introduced(): Promise<void> {
-    await this.until(() => this.output.includes("Mails go to"));
+  async waitForIntroduction(): Promise<void> {
+    await this.waitUntil(() => this.output.includes("Mails go to"));
   }
 
-  private async until(isSo: () => unknown): Promise<void> {
+  private async waitUntil(isSo: () => unknown): Promise<void> {
     while (!(await isSo())) {
-      if (this.ended) throw new Error(`The site ended too early:\n${this.output}`);
+      if (this.hasEnded) throw new Error(`The site ended too early:\n${this.output}`);
       await setTimeout(100);
     }
   }
 
-  get ended(): boolean {
+  get hasEnded(): boolean {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
   /** Sends a signal and waits for the end: the exit code, or the signal that ended it, and the milliseconds it took. */
-  async end(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
-    if (this.ended) return { code: await this.exit(), ms: 0 };
+  async stop(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
+    if (this.hasEnded) return { code: await this.waitForExit(), ms: 0 };
     const sent = performance.now();
     this.child.kill(signal);
-    return { code: await this.exit(), ms: performance.now() - sent };
+    return { code: await this.waitForExit(), ms: performance.now() - sent };
   }
 
   /** Waits for the end and the last of the output. */
-  async exit(): Promise<number | string | null> {
-    if (!this.ended) await once(this.child, "close");
+  async waitForExit(): Promise<number | string | null> {
+    if (!this.hasEnded) await once(this.child, "close");
     return this.child.exitCode ?? this.child.signalCode;
   }
 
   /** The lines that are JSON. */
-  get lines(): Record<string, unknown>[] {
+  get jsonLines(): Record<string, unknown>[] {
     return this.output
       .split("\n")
       .filter((line) => line.startsWith("{"))

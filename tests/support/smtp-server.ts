@@ -7,11 +7,11 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
  * Lets the sockets of this process send small pieces at once. Between two programs on one machine the mailer's last line
  * would wait 40 ms for an acknowledgement that the system delays.
  */
-export function sendAtOnce(): void {
+export function disableNagle(): void {
   subscribe("net.client.socket", (made) => (made as { socket: Socket }).socket.setNoDelay(true));
 }
 
-const answers: Record<string, string> = {
+const smtpReplies: Record<string, string> = {
   EHLO: "250 mail.test",
   HELO: "250 mail.test",
   MAIL: "250 sender ok",
@@ -22,7 +22,7 @@ const answers: Record<string, string> = {
   QUIT: "221 bye",
 };
 
-export async function smtpServer() {
+export async function startSmtpServer() {
   /** Every mail that was taken, as it came. */
   const mails: string[] = [];
   const sockets = new Set<Socket>();
@@ -48,7 +48,7 @@ export async function smtpServer() {
           if (mails.length >= goesAfter) return goAway();
           mails.push(said.replaceAll("\r\n..", "\r\n."));
           say("250 taken");
-        } else say(answers[said.slice(0, 4).toUpperCase()] ?? "502 not here");
+        } else say(smtpReplies[said.slice(0, 4).toUpperCase()] ?? "502 not here");
         isData = !isData && /^DATA$/i.test(said);
         if (/^QUIT$/i.test(said)) socket.end();
       }

@@ -1,19 +1,19 @@
 /** Reads a .zip as an unpacking program does, by its central directory, and checks what that says (APPNOTE 6.3.10). */
 import { crc32, inflateRawSync } from "node:zlib";
 
-const marks = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
+const zipSignatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
 /** The flag of a name in UTF-8. */
-const utf8 = 0x800;
+const utf8Flag = 0x800;
 
 /** The files of an archive by their names. Throws when it is cut off, or a file is not what the directory says of it. */
 export function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.length - 22;
-  if (archive.readUInt32LE(end) !== marks.end) throw new Error("The archive has no end");
+  if (archive.readUInt32LE(end) !== zipSignatures.end) throw new Error("The archive has no end");
   const count = archive.readUInt16LE(end + 10);
   const files = new Map<string, Buffer>();
   let at = archive.readUInt32LE(end + 16);
   for (let index = 0; index < count; index += 1) {
-    const { name, content, next } = entryAt(archive, at);
+    const { name, content, next } = readEntry(archive, at);
     if (files.has(name)) throw new Error(`${name} is in the archive twice`);
     files.set(name, content);
     at = next;
@@ -23,8 +23,8 @@ export function unzip(archive: Buffer): Map<string, Buffer> {
 }
 
 /** One file by its entry in the central directory, and where the next entry begins. */
-function entryAt(archive: Buffer, at: number) {
-  if (archive.readUInt32LE(at) !== marks.central) throw new Error(`No entry at ${at}`);
+function readEntry(archive: Buffer, at: number) {
+  if (archive.readUInt32LE(at) !== zipSignatures.central) throw new Error(`No entry at ${at}`);
   const [flags, method] = [archive.readUInt16LE(at + 8), archive.readUInt16LE(at + 10)];
   const [sum, packed, size] = [16, 20, 24].map((offset) => archive.readUInt32LE(at + offset));
   const [nameLength = 0, extraLength = 0, commentLength = 0] = [28, 30, 32].map((offset) =>
@@ -33,9 +33,9 @@ function entryAt(archive: Buffer, at: number) {
   const local = archive.readUInt32LE(at + 42);
   const name = archive.subarray(at + 46, at + 46 + nameLength);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: names without the flag are ASCII
-  if (!(flags & utf8) && !/^[\x00-\x7f]*$/.test(name.toString("latin1")))
+  if (!(flags & utf8Flag) && !/^[\x00-\x7f]*$/.test(name.toString("latin1")))
     throw new Error(`${name} is in no known code`);
-  if (archive.readUInt32LE(local) !== marks.local) throw new Error(`${name} is not where the directory says`);
+  if (archive.readUInt32LE(local) !== zipSignatures.local) throw new Error(`${name} is not where the directory says`);
   const [localName, localExtra] = [archive.readUInt16LE(local + 26), archive.readUInt16LE(local + 28)];
   if (!archive.subarray(local + 30, local + 30 + localName).equals(name)) throw new Error(`${name} has two names`);
   const begin = local + 30 + localName + localExtra;

@@ -1,17 +1,17 @@
 import { type RefObject, useEffect, useState } from "react";
+import { useCarousel } from "./carousel";
+import { SlideButton } from "./carousel-buttons";
 import { useMoving } from "./moving";
-import { useRow } from "./row";
-import { TurnButton } from "./row-buttons";
 
 /** How long each slide is shown, in milliseconds. */
-const interval = 8000;
+const slideInterval = 8000;
 
 type CarouselControlsProps = {
   carousel: RefObject<HTMLElement | null>;
-  row: RefObject<HTMLElement | null>;
+  list: RefObject<HTMLElement | null>;
   /** What one slide is called. */
-  of: string;
-  all: number;
+  itemName: string;
+  count: number;
   /** Called with the slide shown, and whether the carousel advances by itself. */
   onChange: (index: number, isTurning: boolean) => void;
 };
@@ -20,20 +20,20 @@ type CarouselControlsProps = {
  * Previous, next and a dot for each slide, wrapping both ways. The next slide follows by itself, but not while the
  * pointer is over the carousel or the focus within.
  */
-export function CarouselControls({ carousel, row, of, all, onChange }: CarouselControlsProps) {
-  const { index, show } = useRow(row);
+export function CarouselControls({ carousel, list: row, itemName: of, count: all, onChange }: CarouselControlsProps) {
+  const { index, show } = useCarousel(row);
   const turn = (way: 1 | -1) => show((index + way + all) % all);
-  const isHeld = useHeld(carousel);
+  const isHeld = useHoverOrFocus(carousel);
   const isTurning = useMoving(carousel) && !isHeld;
   useEffect(() => onChange(index, isTurning), [index, isTurning, onChange]);
   useEffect(() => {
     if (!isTurning) return;
-    const timer = setTimeout(() => turn(1), interval);
+    const timer = setTimeout(() => turn(1), slideInterval);
     return () => clearTimeout(timer);
   }, [isTurning, index]);
   return (
     <>
-      <TurnButton way="Previous" of={of} onClick={() => turn(-1)} />
+      <SlideButton direction="Previous" itemName={of} onClick={() => turn(-1)} />
       <ul className="relative flex min-w-0 before:absolute before:inset-x-5 before:top-1/2 before:h-0.5 before:-mt-px before:bg-line">
         {Array.from({ length: all }, (_, at) => (
           <li key={at} className="min-w-0">
@@ -51,13 +51,13 @@ export function CarouselControls({ carousel, row, of, all, onChange }: CarouselC
           </li>
         ))}
       </ul>
-      <TurnButton way="Next" of={of} onClick={() => turn(1)} />
+      <SlideButton direction="Next" itemName={of} onClick={() => turn(1)} />
     </>
   );
 }
 
 /** Whether a pointer is over something or the focus within. */
-function useHeld(ref: RefObject<HTMLElement | null>): boolean {
+function useHoverOrFocus(ref: RefObject<HTMLElement | null>): boolean {
   const [held, setHeld] = useState({ pointer: false, focus: false });
   useEffect(() => {
     const off = new AbortController();

@@ -1,9 +1,17 @@
+import { CarouselButtons } from "./carousel-buttons";
 import { CarouselControls } from "./carousel-controls";
 import { CountUp } from "./count-up";
-import { Loop } from "./loop";
+import { MarqueeLoop } from "./marquee-loop";
 import { MovingStreaks } from "./moving-streaks";
 import { PauseButton } from "./pause-button";
-import { RowButtons } from "./row-buttons";
-import { StageMove } from "./stage-move";
+import { StageAnimation } from "./stage-animation";
 
-export default { CarouselControls, CountUp, Loop, PauseButton, RowButtons, MovingStreaks, StageMove };
+export default {
+  CarouselControls,
+  CountUp,
+  MarqueeLoop,
+  PauseButton,
+  CarouselButtons,
+  MovingStreaks,
+  StageAnimation,
+};

@@ -5,7 +5,7 @@ import { mayMove } from "./moving";
 const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 
 /** When a move counts as over in any case, in milliseconds: one that another takes the place of has no end of its own. */
-const most = 400;
+const maxDuration = 400;
 
 /**
  * Moves an element through keyframes of CSS properties, where it keeps the last; resolves once it is there. Where nothing
@@ -14,5 +14,5 @@ const most = 400;
 export default async function move(element: Element, keyframes: Record<string, string[] | number[]>): Promise<void> {
   if (!mayMove()) return;
   const { finished } = animate(element, keyframes, { ...timing, ease: [...timing.ease] });
-  await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, most))]);
+  await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, maxDuration))]);
 }

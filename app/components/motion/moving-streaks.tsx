@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useMoving } from "./moving";
 
-const streaks = Array.from({ length: 50 }, (_, index) => {
+const streakStyles = Array.from({ length: 50 }, (_, index) => {
   // Steps by the golden ratio spread a row of any length without order.
   const spread = (index * 0.618034) % 1;
   const speed = 18 + ((index * 7) % 23);
@@ -18,7 +18,7 @@ const streaks = Array.from({ length: 50 }, (_, index) => {
 /** Fifty thin lines that pass behind the page, half of them each way, like traffic at night; none for who saves data. */
 export function MovingStreaks() {
   const [isWanted] = useState(wantsDecoration);
-  return isWanted && <Streaks />;
+  return isWanted && <StreakLayer />;
 }
 
 function wantsDecoration(): boolean {
@@ -26,12 +26,12 @@ function wantsDecoration(): boolean {
   return !connection?.saveData && !matchMedia("(prefers-reduced-data: reduce)").matches;
 }
 
-function Streaks() {
+function StreakLayer() {
   const ref = useRef<HTMLDivElement>(null);
   const moving = useMoving(ref);
   return (
     <div ref={ref} aria-hidden className="streaks" data-moving={moving || undefined}>
-      {streaks.map((style) => (
+      {streakStyles.map((style) => (
         <i key={style.top} style={style} />
       ))}
     </div>

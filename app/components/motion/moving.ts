@@ -3,14 +3,14 @@ import { useInView } from "framer-motion";
 import { type RefObject, useEffect, useSyncExternalStore } from "react";
 
 /** localStorage key of the switch, and the window event fired when it or the number of animated things changes. */
-const name = "motion";
+const storageKey = "motion";
 let paused: boolean | null = null;
-let things = 0;
+let animatedCount = 0;
 
 /** Where localStorage is refused, the switch counts for this document only. */
 function isPaused(): boolean {
   try {
-    paused ??= localStorage.getItem(name) === "paused";
+    paused ??= localStorage.getItem(storageKey) === "paused";
   } catch {
     paused = false;
   }
@@ -21,17 +21,17 @@ function isPaused(): boolean {
 export function setPaused(value: boolean): void {
   paused = value;
   try {
-    localStorage.setItem(name, value ? "paused" : "moving");
+    localStorage.setItem(storageKey, value ? "paused" : "moving");
   } catch {}
-  dispatchEvent(new Event(name));
+  dispatchEvent(new Event(storageKey));
 }
 
-function countThings(change: number): void {
-  things += change;
-  dispatchEvent(new Event(name));
+function changeAnimatedCount(change: number): void {
+  animatedCount += change;
+  dispatchEvent(new Event(storageKey));
 }
 
-const stillness = () => matchMedia("(prefers-reduced-motion: reduce)");
+const getReducedMotionQuery = () => matchMedia("(prefers-reduced-motion: reduce)");
 
 function subscribe(listener: () => void): () => void {
   const off = new AbortController();
@@ -40,16 +40,16 @@ function subscribe(listener: () => void): () => void {
     paused = null;
     listener();
   };
-  addEventListener(name, listener, { signal });
+  addEventListener(storageKey, listener, { signal });
   addEventListener("storage", reread, { signal });
   document.addEventListener("visibilitychange", listener, { signal });
-  stillness().addEventListener("change", listener, { signal });
+  getReducedMotionQuery().addEventListener("change", listener, { signal });
   return () => off.abort();
 }
 
 /** Whether anything may move now in this document: not for those who paused it or want less motion, nor in a hidden tab. */
 export function mayMove(): boolean {
-  return !isPaused() && !stillness().matches && !document.hidden;
+  return !isPaused() && !getReducedMotionQuery().matches && !document.hidden;
 }
 
 /** The same as a state: no on the server. */
@@ -62,17 +62,17 @@ export function useMoving(thing: RefObject<Element | null>, share = 0): boolean 
   const isAllowed = useMayMove();
   const isInView = useInView(thing, { amount: share });
   useEffect(() => {
-    countThings(1);
-    return () => countThings(-1);
+    changeAnimatedCount(1);
+    return () => changeAnimatedCount(-1);
   }, []);
   return isAllowed && isInView;
 }
 
 /** The state of the one switch: null where nothing would move anyway, so that there is nothing to switch. */
-export function useSwitch(): "paused" | "moving" | null {
+export function useMotionSwitch(): "paused" | "moving" | null {
   return useSyncExternalStore(
     subscribe,
-    () => (things === 0 || stillness().matches ? null : isPaused() ? "paused" : "moving"),
+    () => (animatedCount === 0 || getReducedMotionQuery().matches ? null : isPaused() ? "paused" : "moving"),
     () => null,
   );
 }

@@ -1,11 +1,11 @@
 import { Pause, Play } from "lucide";
 import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
-import { setPaused, useSwitch } from "./moving";
+import { setPaused, useMotionSwitch } from "./moving";
 
 /** The one switch for everything that moves; absent where nothing would. */
 export function PauseButton() {
-  const state = useSwitch();
+  const state = useMotionSwitch();
   if (!state) return null;
   const isPaused = state === "paused";
   const mark = isPaused ? Play : Pause;

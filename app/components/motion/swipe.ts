@@ -2,7 +2,7 @@ import { type PointerEvent, type RefObject, useRef } from "react";
 import move from "./move";
 
 /** How far a toast is swiped to the right until it ends, in pixels. */
-const farEnough = 50;
+const swipeThreshold = 50;
 
 /**
  * Handlers by which an element follows a finger or a mouse to the right, until it `isOver`; `onFar` is told how far, else it
@@ -15,7 +15,7 @@ export function useSwipe(ref: RefObject<HTMLElement | null>, isOver: RefObject<b
     const way = by(event);
     from.current = null;
     if (way === 0) return;
-    if (isFar && way >= farEnough) return onFar(way);
+    if (isFar && way >= swipeThreshold) return onFar(way);
     ref.current?.style.removeProperty("translate");
     if (ref.current) move(ref.current, { translate: [`${way}px 0`, "0 0"] });
   };

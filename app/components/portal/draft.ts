@@ -1,17 +1,17 @@
 /** Drafts of portal forms, kept in sessionStorage if the session ends meanwhile: for this tab and this person only. */
-import { atSignOut } from "~/lib/signed-out";
+import { onSignOut } from "~/lib/browser/sign-out";
 
 export type Draft = { person: string; values: Record<string, string> };
 
-export const prefix = "draft:";
+export const draftKeyPrefix = "draft:";
 
-atSignOut(() => keepDraftsOf(null));
+onSignOut(() => removeDraftsExcept(null));
 
 /** Removes the drafts of all other people; with null, all drafts. */
-export function keepDraftsOf(person: string | null): void {
+export function removeDraftsExcept(person: string | null): void {
   try {
     for (const key of Object.keys(sessionStorage)) {
-      if (key.startsWith(prefix) && read(key)?.person !== person) write(key, null);
+      if (key.startsWith(draftKeyPrefix) && readDraft(key)?.person !== person) writeDraft(key, null);
     }
   } catch {
     // Without storage there is nothing to remove.
@@ -19,7 +19,7 @@ export function keepDraftsOf(person: string | null): void {
 }
 
 /** A kept draft, or null. */
-export function read(key: string): Draft | null {
+export function readDraft(key: string): Draft | null {
   try {
     return JSON.parse(sessionStorage.getItem(key) ?? "null") as Draft | null;
   } catch {
@@ -28,7 +28,7 @@ export function read(key: string): Draft | null {
 }
 
 /** Keeps a draft; null removes it. */
-export function write(key: string, draft: Draft | null): void {
+export function writeDraft(key: string, draft: Draft | null): void {
   try {
     if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
     else sessionStorage.removeItem(key);

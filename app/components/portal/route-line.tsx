@@ -1,18 +1,20 @@
 import { useRef } from "react";
-import { STAGES, type Step, type Who } from "~/models/shipment";
+import { type NextAction, STAGES, type WaitingOn } from "~/models/shipment";
 import { useMotion } from "../motion";
 import { Art } from "../site/art";
-import { buttonLook } from "../ui/button";
+import { buttonClass } from "../ui/button";
 
-const actors: Record<Who, { label: string; colour: string }> = {
-  you: { label: "Your move", colour: "text-needs-you" },
-  us: { label: "With us", colour: "text-with-us" },
-  done: { label: "Closed", colour: "text-done" },
+const waitingOnLabels: Record<WaitingOn, { label: string; colour: string }> = {
+  client: { label: "Your move", colour: "text-needs-you" },
+  company: { label: "With us", colour: "text-with-us" },
+  nobody: { label: "Closed", colour: "text-done" },
 };
 
 /** Whose move it is, in its colour. */
-export function Actor({ who }: { who: Who }) {
-  return <span className={`font-semibold ${actors[who].colour}`}>{actors[who].label}</span>;
+export function WaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
+  return (
+    <span className={`font-semibold ${waitingOnLabels[waitingOn].colour}`}>{waitingOnLabels[waitingOn].label}</span>
+  );
 }
 
 /**
@@ -24,7 +26,7 @@ export function RouteLine(props: {
   shipment: string;
   stage: number;
   status: string;
-  step: Step | null;
+  step: NextAction | null;
   press?: { words: string; at: string } | null;
 }) {
   const { shipment, stage, status, step, press } = props;
@@ -53,7 +55,7 @@ export function RouteLine(props: {
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
       <div ref={line}>
         <Stations stage={stage} />
-        {motion && <motion.StageMove line={line} shipment={shipment} stage={stage} />}
+        {motion && <motion.StageAnimation line={line} shipment={shipment} stage={stage} />}
       </div>
       {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">
@@ -71,10 +73,10 @@ export function RouteLine(props: {
       {step && (
         <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
           <span>
-            <Actor who={step.who} />. {step.text}
+            <WaitingOnLabel waitingOn={step.waitingOn} />. {step.text}
           </span>{" "}
           {press && (
-            <a href={press.at} className={buttonLook("action", "print:hidden")}>
+            <a href={press.at} className={buttonClass("action", "print:hidden")}>
               {press.words}
             </a>
           )}

@@ -1,4 +1,4 @@
-import { useSiteData } from "~/components/site-data";
+import { useSiteData } from "~/components/site/site-data";
 
 /** Width and height of the drawings in public/art, by the beginning of their name. */
 const sizes = [

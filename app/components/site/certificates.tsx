@@ -1,4 +1,4 @@
-import type { certifications } from "~/lib/content.server";
+import type { certifications } from "~/models/content.server";
 import { Monogram } from "./monogram";
 
 type CertificatesProps = { of: (typeof certifications)["home"]; className?: string };

@@ -16,7 +16,7 @@ export function Chat({ phone, inBar }: { phone: string; inBar?: boolean }) {
       href={chatHref(phone)}
       target="_blank"
       rel="noreferrer"
-      className={`rounded-label print:hidden ${inBar ? inBarLook : floatingLook}`}
+      className={`rounded-label print:hidden ${inBar ? inBarClass : floatingClass}`}
     >
       <Icon of={MessageCircle} className="size-5 text-done" />
       <span className={inBar ? "sr-only" : undefined}>Chat with us</span>
@@ -24,8 +24,8 @@ export function Chat({ phone, inBar }: { phone: string; inBar?: boolean }) {
   );
 }
 
-const inBarLook = "flex size-11 items-center justify-center border border-transparent hover:border-edge xl:hidden";
+const inBarClass = "flex size-11 items-center justify-center border border-transparent hover:border-edge xl:hidden";
 
-const floatingLook =
+const floatingClass =
   "fixed right-2 bottom-4 z-10 hidden w-16 flex-col items-center gap-1 border border-done bg-raised px-1 py-2 text-center " +
   "text-xs leading-tight font-semibold no-underline shadow-float xl:flex";

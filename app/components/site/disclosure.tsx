@@ -3,8 +3,8 @@ import { useLocation } from "react-router";
 
 type DisclosureProps = {
   summary: ReactNode;
-  summaryLook: string;
-  hover?: boolean;
+  summaryClass: string;
+  opensOnHover?: boolean;
   className?: string;
   /** One element: the content that opens. */
   children: ReactNode;
@@ -15,7 +15,13 @@ type DisclosureProps = {
  * press outside, when the focus leaves and on navigation; with `hover`, a mouse over the parent element opens it, and a
  * click then keeps it open.
  */
-export function Disclosure({ summary, summaryLook, hover = false, className, children }: DisclosureProps) {
+export function Disclosure({
+  summary,
+  summaryClass: summaryLook,
+  opensOnHover: hover = false,
+  className,
+  children,
+}: DisclosureProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const { key } = useLocation();
   const openedOn = useRef(key);

@@ -1,12 +1,12 @@
 import { Form, Link, useLocation } from "react-router";
-import type { Company } from "~/lib/content.server";
+import type { Company } from "~/models/content.server";
 import { Button } from "../ui/button";
 import { Chat } from "./chat";
-import { useAtDesk, useClientLink } from "./navigation";
+import { useAccountLink, useIsAtDesk } from "./navigation";
 import { OfficePhone } from "./office-phone";
 import { useQuoteLink } from "./quote-panel";
 
-const pages = [
+const footerLinks = [
   { to: "/contact", name: "Contact" },
   { to: "/careers", name: "Careers" },
   { to: "/login", name: "Client Login" },
@@ -17,9 +17,9 @@ const pages = [
   { to: "/cookie-settings", name: "Cookie Settings" },
 ] as const;
 
-const linkLook = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
+const linkClass = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
 
-const line = "mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4";
+const rowClass = "mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4";
 
 const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
 
@@ -29,17 +29,17 @@ const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
  */
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
-  const atDesk = useAtDesk();
+  const atDesk = useIsAtDesk();
   const inPortal = /^\/portal(\/|$)/.test(pathname);
   return (
     <footer className="border-t border-line bg-sunken text-xs sm:text-sm">
-      {!atDesk && !inPortal && <Everything company={company} signedIn={signedIn} />}
-      <div className={`${line} py-1 text-quiet`}>
-        {inPortal && <Help company={company} />}
+      {!atDesk && !inPortal && <FullFooter company={company} signedIn={signedIn} />}
+      <div className={`${rowClass} py-1 text-quiet`}>
+        {inPortal && <PortalHelp company={company} />}
         <p>
-          This page: about <Weight /> KB{lite ? " of text" : inPortal || atDesk ? "" : " with pictures and script"}
+          This page: about <PageWeight /> KB{lite ? " of text" : inPortal || atDesk ? "" : " with pictures and script"}
         </p>
-        <Form method="post" action="/resources/lite" reloadDocument>
+        <Form method="post" action="/actions/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />
           <input type="hidden" name="to" value={pathname + search} />
           <Button look="quiet">{lite ? "Show pictures again" : "Lighter pages, text only"}</Button>
@@ -51,8 +51,8 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
 }
 
 /** For who works in the portal: whom to call, and the two pages that are asked for there. */
-function Help({ company }: { company: Company }) {
-  const [contact, , , privacy] = pages;
+function PortalHelp({ company }: { company: Company }) {
+  const [contact, , , privacy] = footerLinks;
   return (
     <>
       <p>
@@ -68,14 +68,14 @@ function Help({ company }: { company: Company }) {
 
 function PageLink({ to, name }: { to: string; name: string }) {
   return (
-    <Link to={to} viewTransition className={linkLook}>
+    <Link to={to} viewTransition className={linkClass}>
       {name}
     </Link>
   );
 }
 
-function Everything({ company, signedIn }: { company: Company; signedIn: boolean }) {
-  const client = useClientLink(signedIn);
+function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean }) {
+  const client = useAccountLink(signedIn);
   const quote = useQuoteLink();
   return (
     <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 px-4 pt-2 sm:gap-x-8 sm:pt-8 lg:grid-cols-4">
@@ -84,7 +84,7 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
           <p className="font-semibold">{company.name}</p>
           <p className="text-quiet">{company.taglines[0]}</p>
         </div>
-        <Link {...quote} className={`${linkLook} shrink-0`}>
+        <Link {...quote} className={`${linkClass} shrink-0`}>
           Get a Quote
         </Link>
       </div>
@@ -108,7 +108,7 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
               { to: phoneHref(office.phone), words: office.phone },
             ].map(({ to, words }) => (
               <li key={to}>
-                <a className={linkLook} href={to}>
+                <a className={linkClass} href={to}>
                   {words}
                 </a>
               </li>
@@ -118,7 +118,7 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
       ))}
       <nav aria-label="More pages" className="col-span-2 lg:col-span-1">
         <ul className="flex flex-wrap gap-x-3 sm:gap-x-4 lg:-mt-2.5 lg:columns-2 lg:gap-2 lg:block">
-          {pages.map((page) => (
+          {footerLinks.map((page) => (
             <li key={page.to}>
               <PageLink {...(page.to === "/login" ? client : page)} />
             </li>
@@ -129,7 +129,7 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
         <ul className="flex flex-wrap gap-x-4">
           {company.social.map((page) => (
             <li key={page.name}>
-              <a className={`${linkLook} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
+              <a className={`${linkClass} min-w-11 justify-center`} href={page.url} target="_blank" rel="noreferrer">
                 {page.name}
               </a>
             </li>
@@ -144,6 +144,6 @@ function Everything({ company, signedIn }: { company: Company; signedIn: boolean
 }
 
 /** The page's size, filled in after rendering (app/server/web/critical-css.ts); hydration leaves it alone. */
-function Weight() {
+function PageWeight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

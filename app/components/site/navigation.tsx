@@ -1,7 +1,7 @@
 import { ChevronDown, LogOut, Menu } from "lucide";
 import { Form, Link, NavLink, useLocation, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { Button, buttonLook } from "../ui/button";
+import { Button, buttonClass } from "../ui/button";
 import { Bar } from "./bar";
 import { Chat } from "./chat";
 import { Disclosure } from "./disclosure";
@@ -13,20 +13,20 @@ import { ThemeToggle } from "./theme-toggle";
 type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean; theme: string };
 
 /** Whether this is a page of the desk that a colleague sees: for everybody else there is none. */
-export function useAtDesk(): boolean {
+export function useIsAtDesk(): boolean {
   return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
 }
 
 /** The link to the shipments, to the desk from its own pages, or to the login for visitors. */
-export function useClientLink(signedIn: boolean) {
-  if (useAtDesk()) return { to: "/desk", name: "Desk" };
+export function useAccountLink(signedIn: boolean) {
+  if (useIsAtDesk()) return { to: "/desk", name: "Desk" };
   return signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
 }
 
 /** The bar above every page. Where it is too narrow for its list of pages, the list folds under a button. */
 export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps) {
-  const client = useClientLink(signedIn);
-  const atDesk = useAtDesk();
+  const client = useAccountLink(signedIn);
+  const atDesk = useIsAtDesk();
   const { pathname } = useLocation();
   return (
     <Bar>
@@ -44,7 +44,7 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
         </div>
         <Disclosure
           className="menu-button order-1 ml-0.5"
-          summaryLook="flex size-11 items-center justify-center rounded-label border border-edge"
+          summaryClass="flex size-11 items-center justify-center rounded-label border border-edge"
           summary={
             <>
               <Icon of={Menu} className="size-5" />
@@ -60,8 +60,8 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
                 <NavItem to="/about">About</NavItem>
                 <li>
                   <Disclosure
-                    hover
-                    summaryLook={`${itemLook} gap-1`}
+                    opensOnHover
+                    summaryClass={`${itemClass} gap-1`}
                     summary={
                       <>
                         Resources
@@ -80,7 +80,7 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
               </ul>
             </nav>
             {!atDesk && (
-              <Link to="/contact" viewTransition className={`${itemLook} menu-contact`}>
+              <Link to="/contact" viewTransition className={`${itemClass} menu-contact`}>
                 Contact
               </Link>
             )}{" "}
@@ -99,14 +99,14 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
   );
 }
 
-const itemLook =
+const itemClass =
   "flex min-h-11 items-center rounded-label px-3 text-sm font-semibold no-underline hover:text-action " +
   "aria-[current=page]:underline aria-[current=page]:decoration-action aria-[current=page]:decoration-2";
 
 function NavItem({ to, children }: { to: string; children: string }) {
   return (
     <li>
-      <NavLink to={to} end={to === "/"} viewTransition className={itemLook}>
+      <NavLink to={to} end={to === "/"} viewTransition className={itemClass}>
         {children}
       </NavLink>
     </li>
@@ -115,7 +115,7 @@ function NavItem({ to, children }: { to: string; children: string }) {
 
 function QuoteButton() {
   return (
-    <Link {...useQuoteLink()} className={buttonLook("action", "menu-quote")}>
+    <Link {...useQuoteLink()} className={buttonClass("action", "menu-quote")}>
       Get a Quote
     </Link>
   );

@@ -1,4 +1,4 @@
-import { useSiteData } from "~/components/site-data";
+import { useSiteData } from "~/components/site/site-data";
 
 /** The number of the head office, to press or to read. */
 export function OfficePhone() {

@@ -1,21 +1,21 @@
 import { ChevronDown } from "lucide";
 import type { ReactNode } from "react";
 import { Icon } from "~/components/ui/icon";
-import type { Heading } from "~/lib/mdx.build";
+import type { Heading } from "~/lib/build/mdx";
 import { Art } from "./art";
 import "../../styles/prose.css";
 
 type LongTextProps = { html: string | undefined; headings: Heading[] | undefined; contents: string; aside?: ReactNode };
 
 /** A station on a line at the left, beside the first line of small text. */
-const station =
+const stationClass =
   "relative before:absolute before:top-[1.125rem] before:-left-1 before:size-2 before:rounded-full before:border before:border-edge before:bg-surface";
 
 /**
  * A long text with its table of contents: a route line beside it on a wide screen, folded above it on a phone. What is
  * `aside` comes before it, and on the widest screens at its other side.
  */
-export function LongText({ html, headings = headingsOfPage(), contents, aside }: LongTextProps) {
+export function LongText({ html, headings = readHeadings(), contents, aside }: LongTextProps) {
   if (headings.length === 0) return <Prose html={html} />;
   return (
     <div
@@ -36,7 +36,7 @@ export function LongText({ html, headings = headingsOfPage(), contents, aside }:
               <Icon of={ChevronDown} className="size-5 group-open:rotate-180" />
             </summary>
           </details>
-          <Stations headings={headings} />
+          <ContentsList headings={headings} />
         </div>
       </nav>
       <Prose html={html} />
@@ -60,7 +60,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
         </h2>
         <ul className="mt-1 ml-1 border-l border-line text-sm">
           {points.map((point) => (
-            <li key={point} className={`py-1.5 pl-5 ${station}`}>
+            <li key={point} className={`py-1.5 pl-5 ${stationClass}`}>
               {point}
             </li>
           ))}
@@ -71,7 +71,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
 }
 
 /** What the loader did not send, because the document has it. */
-function headingsOfPage(): Heading[] {
+function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }
 
@@ -81,11 +81,11 @@ function Prose({ html }: { html: string | undefined }) {
   return <div className="prose" dangerouslySetInnerHTML={{ __html: shown }} />;
 }
 
-function Stations({ headings }: { headings: Heading[] }) {
+function ContentsList({ headings }: { headings: Heading[] }) {
   return (
     <ol className="unfolds mx-4 mb-4 border-l border-line text-sm lg:mx-1 lg:mb-0">
       {headings.map(({ id, text }) => (
-        <li key={id} className={station}>
+        <li key={id} className={stationClass}>
           <a
             href={`#${id}`}
             className="flex min-h-11 items-center py-1 pl-5 leading-snug no-underline hover:text-action hover:underline"

@@ -1,6 +1,6 @@
 import { type FetcherWithComponents, Form } from "react-router";
-import { Field, SelectField, TextField } from "../field";
-import { FormProblems, type Refused, SubmitButton, useActionForm } from "../form";
+import { Field, SelectField, TextField } from "../forms/field";
+import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "../forms/form";
 
 /**
  * The quote form, in the panel over a page and on its own page after a refusal. `from` is where the person was; with a
@@ -9,7 +9,7 @@ import { FormProblems, type Refused, SubmitButton, useActionForm } from "../form
 export function QuoteForm(props: {
   services: string[];
   from: string;
-  refused?: Refused;
+  refused?: RejectedForm;
   fetcher?: FetcherWithComponents<unknown>;
   /** What a page of ours that led here fills in. */
   begun?: { service: string; message: string } | null;
@@ -23,9 +23,9 @@ export function QuoteForm(props: {
   const message = begun ? { ...fields.message, value: begun.message } : fields.message;
   return (
     <>
-      <FormProblems refused={refused} form={form} />
+      <FormErrorSummary refused={refused} form={form} />
       {heading && <h1 className="mb-6 text-xl">{heading}</h1>}
-      <Sent method="post" action="/resources/quote" id={form.id} noValidate>
+      <Sent method="post" action="/actions/quote" id={form.id} noValidate>
         <input type="hidden" name="from" value={from} />
         <Field field={fields.name} label="Full Name" autoComplete="name" />
         <Field field={fields.email} label="Email" type="email" autoComplete="email" />

@@ -2,19 +2,19 @@ import { X } from "lucide";
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { Link, PrefetchPageLinks, useFetcher, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { type MailDraft, openMail } from "~/models/mail-draft";
-import type { action } from "~/routes/resources.quote";
-import { CloseLink, Dialog, opensOver, useClose } from "../dialog";
-import { showToast } from "../flash";
-import { MailReadyLater } from "./mail-ready-later";
+import { type EmailDraft, openEmailApp } from "~/models/email-draft";
+import type { action } from "~/routes/actions.quote";
+import { CloseLink, Dialog, dialogLinkProps, useCloseDialog } from "../ui/dialog";
+import { showToast } from "../ui/toast";
+import { LazyEmailDraftPanel } from "./lazy-email-draft-panel";
 import { QuoteForm } from "./quote-form";
 
 /** A link to the page at `pathname` and `search` with the quote form open over it. */
 export function quoteLink({ pathname, search }: { pathname: string; search: string }) {
-  const rest = withoutQuote(search);
+  const rest = removeQuoteParam(search);
   return {
     to: `${pathname}${rest ? `${rest}&` : "?"}quote`,
-    ...opensOver,
+    ...dialogLinkProps,
     preventScrollReset: true,
   };
 }
@@ -22,12 +22,12 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
 /** The link to the quote form from the page in view: over it, or over the home page where it has a form of its own. */
 export function useQuoteLink() {
   const here = useLocation();
-  return /^\/(portal|login|signup|auth|contact|careers|resources\/quote)/.test(here.pathname)
+  return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(here.pathname)
     ? { to: "/?quote" }
     : quoteLink(here);
 }
 
-function withoutQuote(search: string): string {
+function removeQuoteParam(search: string): string {
   const parameters = new URLSearchParams(search);
   parameters.delete("quote");
   return parameters.size > 0 ? `?${parameters}` : "";
@@ -39,19 +39,19 @@ function withoutQuote(search: string): string {
  */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
-  return useIsPrinted() && new URLSearchParams(search).has("quote");
+  return useIsBeforeHydration() && new URLSearchParams(search).has("quote");
 }
 
 /**
  * The lower part of a long page. The server's HTML leaves it out under the quote form, which arrives sooner without it:
  * it is added on hydration, or comes with the page once the form is closed.
  */
-export function LowerPart({ children }: { children: ReactNode }) {
+export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
 
 /** True on the server and during hydration: the page has to work without script. */
-function useIsPrinted(): boolean {
+function useIsBeforeHydration(): boolean {
   return useSyncExternalStore(
     () => () => {},
     () => false,
@@ -65,9 +65,9 @@ function useIsPrinted(): boolean {
  */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
-  const [sent, setSent] = useState<MailDraft | null>(null);
+  const [sent, setSent] = useState<EmailDraft | null>(null);
   if (!new URLSearchParams(search).has("quote")) return null;
-  const page = pathname + withoutQuote(search);
+  const page = pathname + removeQuoteParam(search);
   return (
     <div className="fixed inset-0 z-20 grid place-items-center overflow-y-auto p-4">
       <Link
@@ -93,7 +93,7 @@ export function QuotePanel({ services }: { services: string[] }) {
           </CloseLink>
         </header>
         {sent && (state as { mail?: true } | null)?.mail ? (
-          <MailReadyLater draft={sent} />
+          <LazyEmailDraftPanel draft={sent} />
         ) : (
           <>
             {sent && (
@@ -101,10 +101,10 @@ export function QuotePanel({ services }: { services: string[] }) {
                 <summary className="inline-flex min-h-11 items-center underline">
                   No mail opened for your last request?
                 </summary>
-                <MailReadyLater draft={sent} />
+                <LazyEmailDraftPanel draft={sent} />
               </details>
             )}
-            <QuoteInPlace services={services} page={page} onSent={setSent} />
+            <QuoteFetcherForm services={services} page={page} onSent={setSent} />
           </>
         )}
       </Dialog>
@@ -112,20 +112,20 @@ export function QuotePanel({ services }: { services: string[] }) {
   );
 }
 
-type InPlace = { services: string[]; page: string; onSent: (draft: MailDraft) => void };
+type QuoteFetcherFormProps = { services: string[]; page: string; onSent: (draft: EmailDraft) => void };
 
 /** The form; with script a fetcher submits it in place. */
-function QuoteInPlace({ services, page, onSent }: InPlace) {
+function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   const fetcher = useFetcher<typeof action>();
-  const close = useClose(page);
-  const isPrinted = useIsPrinted();
+  const close = useCloseDialog(page);
+  const isPrinted = useIsBeforeHydration();
   const link = quoteLink(useLocation());
   const answer = fetcher.data;
   // Runs once for each answer.
   useEffect(() => {
     if (!answer || !("draft" in answer)) return;
     onSent(answer.draft);
-    openMail(answer.draft);
+    openEmailApp(answer.draft);
     const action = { label: "No mail opened?", ...link, state: { ...link.state, mail: true } };
     showToast({ ...answer.toast, action });
     close();
@@ -133,7 +133,7 @@ function QuoteInPlace({ services, page, onSent }: InPlace) {
   return (
     <>
       {/* Loads the code that submits the form now: a connection lost later leaves the page and what was typed. */}
-      {!isPrinted && <PrefetchPageLinks page="/resources/quote" />}
+      {!isPrinted && <PrefetchPageLinks page="/actions/quote" />}
       <QuoteForm
         services={services}
         from={page}

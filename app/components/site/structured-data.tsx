@@ -1,4 +1,4 @@
-import { useSiteData } from "~/components/site-data";
+import { useSiteData } from "~/components/site/site-data";
 import type { ArticleSummary } from "~/models/article.server";
 
 /**

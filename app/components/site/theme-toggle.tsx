@@ -4,12 +4,12 @@ import { useFetcher, useFetchers, useLocation } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { Button } from "../ui/button";
 
-const sending = "theme";
+const fetcherKey = "theme";
 
 /** The theme being submitted, or null: applied before the answer. */
 export function useChosenTheme(): string | null {
   const choice = useFetchers()
-    .find(({ key }) => key === sending)
+    .find(({ key }) => key === fetcherKey)
     ?.formData?.get("theme");
   return typeof choice === "string" ? choice : null;
 }
@@ -17,12 +17,12 @@ export function useChosenTheme(): string | null {
 /** A form that keeps the other theme in a cookie; with script it applies at once and is copied to localStorage. */
 export function ThemeToggle({ theme }: { theme: string }) {
   const { pathname, search } = useLocation();
-  const fetcher = useFetcher({ key: sending });
+  const fetcher = useFetcher({ key: fetcherKey });
   const other = theme === "dark" ? "light" : "dark";
   const mark = theme === "dark" ? Sun : Moon;
-  useEffect(() => mirror("theme", theme), [theme]);
+  useEffect(() => copyToLocalStorage("theme", theme), [theme]);
   return (
-    <fetcher.Form method="post" action="/resources/theme" preventScrollReset>
+    <fetcher.Form method="post" action="/actions/theme" preventScrollReset>
       <input type="hidden" name="theme" value={other} />
       <input type="hidden" name="to" value={pathname + search} />
       <Button look="icon">
@@ -34,7 +34,7 @@ export function ThemeToggle({ theme }: { theme: string }) {
 }
 
 /** Keeps a copy in local storage, where the browser allows it. */
-export function mirror(key: string, value: string): void {
+export function copyToLocalStorage(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {

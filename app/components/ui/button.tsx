@@ -1,30 +1,34 @@
 import type { ComponentProps } from "react";
 import { Link } from "react-router";
 
-type Look = "action" | "plain" | "quiet" | "icon";
+type ButtonVariant = "action" | "plain" | "quiet" | "icon";
 
-const looks: Record<Look, string> = {
+const variantClasses: Record<ButtonVariant, string> = {
   action: "px-4 bg-action text-on-action border-action hover:[filter:brightness(1.1)]",
   plain: "px-4 border-edge text-ink hover:border-ink",
   quiet: "border-transparent text-ink underline hover:text-action",
   icon: "w-11 border-transparent text-ink hover:border-edge",
 };
 
-const shape =
+const baseClasses =
   "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold " +
   "transition-[filter,border-color,color] duration-150 ease-out aria-disabled:opacity-60";
 
 /** The classes of the one button, for a link that is a component of its own. */
-export function buttonLook(look: Look = "plain", className = ""): string {
-  return `${shape} no-underline ${looks[look]} ${className}`;
+export function buttonClass(look: ButtonVariant = "plain", className = ""): string {
+  return `${baseClasses} no-underline ${variantClasses[look]} ${className}`;
 }
 
 /**
  * The one button. `action` is the main thing to do on a page, `plain` everything else, `quiet` looks like a link,
  * `icon` is a square for a mark whose name is read aloud only.
  */
-export function Button({ look = "plain", className = "", ...props }: ComponentProps<"button"> & { look?: Look }) {
-  return <button type="submit" {...props} className={`${shape} ${looks[look]} ${className}`} />;
+export function Button({
+  look = "plain",
+  className = "",
+  ...props
+}: ComponentProps<"button"> & { look?: ButtonVariant }) {
+  return <button type="submit" {...props} className={`${baseClasses} ${variantClasses[look]} ${className}`} />;
 }
 
 /** A link that looks like the one button: for going somewhere, never for changing something. Uses a view transition. */
@@ -32,6 +36,6 @@ export function ButtonLink({
   look = "plain",
   className = "",
   ...props
-}: ComponentProps<typeof Link> & { look?: Look }) {
-  return <Link viewTransition={!props.preventScrollReset} {...props} className={buttonLook(look, className)} />;
+}: ComponentProps<typeof Link> & { look?: ButtonVariant }) {
+  return <Link viewTransition={!props.preventScrollReset} {...props} className={buttonClass(look, className)} />;
 }

@@ -2,10 +2,10 @@ import { Certificates } from "~/components/site/certificates";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-type CertificationsProps = Pick<Route.ComponentProps["loaderData"], "certifications" | "notes">;
+type HomeCertificationsProps = Pick<Route.ComponentProps["loaderData"], "certifications" | "notes">;
 
 /** Licences, standards and memberships. */
-export function Certifications({ certifications, notes }: CertificationsProps) {
+export function Certifications({ certifications, notes }: HomeCertificationsProps) {
   return (
     <Stop id="certifications" title="Certifications and accreditations" intro={notes.certifications}>
       <Certificates of={certifications} className="lg:grid-cols-3" />

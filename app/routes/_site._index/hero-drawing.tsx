@@ -30,17 +30,17 @@ function Drawing() {
         {/* Sea and land beyond the edges of the drawing, on screens wider than it. */}
         <WideArt part="hero.svg#around" viewBox="0 0 1200 420" className="absolute inset-0 hidden md:block" />
         <Art name="hero" className="relative block w-full" />
-        <Names part="names" className="absolute inset-0 hidden size-full md:block" />
+        <StationNames part="names" className="absolute inset-0 hidden size-full md:block" />
       </div>
       <div className="-mx-4 md:hidden">
-        <Names part="phone" className="block h-36 w-full" />
+        <StationNames part="phone" className="block h-36 w-full" />
       </div>
     </>
   );
 }
 
 /** Names have a place in percent and are as large as the page's letters, whatever the size of the drawing. */
-function Names({ part, className }: { part: string; className: string }) {
+function StationNames({ part, className }: { part: string; className: string }) {
   return (
     <svg
       width="0"

@@ -1,10 +1,10 @@
 import { Form, Link, useLocation } from "react-router";
-import { Field } from "~/components/field";
-import { Flash } from "~/components/flash";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { MailReadyLater } from "~/components/site/mail-ready-later";
+import { Field } from "~/components/forms/field";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { LazyEmailDraftPanel } from "~/components/site/lazy-email-draft-panel";
 import { quoteLink } from "~/components/site/quote-panel";
 import { ButtonLink } from "~/components/ui/button";
+import { PageToast } from "~/components/ui/toast";
 import type { Route } from "./+types/route";
 import { HeroDrawing } from "./hero-drawing";
 import { SearchTerms } from "./search-terms";
@@ -20,15 +20,15 @@ export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
   const ready = answer && "draft" in answer && answer.draft ? answer : null;
   return (
     <div>
-      <FormProblems refused={ready ? undefined : answer} form={form} />
-      {ready && <Flash toast={ready.toast} />}
+      <FormErrorSummary refused={ready ? undefined : answer} form={form} />
+      {ready && <PageToast toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>
           <p className="text-sm font-semibold text-quiet">{taglines[1]}</p>
           <h1 className="mt-2 max-w-xl text-2xl">{taglines[0]}</h1>
           {ready ? (
             <div className="mt-6">
-              <MailReadyLater draft={ready.draft} opens />
+              <LazyEmailDraftPanel draft={ready.draft} opens />
             </div>
           ) : (
             <>

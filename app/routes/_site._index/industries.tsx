@@ -1,9 +1,9 @@
 import { useRef } from "react";
 import { Form, Link } from "react-router";
-import { answerAtOnce } from "~/components/flash";
 import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
-import { askAbout } from "~/lib/ask-about";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast";
+import { createContactUrl } from "~/models/contact-url";
 import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
@@ -33,8 +33,8 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
             >
               <Form
                 method="post"
-                action="/resources/industries"
-                onSubmit={(event) => answerAtOnce(event, industryToast(name))}
+                action="/actions/industries"
+                onSubmit={(event) => showToastInsteadOfSubmit(event, industryToast(name))}
                 className="flex grow"
               >
                 <input type="hidden" name="industry" value={id} />
@@ -45,7 +45,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
                 </button>
               </Form>
               <Link
-                to={askAbout(name)}
+                to={createContactUrl(name)}
                 className="flex min-h-11 items-center px-5 pb-2 text-sm font-semibold underline"
               >
                 Ask us<span className="sr-only"> about {name}</span>
@@ -54,7 +54,9 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
           ))}
         </ul>
       </section>
-      <div className="hidden h-11 gap-1 scripted:flex">{motion && <motion.RowButtons row={row} of="industries" />}</div>
+      <div className="hidden h-11 gap-1 scripted:flex">
+        {motion && <motion.CarouselButtons row={row} of="industries" />}
+      </div>
     </Stop>
   );
 }

@@ -1,16 +1,16 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data } from "react-router";
 import { z } from "zod";
-import { LowerPart } from "~/components/site/quote-panel";
-import { Title } from "~/components/title";
-import { failure, refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { certifications, home, industries, testimonials, theCompany } from "~/lib/content.server";
-import type { Toast } from "~/lib/flash";
-import { readForm } from "~/lib/form.server";
-import { seo } from "~/lib/seo";
-import { trackingDraft } from "~/models/mail-draft";
-import { oneLine } from "~/models/text";
+import { DeferredSection } from "~/components/site/quote-panel";
+import { Title } from "~/components/site/title";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { createErrorToast, rejectForm } from "~/lib/forms/rejected-form.server";
+import { oneLine } from "~/lib/forms/text-fields";
+import { createPageMeta } from "~/lib/http/page-meta";
+import type { Toast } from "~/lib/http/toast";
+import { certifications, companyDetails, home, industries, testimonials } from "~/models/content.server";
+import { trackingDraft } from "~/models/email-draft";
 import type { Route } from "./+types/route";
 import { Certifications } from "./certifications";
 import { Clearance } from "./clearance";
@@ -21,20 +21,22 @@ import { Stats } from "./stats";
 import { Testimonials } from "./testimonials";
 import { WhyChooseUs } from "./why-choose-us";
 
-const noNumber = "Please enter a tracking number to request an update.";
+const trackingNumberRequired = "Please enter a tracking number to request an update.";
 
-const Tracking = z.object({
-  trackingNumber: oneLine(noNumber).min(1, noNumber).max(64, "Use at most 64 characters for the tracking number."),
+const TrackingFields = z.object({
+  trackingNumber: oneLine(trackingNumberRequired)
+    .min(1, trackingNumberRequired)
+    .max(64, "Use at most 64 characters for the tracking number."),
 });
 
-const mailOpening: Toast = {
+const emailOpeningToast: Toast = {
   title: "Email Client Opening...",
   description: "Your email client is opening to send the tracking request.",
   variant: "default",
 };
 
 export function loader() {
-  const { founded, taglines } = theCompany;
+  const { founded, taglines } = companyDetails;
   return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
 }
 
@@ -45,35 +47,35 @@ export function shouldRevalidate() {
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: Tracking });
+  const submission = parseWithZod(form, { schema: TrackingFields });
   if (submission.status !== "success") {
-    const empty = submission.error?.trackingNumber?.includes(noNumber);
-    const toast = empty ? failure("Tracking Number Required", noNumber) : undefined;
-    return refuse(submission.reply(), toast, 400, { draft: null });
+    const empty = submission.error?.trackingNumber?.includes(trackingNumberRequired);
+    const toast = empty ? createErrorToast("Tracking Number Required", trackingNumberRequired) : undefined;
+    return rejectForm(submission.reply(), toast, 400, { draft: null });
   }
-  const [office] = theCompany.offices;
+  const [office] = companyDetails.offices;
   return data({
     result: submission.reply(),
     draft: trackingDraft(office?.email ?? "", submission.value.trackingNumber),
-    toast: mailOpening,
+    toast: emailOpeningToast,
   });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 const title = "Customs clearing and freight in East Africa";
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
-  seo(matches, { title, description: loaderData?.description ?? "", path: "/" });
+  createPageMeta(matches, { title, description: loaderData?.description ?? "", path: "/" });
 
 export default function HomePage({ loaderData, actionData }: Route.ComponentProps) {
   return (
     <>
       <Title refused={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
       <Hero {...loaderData} answer={actionData} />
-      <LowerPart>
+      <DeferredSection>
         <Stats {...loaderData} />
         <WhyChooseUs {...loaderData} />
         <Clearance {...loaderData} />
@@ -81,7 +83,7 @@ export default function HomePage({ loaderData, actionData }: Route.ComponentProp
         <Industries {...loaderData} />
         <Testimonials {...loaderData} />
         <Closing {...loaderData} />
-      </LowerPart>
+      </DeferredSection>
     </>
   );
 }

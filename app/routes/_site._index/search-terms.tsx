@@ -1,7 +1,7 @@
 import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { askAbout } from "~/lib/ask-about";
+import { createContactUrl } from "~/models/contact-url";
 
 /** What people search for when they find us: a banner that links to the contact page, each term with its subject. */
 export function SearchTerms({ terms }: { terms: string[] }) {
@@ -12,7 +12,7 @@ export function SearchTerms({ terms }: { terms: string[] }) {
         {terms.map((term) => (
           <li key={term}>
             <Link
-              to={askAbout(term)}
+              to={createContactUrl(term)}
               className="relative z-1 inline-flex min-h-11 items-center rounded-label border border-line px-3 no-underline hover:border-edge hover:text-action"
             >
               {term}

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useMotion } from "~/components/motion";
 import type { Route } from "./+types/route";
-import { beside, Line, Station } from "./stop";
+import { besideLineClass, Line, Station } from "./stop";
 
 /**
  * Where the line begins: our years, people and deliveries are its first stations, on a branch across wide screens and down
@@ -13,7 +13,7 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
   const motion = useMotion();
   const print = (value: number) => Math.round(value).toLocaleString("en");
   return (
-    <section id="stats" aria-labelledby="stats-title" className={`${beside} md:flex`}>
+    <section id="stats" aria-labelledby="stats-title" className={`${besideLineClass} md:flex`}>
       <Line className="top-12 bottom-0 lg:top-18" />
       <span
         aria-hidden

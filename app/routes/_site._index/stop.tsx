@@ -13,15 +13,19 @@ type StopProps = {
 };
 
 /** Room for the line beside a section. */
-export const beside = "relative z-1 -ml-4 py-8 pl-6 lg:ml-0 lg:py-14 lg:pl-10";
+export const besideLineClass = "relative z-1 -ml-4 py-8 pl-6 lg:ml-0 lg:py-14 lg:pl-10";
 
 // An image at the border is painted beyond the box without making the page wider.
-const sunkenPlane = "[border-image:conic-gradient(var(--color-sunken)_0_0)_fill_0//0_100vw]";
+const sunkenPlaneClass = "[border-image:conic-gradient(var(--color-sunken)_0_0)_fill_0//0_100vw]";
 
 /** A section as one stop of the route line that runs down the page: the station stands at its heading. */
 export function Stop({ id, title, intro, sunken = false, className = "", children }: StopProps) {
   return (
-    <section id={id} aria-labelledby={`${id}-title`} className={`${beside} ${sunken ? sunkenPlane : ""} ${className}`}>
+    <section
+      id={id}
+      aria-labelledby={`${id}-title`}
+      className={`${besideLineClass} ${sunken ? sunkenPlaneClass : ""} ${className}`}
+    >
       <Line className="top-0 bottom-0" />
       <header className="mb-6">
         <Station />

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from "react";
 import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
-import type { about } from "~/lib/content.server";
+import type { about } from "~/models/content.server";
 
 /** Drawings in public/art whose names turn the words of the scene's id round. */
 const drawings: Record<string, string> = { "night-yard": "yard-night", "escarpment-truck": "truck-escarpment" };
@@ -34,7 +34,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
             aria-hidden={(motion && at !== index) || undefined}
             className="w-[85%] shrink-0 snap-start snap-always scripted:w-full md:not-scripted:col-span-2 md:not-scripted:w-auto md:not-scripted:nth-[-n+2]:col-span-3"
           >
-            <div {...(motion && slide(at, scenes.length))}>
+            <div {...(motion && getSlideProps(at, scenes.length))}>
               <figure>
                 <Art
                   name={`story-${drawings[scene.id] ?? scene.id}`}
@@ -51,14 +51,20 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
       </ol>
       <div className="-mx-3 mt-3 hidden min-h-11 items-center justify-between scripted:flex">
         {motion && (
-          <motion.CarouselControls carousel={carousel} row={row} of="scene" all={scenes.length} onChange={change} />
+          <motion.CarouselControls
+            carousel={carousel}
+            list={row}
+            itemName="scene"
+            count={scenes.length}
+            onChange={change}
+          />
         )}
       </div>
     </div>
   );
 }
 
-const slide = (at: number, all: number) => ({
+const getSlideProps = (at: number, all: number) => ({
   role: "group",
   "aria-roledescription": "slide",
   "aria-label": `${at + 1} of ${all}`,

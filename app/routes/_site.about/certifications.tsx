@@ -1,9 +1,9 @@
 import { Certificates } from "~/components/site/certificates";
-import type { certifications } from "~/lib/content.server";
+import type { certifications } from "~/models/content.server";
 
-type CertificationsProps = { note: string | undefined; certifications: (typeof certifications)["about"] };
+type AboutCertificationsProps = { note: string | undefined; certifications: (typeof certifications)["about"] };
 
-export function Certifications({ note, certifications }: CertificationsProps) {
+export function Certifications({ note, certifications }: AboutCertificationsProps) {
   return (
     <section aria-labelledby="certifications" className="mt-20 mb-8">
       <h2 id="certifications" className="text-xl">

@@ -1,4 +1,4 @@
-import type { about } from "~/lib/content.server";
+import type { about } from "~/models/content.server";
 
 /** Vision and mission. */
 export function Direction({ steps }: { steps: (typeof about)["vision"][] }) {

@@ -1,6 +1,6 @@
 import { Handshake, Sprout, TrainFront, Waypoints } from "lucide";
 import { Icon } from "~/components/ui/icon";
-import type { about } from "~/lib/content.server";
+import type { about } from "~/models/content.server";
 
 /** In the order of the content: culture, operations, sustainability, impact. */
 const icons = [Handshake, Waypoints, TrainFront, Sprout];

@@ -1,5 +1,5 @@
 import { initials, Monogram } from "~/components/site/monogram";
-import type { team } from "~/lib/content.server";
+import type { team } from "~/models/content.server";
 
 type LeadershipProps = { note: string | undefined; team: typeof team };
 

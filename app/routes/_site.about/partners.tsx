@@ -1,6 +1,6 @@
-import { Strip } from "~/components/motion";
+import { Marquee } from "~/components/motion";
 import { Monogram } from "~/components/site/monogram";
-import type { partners } from "~/lib/content.server";
+import type { partners } from "~/models/content.server";
 
 export function Partners({ intro, partners: all }: { intro: string; partners: typeof partners }) {
   return (
@@ -9,7 +9,7 @@ export function Partners({ intro, partners: all }: { intro: string; partners: ty
         Our Trusted Partners
       </h2>
       <p className="mt-2 mb-8 max-w-prose text-pretty text-quiet">{intro}</p>
-      <Strip
+      <Marquee
         label="Marks of our partners"
         className="grid grid-cols-3 gap-x-4 gap-y-6 sm:grid-cols-5 lg:grid-cols-7 moves:gap-x-0"
       >
@@ -19,7 +19,7 @@ export function Partners({ intro, partners: all }: { intro: string; partners: ty
             <p>{partner.name}</p>
           </li>
         ))}
-      </Strip>
+      </Marquee>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { OrganisationData } from "~/components/site/structured-data";
-import { Title } from "~/components/title";
-import { about, certifications, partners, team } from "~/lib/content.server";
-import { seo } from "~/lib/seo";
+import { Title } from "~/components/site/title";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { about, certifications, partners, team } from "~/models/content.server";
 import type { Route } from "./+types/route";
 import { Certifications } from "./certifications";
 import { Direction } from "./direction";
@@ -10,14 +10,14 @@ import { Leadership } from "./leadership";
 import { Partners } from "./partners";
 import { Story } from "./story";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader() {
   return { about, partners, team, certifications: certifications.about };
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: loaderData?.about.title ?? "About",
     description: loaderData?.about.description ?? "",
     path: "/about",

@@ -1,4 +1,4 @@
-import type { about } from "~/lib/content.server";
+import type { about } from "~/models/content.server";
 import { Carousel } from "./carousel";
 
 /** Our story in paragraphs, and five scenes from the quay inland. */

@@ -1,7 +1,7 @@
-import { useSiteData } from "~/components/site-data";
+import { useSiteData } from "~/components/site/site-data";
 import type { Route } from "./+types/route";
 
-const linkLook = "inline-flex min-h-11 min-w-11 items-center underline";
+const linkClass = "inline-flex min-h-11 min-w-11 items-center underline";
 
 /** Where the offices are, and when they are open. */
 export function Offices({ hours }: Pick<Route.ComponentProps["loaderData"], "hours">) {
@@ -15,18 +15,18 @@ export function Offices({ hours }: Pick<Route.ComponentProps["loaderData"], "hou
           <ul className="flex flex-wrap gap-x-4 text-sm">
             {index === 0 && (
               <li>
-                <a className={linkLook} href={`tel:${office.phone.replaceAll(" ", "")}`}>
+                <a className={linkClass} href={`tel:${office.phone.replaceAll(" ", "")}`}>
                   {office.phone}
                 </a>
               </li>
             )}
             <li>
-              <a className={linkLook} href={`mailto:${office.email}`}>
+              <a className={linkClass} href={`mailto:${office.email}`}>
                 {office.email}
               </a>
             </li>
             <li>
-              <a className={linkLook} href={office.map} target="_blank" rel="noreferrer">
+              <a className={linkClass} href={office.map} target="_blank" rel="noreferrer">
                 Map<span className="sr-only"> of the {office.name}</span>
               </a>
             </li>

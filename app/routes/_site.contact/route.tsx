@@ -2,28 +2,28 @@ import { parseWithZod } from "@conform-to/zod/v4";
 import { useState } from "react";
 import { data, Form } from "react-router";
 import { z } from "zod";
-import { Field, TextField } from "~/components/field";
-import { Flash } from "~/components/flash";
-import { FormProblems, SubmitButton, useActionForm } from "~/components/form";
-import { MailReady } from "~/components/site/mail-ready";
-import { Title } from "~/components/title";
-import { refuse } from "~/lib/answer.server";
-import { keepTyped } from "~/lib/connection";
-import { home, hours, industries, services, theCompany } from "~/lib/content.server";
-import type { Toast } from "~/lib/flash";
-import { readForm } from "~/lib/form.server";
-import { seo } from "~/lib/seo";
+import { Field, TextField } from "~/components/forms/field";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
+import { EmailDraftPanel } from "~/components/site/email-draft-panel";
+import { Title } from "~/components/site/title";
+import { PageToast } from "~/components/ui/toast";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { createPageMeta } from "~/lib/http/page-meta";
+import type { Toast } from "~/lib/http/toast";
 import { emailAddress, personName } from "~/models/contact";
-import { openingAt } from "~/models/hours";
-import { contactDraft } from "~/models/mail-draft";
-import { oneLine, severalLines } from "~/models/text";
+import { companyDetails, home, industries, services, workingHours } from "~/models/content.server";
+import { contactDraft } from "~/models/email-draft";
+import { getOfficeStatus } from "~/models/hours";
 import type { Route } from "./+types/route";
+import { ContactChannels } from "./contact-channels";
 import { Offices } from "./offices";
-import { Ways } from "./ways";
 
-export { exceptForQuote as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
-const Contact = z.object({
+const ContactFields = z.object({
   name: personName,
   email: emailAddress,
   subject: oneLine("Enter a subject.")
@@ -42,13 +42,13 @@ const subjects = new Set([
 ]);
 
 export function loader({ url }: Route.LoaderArgs) {
-  const { isOpen, words, until } = openingAt(hours, new Date());
-  const later = until && openingAt(hours, until).words;
+  const { isOpen, words, until } = getOfficeStatus(workingHours, new Date());
+  const later = until && getOfficeStatus(workingHours, until).words;
   return data(
     {
       opening: { isOpen, words, until: until?.valueOf(), later },
-      hours: hours.map(({ days, hours }) => ({ days, hours })),
-      begun: begunWith(url.searchParams),
+      hours: workingHours.map(({ days, hours }) => ({ days, hours })),
+      begun: getPrefilledSubject(url.searchParams),
     },
     // The page is kept until what it says of the offices changes; browsers ask each time.
     { headers: { "Cache-Control": "no-cache", ...(until ? { Expires: until.toUTCString() } : {}) } },
@@ -56,28 +56,28 @@ export function loader({ url }: Route.LoaderArgs) {
 }
 
 /** `?about=…` begins the form with one of our subjects. */
-function begunWith(asked: URLSearchParams): { subject: string } | null {
+function getPrefilledSubject(asked: URLSearchParams): { subject: string } | null {
   const about = asked.get("about");
   return about && subjects.has(about) ? { subject: about } : null;
 }
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
-  const submission = parseWithZod(form, { schema: Contact });
-  if (submission.status !== "success") return refuse(submission.reply());
-  const [office] = theCompany.offices;
+  const submission = parseWithZod(form, { schema: ContactFields });
+  if (submission.status !== "success") return rejectForm(submission.reply());
+  const [office] = companyDetails.offices;
   const toast: Toast = { title: "Opening Email Client...", variant: "default" };
   return data({ draft: contactDraft(office?.email ?? "", submission.value), toast });
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
 export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
 export const meta: Route.MetaFunction = ({ matches }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "Contact",
     description: "Write, call or visit our offices: addresses, numbers and working hours.",
     path: "/contact",
@@ -88,14 +88,14 @@ export default function ContactPage({ actionData, loaderData }: Route.ComponentP
   // The key changes after each success, emptying the form; a refusal and a lost line keep what was typed.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
-  return <Content key={last.successes} answer={actionData} {...loaderData} />;
+  return <ContactContent key={last.successes} answer={actionData} {...loaderData} />;
 }
 
-type ContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "begun"> & {
+type ContactContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "begun"> & {
   answer: Route.ComponentProps["actionData"];
 };
 
-function Content({ answer, opening, hours, begun }: ContentProps) {
+function ContactContent({ answer, opening, hours, begun }: ContactContentProps) {
   const ready = answer && "draft" in answer ? answer : null;
   const refused = answer && !("draft" in answer) ? answer : undefined;
   const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
@@ -105,15 +105,15 @@ function Content({ answer, opening, hours, begun }: ContentProps) {
   return (
     <>
       <Title refused={refused !== undefined}>Contact</Title>
-      {ready && <Flash toast={ready.toast} />}
-      <FormProblems refused={refused} form={form} />
+      {ready && <PageToast toast={ready.toast} />}
+      <FormErrorSummary refused={refused} form={form} />
       <h1 className="text-2xl">Contact</h1>
       {ready && (
         <div className="mt-6 mb-10">
-          <MailReady draft={ready.draft} opens />
+          <EmailDraftPanel draft={ready.draft} opens />
         </div>
       )}
-      <Ways opening={opening} />
+      <ContactChannels opening={opening} />
       <div
         className={`mt-12 grid gap-12 lg:gap-16 ${begun ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >

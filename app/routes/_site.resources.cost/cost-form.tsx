@@ -1,13 +1,13 @@
 import { Form } from "react-router";
-import { Field, SelectField } from "~/components/field";
-import type { FormField } from "~/components/form";
+import { Field, SelectField } from "~/components/forms/field";
+import type { FormField } from "~/components/forms/form";
 import { Button } from "~/components/ui/button";
-import { type COST_FIELDS, CURRENCIES, KINDS } from "~/models/cost";
+import { type COST_FIELDS, IMPORT_CURRENCIES, IMPORT_KINDS } from "~/models/cost";
 
-const kinds = Object.entries(KINDS).map(([value, words]) => ({ value, words }));
-const currencies = CURRENCIES.map((value) => ({ value, words: value }));
-const number = { inputMode: "decimal", autoComplete: "off" } as const;
-const included = "0 if the price includes it";
+const importKindOptions = Object.entries(IMPORT_KINDS).map(([value, words]) => ({ value, words }));
+const currencyOptions = IMPORT_CURRENCIES.map((value) => ({ value, words: value }));
+const numberFieldProps = { inputMode: "decimal", autoComplete: "off" } as const;
+const includedHint = "0 if the price includes it";
 
 /** The answers become the address of the estimate. `onType` gets them while somebody types. */
 export function CostForm(props: {
@@ -27,7 +27,7 @@ export function CostForm(props: {
       }
       className="group/cost print:hidden"
     >
-      <SelectField field={fields.what} label="What do you bring in?" options={kinds} prompt="Choose one" />
+      <SelectField field={fields.what} label="What do you bring in?" options={importKindOptions} prompt="Choose one" />
       {/* Browsers that cannot tell what is chosen show these always. */}
       <div className="group-[:not(:has([value=car]:checked))]/cost:hidden">
         <Field
@@ -45,23 +45,23 @@ export function CostForm(props: {
           prompt="Choose one"
         />
       </div>
-      <SelectField field={fields.currency} label="Currency of the next three amounts" options={currencies} />
-      <Field field={fields.value} label="Price of the goods" hint="As the seller invoices it" {...number} />
-      <Field field={fields.freight} label="Freight to Kenya" hint={included} {...number} />
-      <Field field={fields.insurance} label="Insurance" hint={included} {...number} />
+      <SelectField field={fields.currency} label="Currency of the next three amounts" options={currencyOptions} />
+      <Field field={fields.value} label="Price of the goods" hint="As the seller invoices it" {...numberFieldProps} />
+      <Field field={fields.freight} label="Freight to Kenya" hint={includedHint} {...numberFieldProps} />
+      <Field field={fields.insurance} label="Insurance" hint={includedHint} {...numberFieldProps} />
       <div className="group-[:has([value=KES]:checked)]/cost:hidden">
         <Field
           field={fields.rate}
           label="Exchange rate"
           hint="Shillings for one of the currency. Customs uses the rate that KRA publishes. Not needed for KES"
-          {...number}
+          {...numberFieldProps}
         />
       </div>
       <Field
         field={fields.duty}
         label="Import duty in percent"
         hint="25 for most finished goods. Your tariff code decides"
-        {...number}
+        {...numberFieldProps}
       />
       <Button look="action" className="w-full">
         Work it out

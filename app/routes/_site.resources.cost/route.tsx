@@ -1,24 +1,24 @@
 import { useEffect, useRef, useState } from "react";
 import { data } from "react-router";
-import { FormProblems, useActionForm } from "~/components/form";
-import { focusInView } from "~/components/page-change";
-import { Title } from "~/components/title";
+import { FormErrorSummary, useActionForm } from "~/components/forms/form";
+import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
-import { costRates } from "~/lib/content.server";
-import { dayInEastAfrica } from "~/lib/dates";
-import { exceptForQuote } from "~/lib/revalidate";
-import { seo } from "~/lib/seo";
-import { COST_FIELDS, estimate, importOf, judgeAge, percentsOf } from "~/models/cost";
-import { readCost } from "~/models/cost.server";
+import { focusInView } from "~/components/ui/page-navigation";
+import { revalidateExceptForQuote } from "~/lib/browser/revalidate";
+import { createPageMeta } from "~/lib/http/page-meta";
+import { costRates } from "~/models/content.server";
+import { COST_FIELDS, checkCarAge, estimateCost, getPercents, parseImport } from "~/models/cost";
+import { parseCostQuery } from "~/models/cost.server";
+import { dayInEastAfrica } from "~/models/dates";
 import type { Route } from "./+types/route";
 import { CostForm } from "./cost-form";
 import { Documents } from "./documents";
-import { FirstOfAll } from "./first-of-all";
-import { Receipt } from "./receipt";
+import { EstimateBreakdown } from "./estimate-breakdown";
+import { ImportWarnings } from "./import-warnings";
 
 export function loader({ url }: Route.LoaderArgs) {
   const today = dayInEastAfrica(new Date());
-  const answer = readCost(url.searchParams, costRates, today);
+  const answer = parseCostQuery(url.searchParams, costRates, today);
   const result = answer?.result ?? { initialValue: { duty: String(costRates.import_duty.percent) } };
   const cargo = answer?.cargo ?? null;
   return data(
@@ -28,12 +28,12 @@ export function loader({ url }: Route.LoaderArgs) {
 }
 
 /** The answer depends on the address alone: a form elsewhere on the page leaves what is being typed here. */
-export function shouldRevalidate(change: Parameters<typeof exceptForQuote>[0]) {
-  return change.formMethod === "POST" ? false : exceptForQuote(change);
+export function shouldRevalidate(change: Parameters<typeof revalidateExceptForQuote>[0]) {
+  return change.formMethod === "POST" ? false : revalidateExceptForQuote(change);
 }
 
 export const meta: Route.MetaFunction = ({ matches, location }) =>
-  seo(matches, {
+  createPageMeta(matches, {
     title: "What will it cost?",
     description:
       "Estimate duty, VAT and levies on a car or goods brought into Kenya, line by line in shillings, with the date and source of each rate.",
@@ -49,14 +49,14 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const live = typed?.after === asked ? typed.values : null;
   const values = live ?? (asked.result.initialValue as Record<string, string>);
   const today = live ? dayInEastAfrica(new Date()) : loaderData.today;
-  const cargo = live ? importOf(live, rates.excise_duty.percents, today) : loaderData.cargo;
-  const lines = cargo && estimate(cargo, percentsOf(rates));
-  const ruling = cargo?.registered ? judgeAge(cargo.registered, today, rates.car_age.years) : null;
-  const sum = useFocusOnAnswer(loaderData.cargo);
+  const cargo = live ? parseImport(live, rates.excise_duty.percents, today) : loaderData.cargo;
+  const lines = cargo && estimateCost(cargo, getPercents(rates));
+  const ruling = cargo?.registered ? checkCarAge(cargo.registered, today, rates.car_age.years) : null;
+  const sum = useFocusOnResult(loaderData.cargo);
   return (
     <>
       <Title refused={refused}>What will it cost?</Title>
-      <FormProblems refused={refused ? asked : undefined} form={form} />
+      <FormErrorSummary refused={refused ? asked : undefined} form={form} />
       <h1 className="text-2xl">What will it cost?</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         An estimate of duty, taxes and levies on what you bring into Kenya, before you pay the seller.
@@ -76,14 +76,10 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
           aria-label="The estimate"
           className="outline-none"
         >
-          <FirstOfAll rates={rates} what={values.what} cargo={cargo} ruling={ruling} penalty={lines?.penalty} />
-          <Receipt rates={rates} cargo={cargo} lines={lines} />
+          <ImportWarnings rates={rates} what={values.what} cargo={cargo} ruling={ruling} penalty={lines?.penalty} />
+          <EstimateBreakdown rates={rates} cargo={cargo} lines={lines} />
           {cargo && ruling !== "refused" && (
-            <ButtonLink
-              look="action"
-              to={`/resources/quote/for?${new URLSearchParams(values)}`}
-              className="mt-6 print:hidden"
-            >
+            <ButtonLink look="action" to={`/quote?${new URLSearchParams(values)}`} className="mt-6 print:hidden">
               Get a quote for this
             </ButtonLink>
           )}
@@ -95,7 +91,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
 }
 
 /** For the `ref` of what is read next when the server has counted again without a new page. */
-function useFocusOnAnswer(answer: object | null) {
+function useFocusOnResult(answer: object | null) {
   const target = useRef<HTMLElement>(null);
   const known = useRef(answer);
   useEffect(() => {

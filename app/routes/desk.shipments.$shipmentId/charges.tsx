@@ -1,26 +1,33 @@
-import { ActForm, Folded, ReasonForm, type RefusedAct, showing, useAct } from "~/components/act-form";
-import { Field, SelectField } from "~/components/field";
-import { SubmitButton } from "~/components/form";
+import { Field, SelectField } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import {
+  FormDisclosure,
+  IntentForm,
+  ReasonForm,
+  type RejectedIntent,
+  useIntentForm,
+  withStoredValue,
+} from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
-import { calendarDate, eastAfricaTime } from "~/lib/dates";
+import { calendarDate, eastAfricaTime } from "~/models/dates";
 import type { DeskCharge } from "~/models/desk.server";
-import { CURRENCIES, PAYMENTS } from "~/models/shipment";
-import type { SectionProps } from "./move-form";
+import { CHARGE_CURRENCIES, PAYMENTS } from "~/models/shipment";
+import type { ShipmentSectionProps } from "./stage-card";
 
 /** What the client is to pay for each item. */
-export function Charges({ shipment, answer, request }: SectionProps) {
+export function Charges({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   return (
     <div id="payments">
       <Card title="Payments">
         <ul className="ruled">
           {PAYMENTS.map(({ id, name }) => (
-            <Row
+            <ChargeRow
               key={id}
               item={id}
               name={name}
               charge={shipment.charges.find(({ item }) => item === id)}
-              answer={answer}
-              request={request}
+              actionData={answer}
+              idempotencyKey={request}
             />
           ))}
         </ul>
@@ -29,42 +36,42 @@ export function Charges({ shipment, answer, request }: SectionProps) {
   );
 }
 
-type RowProps = {
+type ChargeRowProps = {
   item: string;
   name: string;
   charge: DeskCharge | undefined;
-  answer: RefusedAct | undefined;
-  request: string;
+  actionData: RejectedIntent | undefined;
+  idempotencyKey: string;
 };
 
-function Row({ item, name, charge, answer, request }: RowProps) {
-  const paid = useAct("paid", answer, [], item);
+function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: request }: ChargeRowProps) {
+  const paid = useIntentForm("paid", answer, [], item);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
         <div>
           <p className="font-semibold">{name} </p>
-          <p className="text-sm text-quiet tabular-nums">{stateOf(charge)}</p>
+          <p className="text-sm text-quiet tabular-nums">{describeCharge(charge)}</p>
           {charge?.note && <p className="text-sm wrap-anywhere text-quiet">{charge.note}</p>}
         </div>
         {charge && !charge.paid_at && (
-          <ActForm id={paid.id} act="paid" seen={charge.version} request={request}>
+          <IntentForm id={paid.id} intent="paid" expectedVersion={charge.version} idempotencyKey={request}>
             <input type="hidden" name="item" value={item} />
             <SubmitButton look="plain" pending="Saving…">
               Mark as paid<span className="sr-only"> for {name}</span>
             </SubmitButton>
-          </ActForm>
+          </IntentForm>
         )}
       </div>
-      <SetCharge item={item} name={name} charge={charge} answer={answer} request={request} />
+      <ChargeForm item={item} name={name} charge={charge} actionData={answer} idempotencyKey={request} />
       {charge?.paid_at && (
         <ReasonForm
-          act="unpaid"
+          intent="unpaid"
           title="Mark as not paid"
-          of={` for ${name}`}
-          on={{ item }}
-          seen={charge.version}
-          request={request}
+          subject={` for ${name}`}
+          hiddenFields={{ item }}
+          expectedVersion={charge.version}
+          idempotencyKey={request}
           answer={answer}
         />
       )}
@@ -72,17 +79,17 @@ function Row({ item, name, charge, answer, request }: RowProps) {
   );
 }
 
-function stateOf(charge: DeskCharge | undefined): string {
+function describeCharge(charge: DeskCharge | undefined): string {
   if (!charge) return "Nothing is charged yet";
   const sum = `${charge.currency} ${charge.amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
   if (charge.paid_at) return `${sum}, paid ${eastAfricaTime(charge.paid_at)}`;
   return charge.due_on ? `${sum}, due ${calendarDate(charge.due_on)}` : `${sum}, due`;
 }
 
-function SetCharge({ item, name, charge, answer, request }: RowProps) {
-  const { id, act, fields, refused } = useAct("charge", answer, ["amount", "currency", "due", "note"], item);
+function ChargeForm({ item, name, charge, actionData: answer, idempotencyKey: request }: ChargeRowProps) {
+  const { id, act, fields, refused } = useIntentForm("charge", answer, ["amount", "currency", "due", "note"], item);
   return (
-    <Folded
+    <FormDisclosure
       open={refused !== undefined}
       title={
         <span>
@@ -91,24 +98,29 @@ function SetCharge({ item, name, charge, answer, request }: RowProps) {
         </span>
       }
     >
-      <ActForm id={id} act={act} seen={charge?.version ?? -1} request={request}>
+      <IntentForm id={id} intent={act} expectedVersion={charge?.version ?? -1} idempotencyKey={request}>
         <input type="hidden" name="item" value={item} />
         <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
           <Field
-            field={showing(fields.amount, refused, charge ? String(charge.amount) : "")}
+            field={withStoredValue(fields.amount, refused, charge ? String(charge.amount) : "")}
             label="Amount"
             inputMode="decimal"
             autoComplete="off"
           />
           <SelectField
-            field={showing(fields.currency, refused, charge?.currency ?? "KES")}
+            field={withStoredValue(fields.currency, refused, charge?.currency ?? "KES")}
             label="Currency"
-            options={CURRENCIES}
+            options={CHARGE_CURRENCIES}
           />
-          <Field field={showing(fields.due, refused, charge?.due_on ?? "")} label="Due day" type="date" optional />
+          <Field
+            field={withStoredValue(fields.due, refused, charge?.due_on ?? "")}
+            label="Due day"
+            type="date"
+            optional
+          />
         </div>
         <Field
-          field={showing(fields.note, refused, charge?.note ?? "")}
+          field={withStoredValue(fields.note, refused, charge?.note ?? "")}
           label="Note"
           hint="For the client, such as the number of our invoice"
           optional
@@ -117,7 +129,7 @@ function SetCharge({ item, name, charge, answer, request }: RowProps) {
         <SubmitButton look="plain" pending="Saving…">
           Save<span className="sr-only"> the {name}</span>
         </SubmitButton>
-      </ActForm>
-    </Folded>
+      </IntentForm>
+    </FormDisclosure>
   );
 }

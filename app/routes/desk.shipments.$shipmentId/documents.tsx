@@ -1,35 +1,35 @@
-import { ActForm, ReasonForm, type RefusedAct, useAct } from "~/components/act-form";
-import { Look } from "~/components/desk/look";
-import { SubmitButton } from "~/components/form";
-import { buttonLook } from "~/components/ui/button";
+import { DocumentPreview } from "~/components/desk/document-preview";
+import { SubmitButton } from "~/components/forms/form";
+import { IntentForm, ReasonForm, type RejectedIntent, useIntentForm } from "~/components/forms/intent-form";
+import { buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { eastAfricaTime } from "~/lib/dates";
-import { inWords } from "~/lib/file-size";
+import { formatFileSize } from "~/lib/forms/file-size";
+import { eastAfricaTime } from "~/models/dates";
 import type { DeskDocument } from "~/models/desk.server";
-import { documentState } from "~/models/document";
+import { getDocumentState } from "~/models/document";
 import { lastStage } from "~/models/shipment";
-import type { SectionProps } from "./move-form";
+import type { ShipmentSectionProps } from "./stage-card";
 
-const states = {
+const stateLabels = {
   missing: { words: "Not uploaded", colour: "text-needs-you" },
   uploaded: { words: "To check", colour: "text-with-us" },
   verified: { words: "Verified", colour: "text-done" },
 };
 
 /** The documents: opened, verified, sent back. */
-export function Documents({ shipment, answer, request }: SectionProps) {
+export function Documents({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   return (
     <div id="documents">
       <Card title="Documents">
         <ul className="ruled">
           {shipment.documents.map((document) => (
-            <Row
+            <DeskDocumentRow
               key={document.id}
               page={`/desk/shipments/${shipment.id}`}
               document={document}
               isClosed={shipment.stage === lastStage}
-              answer={answer}
-              request={request}
+              actionData={answer}
+              idempotencyKey={request}
             />
           ))}
         </ul>
@@ -38,22 +38,28 @@ export function Documents({ shipment, answer, request }: SectionProps) {
   );
 }
 
-type RowProps = {
+type DeskDocumentRowProps = {
   page: string;
   document: DeskDocument;
   isClosed: boolean;
-  answer: RefusedAct | undefined;
-  request: string;
+  actionData: RejectedIntent | undefined;
+  idempotencyKey: string;
 };
 
-function Row({ page, document, isClosed, answer, request }: RowProps) {
-  const state = documentState(document);
-  const verify = useAct("verify", answer, [], document.id);
+function DeskDocumentRow({
+  page,
+  document,
+  isClosed,
+  actionData: answer,
+  idempotencyKey: request,
+}: DeskDocumentRowProps) {
+  const state = getDocumentState(document);
+  const verify = useIntentForm("verify", answer, [], document.id);
   const form = {
-    of: ` the ${document.name}`,
-    on: { document: document.id },
-    seen: document.version,
-    request,
+    subject: ` the ${document.name}`,
+    hiddenFields: { document: document.id },
+    expectedVersion: document.version,
+    idempotencyKey: request,
     answer,
   };
   return (
@@ -61,54 +67,54 @@ function Row({ page, document, isClosed, answer, request }: RowProps) {
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
         <div className="min-w-0">
           <p className="font-semibold">{document.name} </p>
-          <p className={`text-sm ${states[state].colour}`}>
-            {document.sent_back_at ? "Sent back, waiting for another file" : states[state].words}{" "}
+          <p className={`text-sm ${stateLabels[state].colour}`}>
+            {document.rejected_at ? "Sent back, waiting for another file" : stateLabels[state].words}{" "}
           </p>
           {document.uploaded && (
             <p className="text-sm wrap-anywhere text-quiet">
               {[
                 document.file_name,
-                document.file_size && inWords(document.file_size),
+                document.file_size && formatFileSize(document.file_size),
                 document.uploaded_at && eastAfricaTime(document.uploaded_at),
               ]
                 .filter(Boolean)
                 .join(", ")}
             </p>
           )}
-          {document.sent_back_at && (
+          {document.rejected_at && (
             <p className="text-sm wrap-anywhere text-quiet">
-              Sent back {eastAfricaTime(document.sent_back_at)}: {document.sent_back_reason}
+              Sent back {eastAfricaTime(document.rejected_at)}: {document.rejection_reason}
             </p>
           )}
         </div>
         {document.uploaded && (
           <div className="flex flex-wrap gap-2">
-            <a href={`${page}/documents/${document.id}`} className={buttonLook()}>
+            <a href={`${page}/documents/${document.id}`} className={buttonClass()}>
               Open<span className="sr-only"> the {document.name}</span>
             </a>
             {document.media_type?.startsWith("image/") && (
-              <Look src={`${page}/documents/${document.id}`} name={document.name} />
+              <DocumentPreview src={`${page}/documents/${document.id}`} name={document.name} />
             )}
             {state === "uploaded" && (
-              <ActForm id={verify.id} act="verify" seen={document.version} request={request}>
+              <IntentForm id={verify.id} intent="verify" expectedVersion={document.version} idempotencyKey={request}>
                 <input type="hidden" name="document" value={document.id} />
                 <SubmitButton pending="Checking…">
                   Verify<span className="sr-only"> the {document.name}</span>
                 </SubmitButton>
-              </ActForm>
+              </IntentForm>
             )}
           </div>
         )}
       </div>
       {state === "uploaded" && !isClosed && (
         <ReasonForm
-          act="send-back"
+          intent="send-back"
           title="Send back"
           hint="The client reads this, such as: page 2 is unreadable"
           {...form}
         />
       )}
-      {state === "verified" && <ReasonForm act="unverify" title="Take the verification back" {...form} />}
+      {state === "verified" && <ReasonForm intent="unverify" title="Take the verification back" {...form} />}
     </li>
   );
 }

@@ -1,64 +1,73 @@
 import { randomUUID } from "node:crypto";
 import { data, Link } from "react-router";
-import { ActProblems, requestOf } from "~/components/act-form";
-import { LogLines, TurnMark } from "~/components/desk/parts";
-import { Title } from "~/components/title";
+import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
+import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
+import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
-import { answerForm } from "~/lib/act-form.server";
-import { keepTyped } from "~/lib/connection";
-import { eastAfricaTime } from "~/lib/dates";
-import { deskPage } from "~/lib/desk.server";
-import { noPageOf } from "~/lib/refusal.server";
-import { filterOf, searchOf } from "~/models/desk";
+import { getStaffPage } from "~/lib/auth/staff.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { handleIntent } from "~/lib/forms/intent-form.server";
+import { areaNotFound } from "~/lib/http/user-error.server";
+import { eastAfricaTime } from "~/models/dates";
+import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
-import { inOrder } from "~/models/document";
+import { sortDocuments } from "~/models/document";
 import { lastStage, shortId } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
-import { formsOf } from "./acts.server";
+import { Cargo } from "./cargo";
 import { Charges } from "./charges";
 import { Documents } from "./documents";
-import { Facts } from "./facts";
 import { History } from "./history";
-import { MoveForm } from "./move-form";
+import { createShipmentIntents } from "./intents.server";
+import { StageCard } from "./stage-card";
 
-export { afterConflict as shouldRevalidate } from "~/lib/revalidate";
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, url }: Route.LoaderArgs) {
-  const { opened } = await deskPage(context, ShipmentsPage);
-  if (!opened) throw noPageOf("desk");
+  const { opened } = await getStaffPage(context, ShipmentsPage);
+  if (!opened) throw areaNotFound("desk");
   // As many as fit the page with all else that can be on it.
-  const [events, log] = [opened.events.slice(0, 5), opened.log.slice(0, 5).map((act) => ({ ...act, on: null }))];
-  const hasOlder = opened.events.length > events.length;
-  const shipment = { ...opened, documents: inOrder(opened.documents), events, hasOlder, log };
-  const search = searchOf(filterOf(url));
+  const [events, log] = [
+    opened.tracking_events.slice(0, 5),
+    opened.audit_entries.slice(0, 5).map((act) => ({ ...act, on: null })),
+  ];
+  const hasOlder = opened.tracking_events.length > events.length;
+  const shipment = {
+    ...opened,
+    documents: sortDocuments(opened.documents),
+    tracking_events: events,
+    hasOlder,
+    audit_entries: log,
+  };
+  const search = createShipmentSearch(readShipmentFilter(url));
   return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
 /** One of the page's forms, which names itself by its field `act`. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
-  const page = `/desk/shipments/${params.shipmentId}${searchOf(filterOf(url))}`;
-  return answerForm(request, context, page, formsOf(params.shipmentId));
+  const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
+  return handleIntent(request, context, page, createShipmentIntents(params.shipmentId));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
-export default function DeskShipment(props: Route.ComponentProps) {
+export default function DeskShipmentPage(props: Route.ComponentProps) {
   // What was typed beside one shipment does not stay when another one is opened beside the list.
-  return <Opened key={props.loaderData.shipment.id} {...props} />;
+  return <ShipmentDetails key={props.loaderData.shipment.id} {...props} />;
 }
 
-function Opened({ loaderData, actionData }: Route.ComponentProps) {
+function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
   const { shipment, list, search } = loaderData;
-  const request = requestOf(actionData, loaderData.request);
-  const { client, stage, status, turn } = shipment;
+  const request = getIdempotencyKey(actionData, loaderData.request);
+  const { client, stage, status, waiting_on: turn } = shipment;
   return (
     <>
       <Title refused={actionData !== undefined}>{shipment.name}</Title>
-      <ActProblems answer={actionData} />
+      <IntentErrorSummary answer={actionData} />
       <Link to={list} className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden">
         All shipments
       </Link>
@@ -93,22 +102,22 @@ function Opened({ loaderData, actionData }: Route.ComponentProps) {
         <div>
           <dt>Move</dt>
           <dd>
-            <TurnMark turn={turn} /> since {eastAfricaTime(shipment.turn_since)}
+            <DeskWaitingOnLabel waitingOn={turn} /> since {eastAfricaTime(shipment.waiting_since)}
           </dd>
         </div>
       </dl>
       <div className="grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
         <div className="grid min-w-0 gap-6">
-          <Documents shipment={shipment} answer={actionData} request={request} />
-          <Charges shipment={shipment} answer={actionData} request={request} />
+          <Documents shipment={shipment} actionData={actionData} idempotencyKey={request} />
+          <Charges shipment={shipment} actionData={actionData} idempotencyKey={request} />
         </div>
         <div className="grid min-w-0 gap-6 xl:row-span-2">
-          <MoveForm shipment={shipment} answer={actionData} request={request} search={search} />
-          <Facts shipment={shipment} answer={actionData} request={request} />
-          <History shipment={shipment} answer={actionData} request={request} />
+          <StageCard shipment={shipment} actionData={actionData} idempotencyKey={request} search={search} />
+          <Cargo shipment={shipment} actionData={actionData} idempotencyKey={request} />
+          <History shipment={shipment} actionData={actionData} idempotencyKey={request} />
         </div>
         <Card title="Log">
-          <LogLines acts={shipment.log} />
+          <AuditEntryList acts={shipment.audit_entries} />
           <p className="border-t border-line px-4">
             <Link
               to={`/desk/log?shipment=${shipment.id}`}

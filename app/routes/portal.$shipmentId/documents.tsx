@@ -1,16 +1,16 @@
 import { BadgeCheck, CircleAlert, FileCheck, type IconNode } from "lucide";
 import { useEffect, useRef } from "react";
 import { Form } from "react-router";
-import { Button, buttonLook } from "~/components/ui/button";
+import { Button, buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
-import { useWhenIdle } from "~/components/when-idle";
-import { acceptedKinds, type DocumentState } from "~/models/document";
-import { UploadForm, type UploadRefused } from "./upload";
-import { cancelAll, isSending, useIsSending } from "./uploads";
+import { useIdleImport } from "~/components/ui/idle-import";
+import { acceptedKindsText, type DocumentState } from "~/models/document";
+import { type RejectedUpload, UploadForm } from "./upload-form";
+import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 
 /** A document as its row says it: `words` tell its state, `file` its file, opened at `address`. */
-type Document = {
+type DocumentItem = {
   id: string;
   name: string;
   state: DocumentState;
@@ -20,7 +20,7 @@ type Document = {
   version: number;
 };
 
-const marks: Record<DocumentState, [icon: IconNode, colour: string]> = {
+const stateMarks: Record<DocumentState, [icon: IconNode, colour: string]> = {
   missing: [CircleAlert, "text-needs-you"],
   uploaded: [FileCheck, "text-with-us"],
   verified: [BadgeCheck, "text-done"],
@@ -31,17 +31,17 @@ const marks: Record<DocumentState, [icon: IconNode, colour: string]> = {
  * where larger files go.
  */
 export function Documents(props: {
-  documents: Document[];
+  documents: DocumentItem[];
   isClosed: boolean;
   mail: string | undefined;
-  refused: UploadRefused | undefined;
+  refused: RejectedUpload | undefined;
 }) {
   const { documents, isClosed, mail, refused } = props;
   const sending = useIsSending();
-  const AskBeforeLeaving = useWhenIdle(() => import("./leaving"));
+  const AskBeforeLeaving = useIdleImport(() => import("./leave-warning"));
   return (
     <Card title="Documents">
-      {AskBeforeLeaving && <AskBeforeLeaving sending={sending} isSending={isSending} cancelAll={cancelAll} />}
+      {AskBeforeLeaving && <AskBeforeLeaving sending={sending} isSending={isSending} cancelAll={cancelAllUploads} />}
       <ul className="ruled">
         {documents.map((document) => (
           <DocumentRow
@@ -54,7 +54,7 @@ export function Documents(props: {
       </ul>
       {!isClosed && documents.some(({ state }) => state === "missing") && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
-          Up to 10 MB each: {acceptedKinds}. Larger files:{" "}
+          Up to 10 MB each: {acceptedKindsText}. Larger files:{" "}
           <a className="underline" href={`mailto:${mail}`}>
             {mail}
           </a>
@@ -68,10 +68,10 @@ export function Documents(props: {
   );
 }
 
-function DocumentRow(props: { document: Document; isClosed: boolean; refused: UploadRefused | undefined }) {
+function DocumentRow(props: { document: DocumentItem; isClosed: boolean; refused: RejectedUpload | undefined }) {
   const { document, isClosed, refused } = props;
   const { name, state, words, file, address, version } = document;
-  const [mark, colour] = marks[state];
+  const [mark, colour] = stateMarks[state];
   const field = useRef<HTMLInputElement>(null);
   const title = useRef<HTMLParagraphElement>(null);
   const before = useRef(state);
@@ -98,7 +98,7 @@ function DocumentRow(props: { document: Document; isClosed: boolean; refused: Up
             preventScrollReset
             className="flex flex-wrap gap-2 md:flex-col md:items-end print:hidden"
           >
-            <a href={address} className={buttonLook()}>
+            <a href={address} className={buttonClass()}>
               Open<span className="sr-only"> the {name}</span>
             </a>
             {state === "uploaded" && !isClosed && (

@@ -1,12 +1,12 @@
 import { Form } from "react-router";
-import { answerAtOnce } from "~/components/flash";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import type { paymentsOf } from "~/models/shipment";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast";
+import type { listPayments } from "~/models/shipment";
 
 /** The three payments. Their buttons only show a toast; what the company marked as paid has none. */
-export function Payments({ action, items, how }: { action: string } & ReturnType<typeof paymentsOf>) {
+export function Payments({ action, items, how }: { action: string } & ReturnType<typeof listPayments>) {
   return (
     <Card title="Payments" id="payments">
       <ul className="ruled">
@@ -21,7 +21,7 @@ export function Payments({ action, items, how }: { action: string } & ReturnType
                 method="post"
                 action={action}
                 preventScrollReset
-                onSubmit={(event) => answerAtOnce(event, { ...toast })}
+                onSubmit={(event) => showToastInsteadOfSubmit(event, { ...toast })}
               >
                 <input type="hidden" name="payment" value={id} />
                 <Button>

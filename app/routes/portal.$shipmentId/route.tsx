@@ -1,26 +1,26 @@
 import { data, Link } from "react-router";
-import { opensOver } from "~/components/dialog";
-import { Problems } from "~/components/form";
+import { ErrorSummary } from "~/components/forms/form";
 import { RouteLine } from "~/components/portal/route-line";
-import { Title } from "~/components/title";
-import { theCompany } from "~/lib/content.server";
-import { redirectWithFlash } from "~/lib/flash.server";
-import { noPageOf, thrown } from "~/lib/refusal.server";
-import { requireClient } from "~/lib/session.server";
+import { Title } from "~/components/site/title";
+import { dialogLinkProps } from "~/components/ui/dialog";
+import { requireViewer } from "~/lib/auth/viewer.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
+import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
-import { documentWords } from "~/models/document-words.server";
-import { lastStage, paymentsOf, shortId } from "~/models/shipment";
+import { describeDocument } from "~/models/document-words.server";
+import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
-import { moveOf, pressOf, storageOf } from "~/models/stage.server";
+import { describeStorage, getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
+import { storeUploadedFile } from "./file-storage.server";
 import { Payments } from "./payments";
-import { receiveFile } from "./receive.server";
 import { Tracking } from "./tracking";
-import type { UploadRefused } from "./upload";
+import type { RejectedUpload } from "./upload-form";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
-  const shipment = await theShipment(context, params.shipmentId, url);
+  const shipment = await requireShipment(context, params.shipmentId, url);
   const { id, name, stage, status, awb, documents, tracking_events } = shipment;
   const search = listSearch(url);
   return {
@@ -32,30 +32,30 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       status,
       awb,
       tracking_events,
-      documents: documents.map((one) => documentWords(one, id, search)),
+      documents: documents.map((one) => describeDocument(one, id, search)),
     },
-    step: moveOf(shipment),
-    press: pressOf(shipment),
-    mail: theCompany.offices[0]?.email,
-    payments: paymentsOf(shipment),
-    storage: storageOf(shipment),
+    step: getNextAction(shipment),
+    press: getNextActionButton(shipment),
+    mail: companyDetails.offices[0]?.email,
+    payments: listPayments(shipment),
+    storage: describeStorage(shipment),
   };
 }
 
 /** Takes the file of one document. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
-  const client = requireClient(context);
-  const shipment = await theShipment(context, params.shipmentId);
-  const { document, toast, status } = await receiveFile(context, client, shipment, request);
-  if (status !== 200) return data({ document, toast } satisfies UploadRefused, { status });
-  return redirectWithFlash(context, shipmentPath(shipment.id, url), toast);
+  const client = requireViewer(context);
+  const shipment = await requireShipment(context, params.shipmentId);
+  const { documentId: document, toast, status } = await storeUploadedFile(context, client, shipment, request);
+  if (status !== 200) return data({ document, toast } satisfies RejectedUpload, { status });
+  return redirectWithToast(context, shipmentPath(shipment.id, url), toast);
 }
 
 /** The shipment of this page; throws the same 404 for a stranger's and an unknown one. */
-async function theShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
-  const shipment = await getShipment(requireClient(context), id, url);
-  if (!shipment) throw noPageOf("portal");
-  if ("reason" in shipment) throw thrown(shipment);
+async function requireShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
+  const shipment = await getShipment(requireViewer(context), id, url);
+  if (!shipment) throw areaNotFound("portal");
+  if ("reason" in shipment) throw userErrorData(shipment);
   return shipment;
 }
 
@@ -63,11 +63,11 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   const { search, shipment, step, press, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
-  const problems = problemsOf(actionData, isClosed ? [] : documents);
+  const problems = getFieldErrors(actionData, isClosed ? [] : documents);
   return (
     <>
       <Title refused={problems.length > 0 || actionData?.document === null}>{shipment.name}</Title>
-      <Problems answer={actionData} problems={problems} />
+      <ErrorSummary answer={actionData} problems={problems} />
       <Link
         to={`/portal${search}`}
         className="inline-flex min-h-11 items-center text-sm underline lg:hidden print:hidden"
@@ -87,11 +87,11 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       </dl>
       <p className="mb-3 flex gap-x-5 text-sm print:hidden *:py-3 *:underline">
         {stage === 1 && (
-          <Link to={`change${search}`} {...opensOver}>
+          <Link to={`change${search}`} {...dialogLinkProps}>
             Change
           </Link>
         )}{" "}
-        <Link to={`share${search}`} {...opensOver}>
+        <Link to={`share${search}`} {...dialogLinkProps}>
           Share
         </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
@@ -118,7 +118,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
 }
 
 /** The problem with a link to its field; a document that takes no file any more has none. */
-function problemsOf(refused: UploadRefused | undefined, documents: { id: string; state: string }[]) {
+function getFieldErrors(refused: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!refused || !documents.some(({ id, state }) => id === refused.document && state === "missing")) return [];
   return [{ id: fileFieldId(refused.document ?? ""), text: refused.toast.description ?? refused.toast.title }];
 }

@@ -1,10 +1,16 @@
 import { Card } from "~/components/ui/card";
-import { eastAfricaTime } from "~/lib/dates";
+import { eastAfricaTime } from "~/models/dates";
 
-type Event = { id: string; status: string; location: string | null; note: string | null; created_at: string };
+type TrackingEventItem = {
+  id: string;
+  status: string;
+  location: string | null;
+  note: string | null;
+  created_at: string;
+};
 
 /** What happened, newest first. */
-export function Tracking({ events }: { events: Event[] }) {
+export function Tracking({ events }: { events: TrackingEventItem[] }) {
   return (
     <Card title="Tracking History">
       {events.length === 0 ? (

@@ -1,36 +1,36 @@
 import { Form, Link } from "react-router";
 import { z } from "zod";
-import { ActForm, ActProblems, type RefusedAct, useAct } from "~/components/act-form";
-import { SubmitButton } from "~/components/form";
+import { createAccountIntents } from "~/actions/account.server";
+import { minClientPasswordLength } from "~/actions/authentication";
+import { SubmitButton } from "~/components/forms/form";
+import { IntentErrorSummary, IntentForm, type RejectedIntent, useIntentForm } from "~/components/forms/intent-form";
+import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
-import { PortalUnavailable } from "~/components/portal/unavailable";
-import { Title } from "~/components/title";
+import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
-import { answerFormOf } from "~/lib/act-form.server";
-import { keepTyped } from "~/lib/connection";
-import { calendarDate, eastAfricaTime } from "~/lib/dates";
-import { limitsOf } from "~/lib/limits.server";
-import { keepsPages } from "~/lib/offline.server";
-import { portalCall } from "~/lib/portal-call.server";
-import { refusalOfThrown, thrown } from "~/lib/refusal.server";
-import { Caller, requireClient } from "~/lib/session.server";
-import { isShared } from "~/lib/supabase.server";
-import { clientPassword } from "~/models/account";
-import { accountForms } from "~/models/account-forms.server";
+import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
+import { createViewerPage } from "~/lib/auth/viewer-page.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { handleIntentFor } from "~/lib/forms/intent-form.server";
+import { isOfflineEnabled } from "~/lib/http/offline.server";
+import { getRateLimiter } from "~/lib/http/rate-limiter.server";
+import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { isSharedComputer } from "~/lib/supabase/client.server";
+import { calendarDate, eastAfricaTime } from "~/models/dates";
 import type { Route } from "./+types/route";
-import { Email, Name, Password } from "./person";
+import { EmailSection, NameSection, PasswordSection } from "./profile";
 
-const portal = portalCall(
+const portal = createViewerPage(
   z.object({
-    caller: Caller,
+    viewer: ViewerRecord,
     account: z
       .object({
         created_at: z.string(),
         client_id: z.string().nullable(),
-        wants_notices: z.boolean(),
+        shipment_emails_enabled: z.boolean(),
         new_email: z.string().nullable(),
-        erasure_asked_at: z.string().nullable(),
-        kept_until: z.string().nullable(),
+        erasure_requested_at: z.string().nullable(),
+        retention_ends_on: z.string().nullable(),
         other_sessions: z.number(),
       })
       .nullable(),
@@ -42,44 +42,50 @@ const portal = portalCall(
 export const middleware: Route.MiddlewareFunction[] = [portal.middleware];
 
 export async function loader(args: Route.LoaderArgs) {
-  const { caller, account } = await portal.page(args);
-  const { id } = requireClient(args.context);
-  if (!caller || !account) throw thrown(refusalOfThrown(null));
-  const { created_at, erasure_asked_at, kept_until, ...shown } = account;
+  const { viewer: caller, account } = await portal.page(args);
+  const { id } = requireViewer(args.context);
+  if (!caller || !account) throw userErrorData(userErrorFromThrown(null));
+  const { created_at, erasure_requested_at, retention_ends_on, ...shown } = account;
   return {
     person: id,
     name: caller.full_name ?? "",
     email: caller.email ?? "",
     factors: caller.factors.map(({ name }) => name),
     since: eastAfricaTime(created_at),
-    erasureAsked: erasure_asked_at && eastAfricaTime(erasure_asked_at),
-    keptUntil: kept_until && new Date(kept_until) >= new Date() ? calendarDate(kept_until) : null,
-    least: clientPassword,
-    keepsPages: keepsPages(args.request),
-    isShared: isShared(args.request),
+    erasureAsked: erasure_requested_at && eastAfricaTime(erasure_requested_at),
+    keptUntil: retention_ends_on && new Date(retention_ends_on) >= new Date() ? calendarDate(retention_ends_on) : null,
+    least: minClientPasswordLength,
+    keepsPages: isOfflineEnabled(args.request),
+    isShared: isSharedComputer(args.request),
     ...shown,
   };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  const client = requireClient(context);
-  return answerFormOf(client, request, context, "/portal/account", accountForms(client, limitsOf(context)));
+  const client = requireViewer(context);
+  return handleIntentFor(
+    client,
+    request,
+    context,
+    "/portal/account",
+    createAccountIntents(client, getRateLimiter(context)),
+  );
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
-  return keepTyped(serverAction);
+  return callServerAction(serverAction);
 }
 
-type Account = Route.ComponentProps["loaderData"];
-export type Part = { account: Account; answer: RefusedAct | undefined };
+type AccountPageData = Route.ComponentProps["loaderData"];
+export type AccountSectionProps = { account: AccountPageData; actionData: RejectedIntent | undefined };
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
   useSessionWatch(account.person);
-  const part = { account, answer: actionData };
+  const section = { account, actionData };
   return (
     <>
       <Title refused={actionData !== undefined}>Your account</Title>
-      <ActProblems answer={actionData} />
+      <IntentErrorSummary answer={actionData} />
       <Link to="/portal" className="inline-flex min-h-11 items-center text-sm underline">
         My Shipments
       </Link>
@@ -100,32 +106,32 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
       </dl>
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <div className="grid gap-6">
-          <Name {...part} />
-          <Password {...part} />
-          <Email {...part} />
+          <NameSection {...section} />
+          <PasswordSection {...section} />
+          <EmailSection {...section} />
         </div>
         <div className="grid gap-6">
-          <Notices {...part} />
-          <Devices {...part} />
-          <Pages {...part} />
-          <Data {...part} />
+          <ShipmentEmailsSection {...section} />
+          <DevicesSection {...section} />
+          <OfflinePagesSection {...section} />
+          <DataSection {...section} />
         </div>
       </div>
     </>
   );
 }
 
-function Notices({ account, answer }: Part) {
-  const { id, act } = useAct("notices", answer, []);
+function ShipmentEmailsSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act } = useIntentForm("notices", answer, []);
   return (
     <Card title="Mails about your shipments">
-      <ActForm id={id} act={act} className="px-4 py-3">
+      <IntentForm id={id} intent={act} className="px-4 py-3">
         <label className="mb-3 flex items-start gap-3 text-sm">
           <input
             type="checkbox"
             name="wanted"
             value="yes"
-            defaultChecked={account.wants_notices}
+            defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
           Write to me when a shipment moves, a document is sent back, something is to be paid, free storage ends, or
@@ -134,17 +140,17 @@ function Notices({ account, answer }: Part) {
         <SubmitButton look="plain" pending="Saving…">
           Save notices
         </SubmitButton>
-      </ActForm>
+      </IntentForm>
     </Card>
   );
 }
 
-function Devices({ account, answer }: Part) {
-  const { id, act } = useAct("elsewhere", answer, []);
+function DevicesSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act } = useIntentForm("elsewhere", answer, []);
   const { other_sessions: others, factors } = account;
   return (
     <Card title="Devices">
-      <ActForm id={id} act={act} className="px-4 py-3">
+      <IntentForm id={id} intent={act} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {others === 0
             ? "You are logged in on this device alone."
@@ -158,19 +164,19 @@ function Devices({ account, answer }: Part) {
             {factors.length > 0 ? "Manage 2FA" : "Set up 2FA"}
           </Link>
         </div>
-      </ActForm>
+      </IntentForm>
     </Card>
   );
 }
 
-function Pages({ account, answer }: Part) {
-  const { id, act } = useAct("pages", answer, []);
+function OfflinePagesSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act } = useIntentForm("pages", answer, []);
   return (
     <Card title="Without a connection">
       {account.isShared ? (
         <p className="px-4 py-3 text-sm text-quiet">On a shared computer no pages are kept.</p>
       ) : (
-        <ActForm id={id} act={act} className="px-4 py-3">
+        <IntentForm id={id} intent={act} className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
             <input
               type="checkbox"
@@ -185,14 +191,14 @@ function Pages({ account, answer }: Part) {
           <SubmitButton look="plain" pending="Saving…">
             Save for this device
           </SubmitButton>
-        </ActForm>
+        </IntentForm>
       )}
     </Card>
   );
 }
 
-function Data({ account, answer }: Part) {
-  const { id, act } = useAct("erase", answer, []);
+function DataSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act } = useIntentForm("erase", answer, []);
   const { erasureAsked, keptUntil } = account;
   return (
     <Card title="Your data">
@@ -204,7 +210,7 @@ function Data({ account, answer }: Part) {
           Download your data
         </SubmitButton>
       </Form>
-      <ActForm id={id} act={act} className="px-4 py-3">
+      <IntentForm id={id} intent={act} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {erasureAsked
             ? `You asked us on ${erasureAsked} to erase your account. We answer by mail.`
@@ -216,11 +222,11 @@ function Data({ account, answer }: Part) {
         <SubmitButton look="plain" pending="Sending…">
           {erasureAsked ? "Keep my account" : "Ask us to erase my account"}
         </SubmitButton>
-      </ActForm>
+      </IntentForm>
     </Card>
   );
 }
 
 export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
-  return <PortalUnavailable error={error} />;
+  return <PortalErrorPage error={error} />;
 }

@@ -6,20 +6,20 @@ import path from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { projectRoot as root } from "../../../supabase/local/data-dir.ts";
-import { ConfigurationError, environmentForChild } from "../../lib/env.server.ts";
+import { ConfigurationError, getChildEnvironment } from "../../lib/http/env.server.ts";
 
 const sources = ["app", "content", "public", "package-lock.json", "react-router.config.ts", "vite.config.ts"];
 
-export const serverBuild = path.join(root, "build/server/index.js");
-export const clientBuild = path.join(root, "build/client");
+export const serverBuildFile = path.join(root, "build/server/index.js");
+export const clientBuildFolder = path.join(root, "build/client");
 
 /** The file that a build writes last (react-router.config.ts): a build without it was cut off. */
-const lastWritten = path.join(clientBuild, "manifest.webmanifest.gz");
+const buildMarkerFile = path.join(clientBuildFolder, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
 /** Code that the framework's program runs first: it exits when this process is gone, not when its output is closed. */
-const rules = `process.once("disconnect", () => process.exit()); process.channel.unref();
+const childPrelude = `process.once("disconnect", () => process.exit()); process.channel.unref();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 
 /**
@@ -28,10 +28,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
  */
 export async function ensureBuild(): Promise<void> {
   if (!existsSync(frameworkCli)) {
-    if (existsSync(lastWritten)) return;
+    if (existsSync(buildMarkerFile)) return;
     throw new ConfigurationError("There is no build to serve: run npm ci and npm run build first.");
   }
-  if (newest(sources.map((source) => path.join(root, source))) <= timeOf(lastWritten)) return;
+  if (getNewestTime(sources.map((source) => path.join(root, source))) <= getFileTime(buildMarkerFile)) return;
   console.log("Building the site …");
   const child = runFramework(["build"], "production", "pipe");
   const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : "")));
@@ -43,24 +43,24 @@ export async function ensureBuild(): Promise<void> {
 export function runFramework(args: string[], mode: string, output: "pipe" | "inherit"): ChildProcess {
   return spawn(
     process.execPath,
-    ["--import", `data:text/javascript,${encodeURIComponent(rules)}`, frameworkCli, ...args],
+    ["--import", `data:text/javascript,${encodeURIComponent(childPrelude)}`, frameworkCli, ...args],
     {
       cwd: root,
       stdio: [output === "pipe" ? "ignore" : output, output, output, "ipc"],
-      env: { ...environmentForChild(), NODE_ENV: mode },
+      env: { ...getChildEnvironment(), NODE_ENV: mode },
     },
   );
 }
 
 /** The time of the newest file in these files and folders, in milliseconds. */
-function newest(paths: string[]): number {
+function getNewestTime(paths: string[]): number {
   const times = paths.map((file) => {
     const stats = statSync(file);
-    return stats.isDirectory() ? newest(readdirSync(file).map((name) => path.join(file, name))) : stats.mtimeMs;
+    return stats.isDirectory() ? getNewestTime(readdirSync(file).map((name) => path.join(file, name))) : stats.mtimeMs;
   });
   return Math.max(0, ...times);
 }
 
-function timeOf(file: string): number {
+function getFileTime(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

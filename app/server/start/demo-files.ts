@@ -5,15 +5,15 @@ import { crc32, deflateSync } from "node:zlib";
  * A page under its title. A row of one text is a line, of two a name with its value, of five a line of a table; an empty
  * row is a rule. Texts are of Latin letters.
  */
-export type Page = { title: string; rows: string[][] };
+export type DemoPage = { title: string; rows: string[][] };
 
 /** What the papers of a shipment tell. */
-export type Cargo = {
+export type DemoCargo = {
   shipper: string;
   consignee: string;
-  way: [from: string, to: string, carrier: string];
+  route: [from: string, to: string, carrier: string];
   /** The number of the air waybill or bill of lading. */
-  bill: string;
+  awb: string;
   day: string;
   packages: string;
   kilograms: number;
@@ -21,26 +21,26 @@ export type Cargo = {
   goods: [code: string, goods: string, count: number, price: number][];
 };
 
-const figure = (value: number, digits = 0) =>
+const formatNumber = (value: number, digits = 0) =>
   value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** The paper that a shipment's document of this name is. */
-export function paperOf(name: string, cargo: Cargo): Page {
-  const { goods, bill, kilograms } = cargo;
+export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
+  const { goods, awb: bill, kilograms } = cargo;
   const total = goods.reduce((sum, [, , count, price]) => sum + count * price, 0);
   const number = bill.replace(/\D/g, "").slice(-5);
   const parties = [
     ["Shipper", cargo.shipper],
     ["Consignee", cargo.consignee],
   ];
-  const [from, to, carrier] = cargo.way;
+  const [from, to, carrier] = cargo.route;
   const voyage = [
     ["From", from],
     ["To", to],
     ["Carried by", carrier],
   ];
   const end = [[], ["Made for the demo of this portal: nobody sent these goods."]];
-  const pages: Record<string, Page> = {
+  const pages: Record<string, DemoPage> = {
     "Commercial Invoice": {
       title: "Commercial Invoice",
       rows: [
@@ -54,12 +54,12 @@ export function paperOf(name: string, cargo: Cargo): Page {
         ...goods.map(([code, what, count, price]) => [
           code,
           what,
-          figure(count),
-          figure(price, 2),
-          figure(count * price, 2),
+          formatNumber(count),
+          formatNumber(price, 2),
+          formatNumber(count * price, 2),
         ]),
         [],
-        ["", "Total", "", "", figure(total, 2)],
+        ["", "Total", "", "", formatNumber(total, 2)],
         ["We declare that this invoice shows the price that is paid for these goods."],
         ...end,
       ],
@@ -76,13 +76,13 @@ export function paperOf(name: string, cargo: Cargo): Page {
         ...goods.map(([, what, count], line) => [
           String(line + 1),
           what,
-          figure(count),
-          figure((kilograms * 0.94) / goods.length),
-          figure(kilograms / goods.length),
+          formatNumber(count),
+          formatNumber((kilograms * 0.94) / goods.length),
+          formatNumber(kilograms / goods.length),
         ]),
         [],
         ["Packages", cargo.packages],
-        ["Gross weight", `${figure(kilograms)} kg`],
+        ["Gross weight", `${formatNumber(kilograms)} kg`],
         ...end,
       ],
     },
@@ -92,7 +92,7 @@ export function paperOf(name: string, cargo: Cargo): Page {
         ["Certificate", `MC-${number}-01`],
         ["Date", cargo.day],
         ["Assured", cargo.consignee],
-        ["Sum insured", `USD ${figure(total * 1.1, 2)}, the value of the goods and ten per cent`],
+        ["Sum insured", `USD ${formatNumber(total * 1.1, 2)}, the value of the goods and ten per cent`],
         ...voyage,
         [],
         ["Goods", goods.map(([, what]) => what).join("; ")],
@@ -113,7 +113,7 @@ export function paperOf(name: string, cargo: Cargo): Page {
         [],
         ["Packages", cargo.packages],
         ["Said to contain", goods.map(([, what]) => what).join("; ")],
-        ["Gross weight", `${figure(kilograms)} kg`],
+        ["Gross weight", `${formatNumber(kilograms)} kg`],
         ["Freight", "Prepaid"],
         [],
         ["Taken in charge in apparent good order and condition."],
@@ -126,38 +126,38 @@ export function paperOf(name: string, cargo: Cargo): Page {
 }
 
 /** The size of A4, and of its texts, in points; x positions of a row's parts, by how many it has. */
-const sheet = { width: 595, height: 842 };
-const columns: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
+const pageSize = { width: 595, height: 842 };
+const columnPositions: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
 
 /** Where the texts and rules of a page lie: `y` counts from its top. */
-function layout({ title, rows }: Page) {
+function layOutPage({ title, rows }: DemoPage) {
   const texts = [{ text: title, x: 56, y: 100, size: 20 }];
   const rules: number[] = [];
   rows.forEach((row, line) => {
     const y = 146 + line * 20;
     if (row.length === 0) rules.push(y - 4);
     row.forEach((text, part) => {
-      texts.push({ text, x: columns[row.length]?.[part] ?? 56, y, size: 10 });
+      texts.push({ text, x: columnPositions[row.length]?.[part] ?? 56, y, size: 10 });
     });
   });
   return { texts, rules };
 }
 
 /** The page as a PDF. */
-export function asPdf(page: Page): Uint8Array<ArrayBuffer> {
-  const { texts, rules } = layout(page);
+export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
+  const { texts, rules } = layOutPage(page);
   const drawn = [
     ...texts.map(({ text, x, y, size }) => {
       const shown = text.replace(/[()\\]/g, "\\$&");
-      return `BT /F${size > 10 ? 2 : 1} ${size} Tf ${x} ${sheet.height - y} Td (${shown}) Tj ET`;
+      return `BT /F${size > 10 ? 2 : 1} ${size} Tf ${x} ${pageSize.height - y} Td (${shown}) Tj ET`;
     }),
-    ...rules.map((y) => `0.6 w 56 ${sheet.height - y} m 540 ${sheet.height - y} l S`),
+    ...rules.map((y) => `0.6 w 56 ${pageSize.height - y} m 540 ${pageSize.height - y} l S`),
   ].join("\n");
   const font = (name: string) => `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`;
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
     "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>`,
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${pageSize.width} ${pageSize.height}] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>`,
     `<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`,
     font("Helvetica"),
     font("Helvetica-Bold"),
@@ -175,7 +175,7 @@ export function asPdf(page: Page): Uint8Array<ArrayBuffer> {
 }
 
 /** A typewriter's letters, 5 by 7 dots: seven rows of five bits, each a digit of base 32. */
-const letters = new Map(
+const glyphs = new Map(
   (
     "A4ahhvhh Buhhuhhu Cehggghe Duhhhhhu Evgguggv Fvgguggg Gehgnhhe Hhhhvhhh Ie44444e J72222ic Khikokih Lggggggv " +
     "Mhrllhhh Nhhpljhh Oehhhhhe Puhhuggg Qehhhlid Ruhhukih Sfgge11u Tv444444 Uhhhhhhe Vhhhhha4 Whhhllla Xhha4ahh " +
@@ -187,10 +187,10 @@ const letters = new Map(
 );
 
 /** The page as a PNG, as if it had been laid on the glass a little askew. */
-export function asScan(page: Page): Uint8Array<ArrayBuffer> {
-  const { texts, rules } = layout(page);
+export function renderScan(page: DemoPage): Uint8Array<ArrayBuffer> {
+  const { texts, rules } = layOutPage(page);
   const scale = 2;
-  const [width, height] = [sheet.width * scale, sheet.height * scale];
+  const [width, height] = [pageSize.width * scale, pageSize.height * scale];
   // A row of pixels begins with the number of its filter: none.
   const pixels = Buffer.alloc((width + 1) * height, 243);
   const dot = (x: number, y: number, grey: number, size: number) => {
@@ -209,7 +209,7 @@ export function asScan(page: Page): Uint8Array<ArrayBuffer> {
   for (const { text, x, y, size } of texts) {
     const dots = size / 5;
     [...text.toUpperCase()].forEach((letter, place) => {
-      letters.get(letter)?.forEach((bits, row) => {
+      glyphs.get(letter)?.forEach((bits, row) => {
         for (let bit = 0; bit < 5; bit += 1) {
           const left = x * scale + (place * 6 + bit) * dots;
           if (bits & (16 >> bit)) dot(Math.round(left), y * scale - (7 - row) * dots, 84, dots);
@@ -222,11 +222,15 @@ export function asScan(page: Page): Uint8Array<ArrayBuffer> {
   header.writeUInt32BE(height, 4);
   // Eight bits of grey a pixel.
   header[8] = 8;
-  const parts = [chunk("IHDR", header), chunk("IDAT", deflateSync(pixels)), chunk("IEND", Buffer.alloc(0))];
+  const parts = [
+    createPngChunk("IHDR", header),
+    createPngChunk("IDAT", deflateSync(pixels)),
+    createPngChunk("IEND", Buffer.alloc(0)),
+  ];
   return Uint8Array.from(Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), ...parts]));
 }
 
-function chunk(name: string, data: Buffer): Buffer {
+function createPngChunk(name: string, data: Buffer): Buffer {
   const named = Buffer.concat([Buffer.from(name), data]);
   const ends = Buffer.alloc(8);
   ends.writeUInt32BE(data.length, 0);

@@ -1,34 +1,34 @@
 /** The demo: its documents, stored through the API so that the files are really there, and its lead. */
 import { createHash } from "node:crypto";
-import type { Backend } from "../../lib/supabase.server.ts";
-import { orThrow, sendBackDocument } from "../../models/desk-act.server.ts";
+import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { objectPath } from "../../models/document.server.ts";
 import { lastStage, STAGES } from "../../models/shipment.ts";
-import { asPdf, asScan, type Cargo, paperOf } from "./demo-files.ts";
-import { type DemoLead, makeDemoLead, readDemoLead } from "./demo-lead.ts";
+import { rejectDocument, resultOrThrow } from "../../models/staff-action.server.ts";
+import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
+import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
 
 /** The first client of supabase/seed.sql. */
-export const demo = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+export const demoClient = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 /** The clients of supabase/seed.sql, as papers name them. */
-const clients: Readonly<Record<string, string>> = {
+const clientNames: Readonly<Record<string, string>> = {
   "d0000000-0000-4000-8000-000000000001": "Amina Demo, Nairobi",
   "d0000000-0000-4000-8000-000000000002": "Joseph Demo, Mombasa",
   "d0000000-0000-4000-8000-000000000003": "Halima Demo, Nairobi",
 };
 
 /** What the papers of a shipment tell, and which of them came as a scan, were sent back, or have not come. */
-type Papers = Pick<Cargo, "shipper" | "way" | "packages" | "kilograms" | "goods"> & {
+type DemoDocuments = Pick<DemoCargo, "shipper" | "route" | "packages" | "kilograms" | "goods"> & {
   scanned?: string[];
-  sentBack?: string;
+  rejected?: string;
   missing?: string[];
 };
 
 /** By the id of the shipment, in supabase/seed.sql. One that is not here has no papers yet. */
-const papers: Readonly<Record<string, Papers>> = {
+const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   "5a000000-0000-4000-8000-000000000001": {
     shipper: "Sahyadri Milling Machines, Pune",
-    way: ["Nhava Sheva, India", "Eldoret, Kenya", "MV Kipepeo, voyage 118S"],
+    route: ["Nhava Sheva, India", "Eldoret, Kenya", "MV Kipepeo, voyage 118S"],
     packages: "14 crates in one 20 ft container",
     kilograms: 2160,
     goods: [
@@ -38,7 +38,7 @@ const papers: Readonly<Record<string, Papers>> = {
   },
   "5b000000-0000-4000-8000-000000000002": {
     shipper: "Taihu Solar Works, Wuxi",
-    way: ["Shanghai, China", "Nairobi, Kenya", "MV Pwani Star, voyage 044W"],
+    route: ["Shanghai, China", "Nairobi, Kenya", "MV Pwani Star, voyage 044W"],
     packages: "52 pallets in two 40 ft containers",
     kilograms: 41600,
     goods: [["8541.43", "Solar panels, 550 W", 1560, 68]],
@@ -46,7 +46,7 @@ const papers: Readonly<Record<string, Papers>> = {
   },
   "5c000000-0000-4000-8000-000000000003": {
     shipper: "Rheinland Labor, Cologne",
-    way: ["Frankfurt, Germany", "Entebbe, Uganda", "Flight SX 3415"],
+    route: ["Frankfurt, Germany", "Entebbe, Uganda", "Flight SX 3415"],
     packages: "9 cartons, cooled",
     kilograms: 184,
     goods: [
@@ -56,7 +56,7 @@ const papers: Readonly<Record<string, Papers>> = {
   },
   "6a000000-0000-4000-8000-000000000005": {
     shipper: "Indus Valley Rice Mills, Karachi",
-    way: ["Karachi, Pakistan", "Mombasa, Kenya", "MV Tana River, voyage 207E"],
+    route: ["Karachi, Pakistan", "Mombasa, Kenya", "MV Tana River, voyage 207E"],
     packages: "520 bags in one 20 ft container",
     kilograms: 25400,
     goods: [
@@ -64,26 +64,26 @@ const papers: Readonly<Record<string, Papers>> = {
       ["1006.40", "Broken rice, bags of 25 kg", 40, 9.8],
     ],
     scanned: ["Packing List", "Bill of Lading"],
-    sentBack: "Bill of Lading",
+    rejected: "Bill of Lading",
     missing: ["Insurance Certificate"],
   },
   "6b000000-0000-4000-8000-000000000006": {
     shipper: "Konkan Tyres, Mumbai",
-    way: ["Nhava Sheva, India", "Nairobi ICD, Kenya", "MV Kipepeo, voyage 121S"],
+    route: ["Nhava Sheva, India", "Nairobi ICD, Kenya", "MV Kipepeo, voyage 121S"],
     packages: "260 tyres in one 40 ft container",
     kilograms: 15900,
     goods: [["4011.20", "Tyres for lorries, 315/80 R22.5", 260, 138]],
   },
   "6c000000-0000-4000-8000-000000000007": {
     shipper: "Gulf Crescent Polymers, Dubai",
-    way: ["Jebel Ali, United Arab Emirates", "Mombasa, Kenya", "MV Pwani Star, voyage 051W"],
+    route: ["Jebel Ali, United Arab Emirates", "Mombasa, Kenya", "MV Pwani Star, voyage 051W"],
     packages: "640 bags in one 20 ft container",
     kilograms: 16300,
     goods: [["3902.10", "Polypropylene, bags of 25 kg", 640, 29.5]],
   },
   "6d000000-0000-4000-8000-000000000008": {
     shipper: "Huangpu Medical Furniture, Shanghai",
-    way: ["Shanghai, China", "Kampala, Uganda", "MV Tana River, voyage 198E"],
+    route: ["Shanghai, China", "Kampala, Uganda", "MV Tana River, voyage 198E"],
     packages: "120 cartons in one 40 ft container",
     kilograms: 9850,
     goods: [
@@ -93,14 +93,14 @@ const papers: Readonly<Record<string, Papers>> = {
   },
   "7a000000-0000-4000-8000-000000000009": {
     shipper: "Fenland Textile Sorting, Ipswich",
-    way: ["Felixstowe, United Kingdom", "Mombasa, Kenya", "MV Savanna Wind, voyage 630N"],
+    route: ["Felixstowe, United Kingdom", "Mombasa, Kenya", "MV Savanna Wind, voyage 630N"],
     packages: "550 bales in one 40 ft container",
     kilograms: 24750,
     goods: [["6309.00", "Used clothing, bales of 45 kg", 550, 52]],
   },
   "7b000000-0000-4000-8000-00000000000a": {
     shipper: "Red Sea Nutrients, Jeddah",
-    way: ["Jeddah, Saudi Arabia", "Nakuru, Kenya", "MV Savanna Wind, voyage 634N"],
+    route: ["Jeddah, Saudi Arabia", "Nakuru, Kenya", "MV Savanna Wind, voyage 634N"],
     packages: "1,040 bags in two 20 ft containers",
     kilograms: 52300,
     goods: [["3102.10", "Urea, 46 per cent nitrogen, bags of 50 kg", 1040, 22.8]],
@@ -108,7 +108,7 @@ const papers: Readonly<Record<string, Papers>> = {
   },
   "7c000000-0000-4000-8000-00000000000b": {
     shipper: "Oresund Cold Chain, Copenhagen",
-    way: ["Copenhagen, Denmark", "Entebbe, Uganda", "Flight QD 8160"],
+    route: ["Copenhagen, Denmark", "Entebbe, Uganda", "Flight QD 8160"],
     packages: "18 crates",
     kilograms: 1740,
     goods: [
@@ -118,7 +118,7 @@ const papers: Readonly<Record<string, Papers>> = {
   },
   "7d000000-0000-4000-8000-00000000000c": {
     shipper: "Alster Anlagenbau, Hamburg",
-    way: ["Hamburg, Germany", "Kigali, Rwanda", "MV Savanna Wind, voyage 628N"],
+    route: ["Hamburg, Germany", "Kigali, Rwanda", "MV Savanna Wind, voyage 628N"],
     packages: "31 crates in one 40 ft container",
     kilograms: 18200,
     goods: [
@@ -134,40 +134,45 @@ const papers: Readonly<Record<string, Papers>> = {
  * Fills the demo in: the documents, and last its lead, whose file says that all is done, so that what people change in the
  * demo stays. Returns the lead; null when the desk removed it, or there is no demo client.
  */
-export async function fillDemo(company: Backend, dataDir: string): Promise<DemoLead | null> {
+export async function fillDemo(company: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
-    const found = done(await company.from("colleagues").select("removed_at").eq("account", lead.account));
+    const found = getDataOrThrow(
+      await company.from("staff_members").select("removed_at").eq("account_id", lead.account),
+    );
     // None: the file is of another database than this one.
     if (found[0]) return found[0].removed_at ? null : lead;
   }
-  if (!done(await company.rpc("find_account", { email: demo.email }))) return null;
-  await stockDemo(company);
-  return makeDemoLead(company, dataDir);
+  if (!getDataOrThrow(await company.rpc("find_account_id", { email: demoClient.email }))) return null;
+  await storeDemoDocuments(company);
+  return createDemoLead(company, dataDir);
 }
 
-type Shipment = Awaited<ReturnType<typeof demoShipments>>[number];
+type DemoShipment = Awaited<ReturnType<typeof fetchDemoShipments>>[number];
 
-async function demoShipments(company: Backend) {
+async function fetchDemoShipments(company: AppSupabaseClient) {
   const columns = "id, user_id, awb, stage, created_at" as const;
-  const related = "documents (id, name, uploaded, sent_back_at), tracking_events (status, created_at)" as const;
-  return done(await company.from("shipments").select(`${columns}, ${related}`).in("id", Object.keys(papers)));
+  const related = "documents (id, name, uploaded, rejected_at), tracking_events (status, created_at)" as const;
+  return getDataOrThrow(
+    await company.from("shipments").select(`${columns}, ${related}`).in("id", Object.keys(demoDocuments)),
+  );
 }
 
 /**
  * Stores the files that are awaited and brings about what the log of supabase/seed.sql says was verified. All documents
  * change at once: a start that is cut off leaves them to the next.
  */
-async function stockDemo(company: Backend): Promise<void> {
-  const shipments = await demoShipments(company);
-  const acts = company.from("acts").select("document").eq("act", "document verify");
-  const log = done(await acts.in("shipment", Object.keys(papers)));
-  const verified = new Set(log.map(({ document }) => document));
-  const stored = await Promise.all(shipments.flatMap((shipment) => storeFiles(company, shipment)));
+async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
+  const shipments = await fetchDemoShipments(company);
+  const acts = company.from("audit_log").select("document_id").eq("action", "document verify");
+  const log = getDataOrThrow(await acts.in("shipment_id", Object.keys(demoDocuments)));
+  const verified = new Set(log.map(({ document_id }) => document_id));
+  const stored = await Promise.all(shipments.flatMap((shipment) => storeDemoFiles(company, shipment)));
   const rows = stored.map((row) => ({ ...row, verified: verified.has(row.id) }));
 
-  type Change = Partial<Record<"acted_at" | "changed_at" | "turn_since", string>> & { stage?: number };
-  const change = async (id: string, to: Change) => done(await company.from("shipments").update(to).eq("id", id));
+  type Change = Partial<Record<"staff_action_at" | "changed_at" | "waiting_since", string>> & { stage?: number };
+  const change = async (id: string, to: Change) =>
+    getDataOrThrow(await company.from("shipments").update(to).eq("id", id));
   const closed = shipments.filter(
     ({ stage, tracking_events }) =>
       stage >= lastStage - 1 && tracking_events.some(({ status }) => status === STAGES[lastStage - 1]),
@@ -175,48 +180,48 @@ async function stockDemo(company: Backend): Promise<void> {
   // A closed shipment takes no file.
   for (const { id } of closed)
     if (rows.some((row) => row.shipment_id === id)) await change(id, { stage: lastStage - 1 });
-  if (rows.length > 0) done(await company.from("documents").upsert(rows));
+  if (rows.length > 0) getDataOrThrow(await company.from("documents").upsert(rows));
   for (const { id } of closed) await change(id, { stage: lastStage });
 
   for (const { id, documents, tracking_events: events } of shipments) {
-    const { sentBack, missing = [] } = papers[id] as Papers;
-    const back = documents.find(({ name, sent_back_at }) => name === sentBack && !sent_back_at);
+    const { rejected: sentBack, missing = [] } = demoDocuments[id] as DemoDocuments;
+    const back = documents.find(({ name, rejected_at }) => name === sentBack && !rejected_at);
     const why = "The second page is missing, and the number of the container cannot be read.";
-    if (back) orThrow(await sendBackDocument(company, back.id, why, { by_name: "Wanjiru Demo" }));
+    if (back) resultOrThrow(await rejectDocument(company, back.id, why, { actor_name: "Wanjiru Demo" }));
     // What waits to be checked came today; everything else lies as long ago as its last event.
     const isOld = documents.every((one) => verified.has(one.id) || missing.includes(one.name));
     const [last] = events.map(({ created_at }) => created_at).sort((one, other) => other.localeCompare(one));
-    if (isOld && last) await change(id, { acted_at: last, changed_at: last, turn_since: last });
+    if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });
   }
 }
 
 /** Stores the files that a shipment's documents await. Returns, of each, the row that counts it. */
-function storeFiles(company: Backend, shipment: Shipment) {
-  const { scanned = [], missing = [], ...load } = papers[shipment.id] as Papers;
+function storeDemoFiles(company: AppSupabaseClient, shipment: DemoShipment) {
+  const { scanned = [], missing = [], ...load } = demoDocuments[shipment.id] as DemoDocuments;
   const { user_id } = shipment;
   const day = new Date(shipment.created_at).toLocaleDateString("en-GB", { dateStyle: "long" });
-  const cargo = { ...load, consignee: clients[user_id] ?? "", bill: shipment.awb ?? "", day };
-  const awaited = shipment.documents.filter((one) => !one.uploaded && !one.sent_back_at && !missing.includes(one.name));
+  const cargo = { ...load, consignee: clientNames[user_id] ?? "", awb: shipment.awb ?? "", day };
+  const awaited = shipment.documents.filter((one) => !one.uploaded && !one.rejected_at && !missing.includes(one.name));
   return awaited.map(async ({ id, name }) => {
-    const page = paperOf(name, cargo);
+    const page = createDemoPage(name, cargo);
     const [content, media_type, file_name] = scanned.includes(name)
-      ? [asScan(page), "image/png", `Scan of the ${name}.png`]
-      : [asPdf(page), "application/pdf", `${name}.pdf`];
+      ? [renderScan(page), "image/png", `Scan of the ${name}.png`]
+      : [renderPdf(page), "application/pdf", `${name}.pdf`];
     const document = { id, shipment_id: shipment.id, user_id, name, file_name, media_type, file_size: content.length };
     const storage_path = objectPath(document, file_name);
     const options = { contentType: media_type };
-    done(await company.storage.from("documents").upload(storage_path, content, options));
+    getDataOrThrow(await company.storage.from("documents").upload(storage_path, content, options));
     return { ...document, uploaded: true, storage_path, sha256: createHash("sha256").update(content).digest("hex") };
   });
 }
 
 /** A PDF of one page with one line of text. */
-export function samplePdf(line: string): string {
-  return Buffer.from(asPdf({ title: line, rows: [] })).toString("latin1");
+export function createSamplePdf(line: string): string {
+  return Buffer.from(renderPdf({ title: line, rows: [] })).toString("latin1");
 }
 
 /** What the backend answered. Throws what it refused. */
-function done<Answer extends { data: unknown; error: { message: string } | null }>(answer: Answer) {
+function getDataOrThrow<Answer extends { data: unknown; error: { message: string } | null }>(answer: Answer) {
   if (answer.error) throw new Error(`The demo could not be stocked: ${answer.error.message}`);
   return answer.data as Extract<Answer, { error: null }>["data"];
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import type { CachedResponse } from "./cached-response.ts";
 import { checkStylesheet, finishPage } from "./critical-css.ts";
-import type { Stored } from "./kept-answer.ts";
 
 const css =
   "/*! licence */*,:before{--tw-leading:initial;--tw-blur:initial}" +
   ":root{--color-ink:#fff;--unused:1px}.a{color:red;line-height:var(--tw-leading)}.b{color:blue}" +
   "details:not([open]){x:y}@media print{.a{color:black}}";
-const files = new Map<string, Stored>([
+const files = new Map<string, CachedResponse>([
   ["/assets/a.css", { headers: {}, etag: "", bodies: { identity: Buffer.from(css) } }],
   ["/assets/a.js", { headers: {}, etag: "", bodies: { identity: Buffer.alloc(4096), br: Buffer.alloc(2048) } }],
 ]);

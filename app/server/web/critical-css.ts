@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { PurgeCSS } from "purgecss";
-import type { Stored } from "./kept-answer.ts";
+import type { CachedResponse } from "./cached-response.ts";
 
 /** A finished page: its HTML and the content security policy for it. */
 export type FinishedPage = { html: string; policy: string };
 
 /** The CSS for each set of element, attribute and class names; there are few sets, as components make them. */
-const rules = new LRUCache<string, string>({ max: 300 });
+const cachedRules = new LRUCache<string, string>({ max: 300 });
 
 /**
  * Finishes the HTML of a page that was rendered with a nonce in its policy. The scripts with the nonce are named by
@@ -21,38 +21,38 @@ const rules = new LRUCache<string, string>({ max: 300 });
  */
 export async function finishPage(
   rendered: { html: string; policy: string },
-  files: ReadonlyMap<string, Stored>,
+  files: ReadonlyMap<string, CachedResponse>,
   hasStyles: boolean,
 ): Promise<FinishedPage> {
   let { html, policy } = rendered;
   const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
   if (nonce) {
-    const hashes = inlineScripts(html, nonce).map(hashSource);
+    const hashes = getInlineScripts(html, nonce).map(hashSource);
     html = html.replaceAll(` nonce="${nonce}"`, "");
     policy = policy.replace(`'nonce-${nonce}'`, [...new Set(hashes)].join(" "));
   }
   html = html.replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"');
   // A page that stands alone leads to no other: the stylesheet would be bytes for nothing.
   const isAlone = /<html[^>]* data-alone/.test(html);
-  if (hasStyles && !isAlone) return { html: withFiles(html, files), policy };
+  if (hasStyles && !isAlone) return { html: addFileWeights(html, files), policy };
 
   const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
     ([tag]) => tag,
   );
-  const css = await rulesFor(html, sheets.map((tag) => text(tag, files)).join(""), isAlone);
+  const css = await selectRules(html, sheets.map((tag) => readStylesheet(tag, files)).join(""), isAlone);
   const [first] = sheets;
-  if (!first || !css) return { html: withFiles(html, files), policy };
+  if (!first || !css) return { html: addFileWeights(html, files), policy };
   html = html.replace(first, () => `<style>${css}</style>${first}`);
   for (const tag of sheets)
     html = html.replace(tag, () => (isAlone ? "" : tag.replace("<link", '<link media="print"')));
   return {
-    html: withFiles(html, files),
+    html: addFileWeights(html, files),
     policy: policy.replace("style-src 'self'", `style-src 'self' ${hashSource(css)}`),
   };
 }
 
 /** The contents of the inline scripts that have the nonce. */
-function inlineScripts(html: string, nonce: string): string[] {
+function getInlineScripts(html: string, nonce: string): string[] {
   return html
     .split(`<script nonce="${nonce}"`)
     .slice(1)
@@ -65,7 +65,7 @@ function hashSource(content: string): string {
 }
 
 /** The CSS behind a link; the framework ends the address with a bare `#` if a dynamic import brings the sheet too. */
-function text(tag: string, files: ReadonlyMap<string, Stored>): string {
+function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>): string {
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
@@ -73,10 +73,10 @@ function text(tag: string, files: ReadonlyMap<string, Stored>): string {
  * The rules of a stylesheet that a page may use, whatever its elements do later without script; with those of paper for a
  * page that has no other stylesheet.
  */
-async function rulesFor(html: string, css: string, isAlone: boolean): Promise<string> {
-  const names = namesIn(html);
+async function selectRules(html: string, css: string, isAlone: boolean): Promise<string> {
+  const names = collectNames(html);
   const key = names.join(" ");
-  const known = rules.get(key);
+  const known = cachedRules.get(key);
   if (known !== undefined) return known;
   const [purged] = await new PurgeCSS().purge({
     content: [{ raw: key, extension: "names" }],
@@ -88,19 +88,19 @@ async function rulesFor(html: string, css: string, isAlone: boolean): Promise<st
     safelist: { variables: [/^--(color|art)-/] },
   });
   const all = purged?.css ?? css;
-  const used = withoutUnread(isAlone ? all : withoutPaper(all));
-  rules.set(key, used);
+  const used = removeUnusedVariables(isAlone ? all : removePrintRules(all));
+  cachedRules.set(key, used);
   return used;
 }
 
 /** Names of elements, attributes and classes, sorted: what a selector can ask for. */
-function namesIn(html: string): string[] {
+function collectNames(html: string): string[] {
   const names = new Set<string>();
   for (const [, element = "", attributes = ""] of html.matchAll(/<([a-z][a-z0-9-]*)((?:\s+[^\s=>]+(?:="[^"]*")?)*)/g)) {
     names.add(element);
     for (const [, name = "", value = ""] of attributes.matchAll(/([^\s=>]+)(?:="([^"]*)")?/g)) {
       names.add(name);
-      if (name === "class") for (const one of classesIn(value)) names.add(one);
+      if (name === "class") for (const one of splitClassNames(value)) names.add(one);
       else if (["type", "role", "data-toast", "aria-current", "aria-invalid"].includes(name)) names.add(value);
     }
   }
@@ -108,24 +108,24 @@ function namesIn(html: string): string[] {
 }
 
 /** The names of every class attribute that was read; there are few, as components write them. */
-const classes = new LRUCache<string, string[]>({ max: 2000 });
+const cachedClassNames = new LRUCache<string, string[]>({ max: 2000 });
 
-function classesIn(value: string): string[] {
-  const known = classes.get(value);
+function splitClassNames(value: string): string[] {
+  const known = cachedClassNames.get(value);
   if (known) return known;
-  const names = unescaped(value).split(/\s+/);
-  classes.set(value, names);
+  const names = unescapeHtml(value).split(/\s+/);
+  cachedClassNames.set(value, names);
   return names;
 }
 
-function unescaped(value: string): string {
+function unescapeHtml(value: string): string {
   return value.replaceAll("&amp;", "&").replaceAll("&gt;", ">").replaceAll("&#x27;", "'").replaceAll("&quot;", '"');
 }
 
-const withoutPaper = (css: string) => css.replace(/@media print\{(?:[^{}]+\{[^{}]*\})*\}/g, "");
+const removePrintRules = (css: string) => css.replace(/@media print\{(?:[^{}]+\{[^{}]*\})*\}/g, "");
 
 /** Removes the licence, and the initial values of Tailwind's variables that no remaining rule uses. */
-function withoutUnread(css: string): string {
+function removeUnusedVariables(css: string): string {
   const isRead = (name: string) => css.includes(`var(${name}`);
   return css
     .replace(/^\/\*![^*]*\*\/\s*/, "")
@@ -140,7 +140,7 @@ function withoutUnread(css: string): string {
 export function checkStylesheet(css: string): void {
   const [lost] = /:is\([^{},]*\):nth-[^{}]*/.exec(css) ?? [];
   if (lost) throw new Error(`A page would have no rules for ${lost}: write its variant as [&>li:nth-child(…)]`);
-  const left = withoutUnread(withoutPaper(css.replaceAll("var(", "(")));
+  const left = removeUnusedVariables(removePrintRules(css.replaceAll("var(", "(")));
   for (const part of [/\/\*!/, /@media print\s*\{/, /--tw-[\w-]+\s*:/]) {
     if (part.test(css) && !part.test(left)) continue;
     throw new Error(`The stylesheet has another form now: look at ${part} in app/server/web/critical-css.ts`);
@@ -148,7 +148,7 @@ export function checkStylesheet(css: string): void {
 }
 
 /** Notes in the footer how many bytes the page's script and pictures have; its own are known when it is compressed. */
-function withFiles(html: string, files: ReadonlyMap<string, Stored>): string {
+function addFileWeights(html: string, files: ReadonlyMap<string, CachedResponse>): string {
   const addresses = new Set([...html.matchAll(/"(\/(?:assets|art)\/[^"#]+)/g)].map(([, address = ""]) => address));
   const bytes = [...addresses].reduce((sum, address) => {
     const bodies = files.get(address)?.bodies;

@@ -1,54 +1,54 @@
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { withSettings } from "../../../tests/support/settings.ts";
+import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-let createPages: typeof import("./page-cache.ts").createPages;
+let createPageCache: typeof import("./page-cache.ts").createPageCache;
 let isAnonymous: typeof import("./page-cache.ts").isAnonymous;
-let themeCookie: typeof import("../../lib/theme.server.ts").themeCookie;
+let themeCookie: typeof import("../../lib/http/theme.server.ts").themeCookie;
 const origin = "http://127.0.0.1:3000";
 beforeAll(async () => {
-  withSettings({ APP_ORIGIN: origin });
-  ({ createPages, isAnonymous } = await import("./page-cache.ts"));
-  ({ themeCookie } = await import("../../lib/theme.server.ts"));
+  stubSettings({ APP_ORIGIN: origin });
+  ({ createPageCache, isAnonymous } = await import("./page-cache.ts"));
+  ({ themeCookie } = await import("../../lib/http/theme.server.ts"));
 });
 afterAll(() => {
   vi.unstubAllEnvs();
   vi.resetModules();
 });
 
-const asking = (cookie?: string, url = "/about") =>
+const createIncoming = (cookie?: string, url = "/about") =>
   ({ method: "GET", url, headers: cookie ? { cookie } : {} }) as IncomingMessage;
 
 /** Pages whose renderer gives these answers in turn, and the requests that it got. */
-function pagesOf(...answers: (() => Response)[]) {
+function createTestCache(...answers: (() => Response)[]) {
   const asked: Request[] = [];
-  const pages = createPages(async (request) => {
+  const pages = createPageCache(async (request) => {
     asked.push(request);
     await new Promise(setImmediate);
     return answers[Math.min(asked.length, answers.length) - 1]?.() ?? Response.error();
   }, origin);
   const read = async (request: IncomingMessage) => {
-    const found = await pages.answer(request);
+    const found = await pages.getOrRender(request);
     if (!found) return null;
     return found.page instanceof Response ? found.page.text() : found.page.bodies.identity?.toString();
   };
   return { asked, read };
 }
-const ten = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, act));
-const page = () => new Response("a page");
+const runTenTimes = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, act));
+const createPageResponse = () => new Response("a page");
 
 test("ten who ask for one page at once have it rendered once, and the next one too", async () => {
-  const { asked, read } = pagesOf(page);
-  expect(await ten(() => read(asking()))).toEqual(Array(10).fill("a page"));
-  expect(await read(asking())).toBe("a page");
+  const { asked, read } = createTestCache(createPageResponse);
+  expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill("a page"));
+  expect(await read(createIncoming())).toBe("a page");
   expect(asked).toHaveLength(1);
 });
 
 test("only the address that our own links have is worth the best compression", async () => {
   const text = Array.from({ length: 3000 }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
-  const pages = createPages(async () => new Response(text), origin);
+  const pages = createPageCache(async () => new Response(text), origin);
   const sizeOf = async (url: string) => {
-    const found = await pages.answer(asking(undefined, url));
+    const found = await pages.getOrRender(createIncoming(undefined, url));
     return found && "bodies" in found.page ? found.page.bodies.br?.length : undefined;
   };
   const best = await sizeOf("/resources/faq");
@@ -63,12 +63,12 @@ test("a page that says until when it holds is rendered anew at that moment, for 
   const opened = () => new Response("open", { headers: { Expires: "Mon, 02 Nov 2026 14:00:00 GMT" } });
   const closed = () => new Response("closed", { headers: { Expires: "Tue, 03 Nov 2026 05:00:00 GMT" } });
   let asked = 0;
-  const pages = createPages(async () => (asked++ === 0 ? opened() : closed()), origin);
+  const pages = createPageCache(async () => (asked++ === 0 ? opened() : closed()), origin);
   const told = async (cookie?: string) => {
-    const found = await pages.answer(asking(cookie, "/contact"));
+    const found = await pages.getOrRender(createIncoming(cookie, "/contact"));
     return found && "bodies" in found.page ? found.page.bodies.identity?.toString() : "";
   };
-  const known = () => pages.known(asking(undefined, "/contact"))?.bodies.identity?.toString();
+  const known = () => pages.getCached(createIncoming(undefined, "/contact"))?.bodies.identity?.toString();
   try {
     expect([await told(), await told("_ga=1"), known()]).toEqual(["open", "open", "open"]);
     vi.setSystemTime(new Date("2026-11-02T14:00:00Z"));
@@ -81,19 +81,19 @@ test("a page that says until when it holds is rendered anew at that moment, for 
 });
 
 test("an error is rendered once for all who wait for it, and kept for nobody", async () => {
-  const { asked, read } = pagesOf(() => new Response("not there", { status: 404 }), page);
-  expect(await ten(() => read(asking()))).toEqual(Array(10).fill("not there"));
+  const { asked, read } = createTestCache(() => new Response("not there", { status: 404 }), createPageResponse);
+  expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill("not there"));
   expect(asked).toHaveLength(1);
-  expect(await read(asking())).toBe("a page");
+  expect(await read(createIncoming())).toBe("a page");
 });
 
 test("a rendering that fails is forgotten: the next request gets the page", async () => {
   const fail = () => {
     throw new Error("no memory");
   };
-  const { asked, read } = pagesOf(fail, page);
-  expect(await ten(() => read(asking()).catch(String))).toEqual(Array(10).fill("Error: no memory"));
-  expect(await read(asking())).toBe("a page");
+  const { asked, read } = createTestCache(fail, createPageResponse);
+  expect(await runTenTimes(() => read(createIncoming()).catch(String))).toEqual(Array(10).fill("Error: no memory"));
+  expect(await read(createIncoming())).toBe("a page");
   expect(asked).toHaveLength(2);
 });
 
@@ -103,12 +103,12 @@ test.each([
   ["an error with a cookie", { status: 404, headers: { "Set-Cookie": "theme=x" } }],
   ["that leads elsewhere", { status: 303, headers: { Location: "/login" } }],
 ])("an answer %s goes to nobody else", async (_what, init) => {
-  const { read } = pagesOf(() => new Response("theirs", init));
-  expect(await ten(() => read(asking()))).toEqual(Array(10).fill(null));
+  const { read } = createTestCache(() => new Response("theirs", init));
+  expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill(null));
 });
 
 test("nothing of a person comes into the rendering of a page for everybody", async () => {
-  const { asked, read } = pagesOf(page);
+  const { asked, read } = createTestCache(createPageResponse);
   const headers = {
     cookie: "session.0=secret; known=1; _ga=1; lite=1",
     authorization: "x",
@@ -119,18 +119,18 @@ test("nothing of a person comes into the rendering of a page for everybody", asy
 });
 
 test("a page is rendered once for each theme; a cookie that names none, or is not ours, counts as dark", async () => {
-  const { asked, read } = pagesOf(page);
+  const { asked, read } = createTestCache(createPageResponse);
   const cookie = async (theme: string) => (await themeCookie(new Request(origin), theme)).split(";")[0] ?? "";
   const light = await cookie("light");
   for (const one of [light, await cookie("dark"), "theme=light", `${light}x`, await cookie("pink"), undefined, light])
-    await read(asking(one));
+    await read(createIncoming(one));
   expect(asked).toHaveLength(2);
 });
 
 test("cookies that a page does not depend on do not have it rendered again", async () => {
-  const { asked, read } = pagesOf(page);
+  const { asked, read } = createTestCache(createPageResponse);
   for (const cookie of ["known=1", "shared=1", "reminded=1", "cookieSettings=x", "__Host-flash=x", "_ga=1; theme"])
-    await read(asking(cookie));
+    await read(createIncoming(cookie));
   expect(asked).toHaveLength(1);
 });
 
@@ -141,9 +141,9 @@ test("what somebody types into an address is answered for them alone, and kept f
     "//Resources/c%6fst/?a",
     "/contact?a",
   ])
-    expect(isAnonymous(asking(undefined, url)), url).toBe(false);
+    expect(isAnonymous(createIncoming(undefined, url)), url).toBe(false);
   for (const url of ["/resources/cost", "/resources/cost?quote", "/contact", "/contact?quote", "/contact.data"])
-    expect(isAnonymous(asking(undefined, url)), url).toBe(true);
+    expect(isAnonymous(createIncoming(undefined, url)), url).toBe(true);
 });
 
 test("a page of one person is not rendered for everybody, however its address is spelled", () => {
@@ -153,7 +153,7 @@ test("a page of one person is not rendered for everybody, however its address is
     "/login?next=x",
     "/signup.data",
     "/auth/confirm",
-    "/notices?a",
+    "/unsubscribe?a",
     "/s/token",
   ])
     for (const url of [
@@ -162,45 +162,45 @@ test("a page of one person is not rendered for everybody, however its address is
       path.toUpperCase(),
       path.replace(/^\/(.)/, (_, letter) => `/%${letter.charCodeAt(0).toString(16)}`),
     ])
-      expect(isAnonymous(asking(undefined, url)), url).toBe(false);
+      expect(isAnonymous(createIncoming(undefined, url)), url).toBe(false);
   for (const url of ["/services", "/about", "/resources/blog"])
-    expect(isAnonymous(asking(undefined, url)), url).toBe(true);
+    expect(isAnonymous(createIncoming(undefined, url)), url).toBe(true);
 });
 
 test("a page is kept by an address of 512 characters at most", () => {
   const url = (length: number) => "/about?".padEnd(length, "a");
-  expect([512, 513].map((length) => isAnonymous(asking(undefined, url(length))))).toEqual([true, false]);
+  expect([512, 513].map((length) => isAnonymous(createIncoming(undefined, url(length))))).toEqual([true, false]);
 });
 
 describe("a page that is kept is found by its address alone", () => {
   const kept = async () => {
-    const pages = createPages(async () => new Response("a page"), origin);
-    for (const url of ["/", "/about", "/about?quote"]) await pages.answer(asking(undefined, url));
+    const pages = createPageCache(async () => new Response("a page"), origin);
+    for (const url of ["/", "/about", "/about?quote"]) await pages.getOrRender(createIncoming(undefined, url));
     return pages;
   };
 
   test("when the request has no cookie", async () => {
     const pages = await kept();
     for (const url of ["/", "/about", "/about?quote"]) {
-      expect(pages.known(asking(undefined, url))?.bodies.identity?.toString(), url).toBe("a page");
+      expect(pages.getCached(createIncoming(undefined, url))?.bodies.identity?.toString(), url).toBe("a page");
     }
-    expect(pages.known(asking(undefined, "/services"))).toBeUndefined();
+    expect(pages.getCached(createIncoming(undefined, "/services"))).toBeUndefined();
   });
 
   test("not with a cookie, another spelling, or headers by which pages differ", async () => {
     const pages = await kept();
     for (const cookie of ["session=x", "theme=x", "lite=1", "other=x"]) {
-      expect(pages.known(asking(cookie)), cookie).toBeUndefined();
+      expect(pages.getCached(createIncoming(cookie)), cookie).toBeUndefined();
     }
     for (const url of ["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"]) {
-      expect(pages.known(asking(undefined, url)), url).toBeUndefined();
+      expect(pages.getCached(createIncoming(undefined, url)), url).toBeUndefined();
     }
     for (const headers of [{ "save-data": "on" }, { ect: "2g" }, { "sec-fetch-site": "same-origin" }]) {
-      const request = { ...asking(), headers } as unknown as IncomingMessage;
+      const request = { ...createIncoming(), headers } as unknown as IncomingMessage;
       const pages = await kept();
-      expect(pages.known(request), JSON.stringify(headers)).toBeUndefined();
-      await pages.answer(request);
-      expect(pages.known(request), JSON.stringify(headers)).toBeDefined();
+      expect(pages.getCached(request), JSON.stringify(headers)).toBeUndefined();
+      await pages.getOrRender(request);
+      expect(pages.getCached(request), JSON.stringify(headers)).toBeDefined();
     }
   });
 });

@@ -2,56 +2,56 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { addressHeader } from "../../lib/client-address.server.ts";
-import { cookieName, cookiesIn, isOfSession, sessionCookieName } from "../../lib/cookies.server.ts";
-import { isLite, isLiteBy } from "../../lib/lite.server.ts";
-import { requestIdHeader } from "../../lib/log.server.ts";
-import { themeOf } from "../../lib/theme.server.ts";
-import { bestBrotli, encode, quickBrotli, type Stored } from "./kept-answer.ts";
+import { cookieName, isSessionCookie, parseCookies, sessionCookieName } from "../../lib/http/cookies.server.ts";
+import { ipAddressHeader } from "../../lib/http/ip-address.server.ts";
+import { isLite, isLiteByHeaders } from "../../lib/http/lite.server.ts";
+import { requestIdHeader } from "../../lib/http/log.server.ts";
+import { readTheme } from "../../lib/http/theme.server.ts";
+import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 /** How many bytes of pages are kept, in every encoding together. */
-const maxBytes = 48 * 1024 * 1024;
+const maxCacheBytes = 48 * 1024 * 1024;
 /** Longer addresses, in characters, are not kept: no page of ours has one. */
-const maxAddress = 512;
+const maxUrlLength = 512;
 /** Addresses whose pages are for one person. */
-const personal = /^\/+(portal|desk|login|signup|auth|notices|s)\b/i;
+const personalPaths = /^\/+(portal|desk|login|signup|auth|unsubscribe|s)\b/i;
 /** The page that shows the cookie settings; an escaped address may be that page too. */
-const choosesCookies = /cookie-settings|%/i;
+const cookieSettingsPath = /cookie-settings|%/i;
 
 /** Pages that answer what is typed into their address: nobody else asks the same, and some answers change with the day. */
-const answersQuery = /^\/+(resources\/+cost|contact)(\.data)?\/*\?(?!quote$)/i;
+const queryDependentPaths = /^\/+(resources\/+cost|contact)(\.data)?\/*\?(?!quote$)/i;
 
 /** The request headers by which a page may differ, besides its address. */
-export const varies = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
+export const varyHeader = "Cookie, Save-Data, ECT, Sec-Fetch-Site";
 
-export type Pages = {
+export type PageCache = {
   /** The kept page for a request without cookies, if there is one. */
-  known: (request: IncomingMessage) => Stored | undefined;
+  getCached: (request: IncomingMessage) => CachedResponse | undefined;
   /**
    * The kept page for a request, rendered at the first request for it; a Response when it is an error, which is not
    * kept. `shared` when it was rendered for another request. Null when this request needs an answer of its own.
    * Rejects when rendering does.
    */
-  answer: (request: IncomingMessage) => Promise<{ page: Stored | Response; shared: boolean } | null>;
+  getOrRender: (request: IncomingMessage) => Promise<{ page: CachedResponse | Response; shared: boolean } | null>;
 };
 
 /** A page to keep, a maker of copies of an error, or null for an answer to one request alone. */
-type Rendered = Stored | (() => Response) | null;
+type RenderResult = CachedResponse | (() => Response) | null;
 
 /** Whether a request may get the page that everybody gets: it reads a page that shows nothing of this person's. */
 export function isAnonymous({ method, headers, url = "" }: IncomingMessage): boolean {
   return (
     (method === "GET" || method === "HEAD") &&
-    url.length <= maxAddress &&
-    !personal.test(plain(url)) &&
-    !answersQuery.test(plain(url)) &&
-    !isNamed(headers.cookie, "flash") &&
-    !(choosesCookies.test(url) && isNamed(headers.cookie, "cookieSettings"))
+    url.length <= maxUrlLength &&
+    !personalPaths.test(decodeUrl(url)) &&
+    !queryDependentPaths.test(decodeUrl(url)) &&
+    !hasCookie(headers.cookie, "flash") &&
+    !(cookieSettingsPath.test(url) && hasCookie(headers.cookie, "cookieSettings"))
   );
 }
 
 /** An address without its escapes; one that cannot be read as it is. */
-function plain(url: string): string {
+function decodeUrl(url: string): string {
   try {
     return decodeURI(url);
   } catch {
@@ -60,16 +60,16 @@ function plain(url: string): string {
 }
 
 /** Keeps what `render` answers to anonymous requests. However many ask for a page that is not kept yet, it is rendered once. */
-export function createPages(render: (request: Request) => Promise<Response>, origin: string): Pages {
-  const kept = new LRUCache<string, Stored>({
-    maxSize: maxBytes,
+export function createPageCache(render: (request: Request) => Promise<Response>, origin: string): PageCache {
+  const kept = new LRUCache<string, CachedResponse>({
+    maxSize: maxCacheBytes,
     sizeCalculation: ({ bodies }) => Object.values(bodies).reduce((sum, body) => sum + body.length, 1),
   });
-  const underway = new Map<string, Promise<Rendered>>();
+  const underway = new Map<string, Promise<RenderResult>>();
 
-  const renderOnce = async (key: string, request: Request): Promise<Rendered> => {
+  const renderOnce = async (key: string, request: Request): Promise<RenderResult> => {
     try {
-      const rendered = await judged(await render(request), request);
+      const rendered = await toRenderResult(await render(request), request);
       if (rendered && "bodies" in rendered) kept.set(key, rendered);
       return rendered;
     } finally {
@@ -78,16 +78,16 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
   };
 
   return {
-    known({ url = "", headers }) {
+    getCached({ url = "", headers }) {
       if (headers.cookie !== undefined) return undefined;
       // Pages are kept by the address that a URL parser makes of what was asked: one that it would change is not found.
-      const isSlow = isLiteBy(undefined, onlyOne(headers["save-data"]), onlyOne(headers.ect));
+      const isSlow = isLiteByHeaders(undefined, toSingleValue(headers["save-data"]), toSingleValue(headers.ect));
       const isNext = headers["sec-fetch-site"] === "same-origin";
-      return holding(kept.get(keyOf(origin + url, isSlow, false, false, isNext)));
+      return unlessExpired(kept.get(createPageKey(origin + url, isSlow, false, false, isNext)));
     },
-    async answer(incoming) {
-      const { key, request } = await anonymous(incoming, origin);
-      const known = holding(kept.get(key));
+    async getOrRender(incoming) {
+      const { key, request } = await toAnonymousRequest(incoming, origin);
+      const known = unlessExpired(kept.get(key));
       if (known) return { page: known, shared: true };
       const running = underway.get(key);
       const rendering = running ?? renderOnce(key, request);
@@ -99,7 +99,7 @@ export function createPages(render: (request: Request) => Promise<Response>, ori
 }
 
 /** A kept page, unless the moment of its `Expires` has come: until then it says what is true. */
-function holding(page: Stored | undefined): Stored | undefined {
+function unlessExpired(page: CachedResponse | undefined): CachedResponse | undefined {
   const { expires } = page?.headers ?? {};
   return expires === undefined || Date.now() < Date.parse(expires) ? page : undefined;
 }
@@ -108,43 +108,43 @@ function holding(page: Stored | undefined): Stored | undefined {
  * The request reduced to what pages differ by, and the cache key of its page. Only cookies that a page depends on are
  * copied.
  */
-async function anonymous({ url = "/", headers }: IncomingMessage, origin: string) {
+async function toAnonymousRequest({ url = "/", headers }: IncomingMessage, origin: string) {
   const asked = new Headers();
-  for (const name of ["save-data", "ect", requestIdHeader.toLowerCase(), addressHeader.toLowerCase()]) {
+  for (const name of ["save-data", "ect", requestIdHeader.toLowerCase(), ipAddressHeader.toLowerCase()]) {
     const value = headers[name];
     if (typeof value === "string") asked.set(name, value);
   }
   // Of Sec-Fetch-Site pages use only whether the navigation comes from this site.
   const isNext = headers["sec-fetch-site"] === "same-origin";
   if (isNext) asked.set("Sec-Fetch-Site", "same-origin");
-  const brought = cookiesIn(headers.cookie);
+  const brought = parseCookies(headers.cookie);
   const ours = ["lite", "theme"].map(cookieName);
   const cookies = brought
     .filter(({ name }) => ours.includes(name))
     .map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
   // The navigation shows only whether there is a session: the cookie's value is not copied.
-  const signedIn = brought.some(isOfSession);
+  const signedIn = brought.some(isSessionCookie);
   if (signedIn) cookies.push(`${sessionCookieName()}=`);
   if (cookies.length > 0) asked.set("Cookie", cookies.join("; "));
   const request = new Request(origin + url, { headers: asked });
-  const isLight = cookies.length > 0 && (await themeOf(request)) === "light";
-  return { request, key: keyOf(request.url, isLite(request), isLight, signedIn, isNext) };
+  const isLight = cookies.length > 0 && (await readTheme(request)) === "light";
+  return { request, key: createPageKey(request.url, isLite(request), isLight, signedIn, isNext) };
 }
 
 /** The cache key of a page: its whole address, and what else it differs by. */
-function keyOf(url: string, lite: boolean, light: boolean, signedIn: boolean, isNext: boolean): string {
+function createPageKey(url: string, lite: boolean, light: boolean, signedIn: boolean, isNext: boolean): string {
   return `${url} ${lite} ${light} ${signedIn} ${isNext}`;
 }
 
-const onlyOne = (header: string | string[] | undefined) => (typeof header === "string" ? header : undefined);
+const toSingleValue = (header: string | string[] | undefined) => (typeof header === "string" ? header : undefined);
 
 /** Whether a cookie of ours is in a `Cookie` header. */
-function isNamed(header: string | undefined, name: string): boolean {
-  return header !== undefined && cookiesIn(header).some((cookie) => cookie.name === cookieName(name));
+function hasCookie(header: string | undefined, name: string): boolean {
+  return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
 /** What to keep of an answer; null when it is for this request alone. */
-async function judged(response: Response, request: Request): Promise<Rendered> {
+async function toRenderResult(response: Response, request: Request): Promise<RenderResult> {
   const control = response.headers.get("Cache-Control") ?? "";
   const isError = response.status >= 400;
   if (response.headers.has("Set-Cookie") || (!isError && (response.status !== 200 || /no-store|private/.test(control))))
@@ -158,9 +158,9 @@ async function judged(response: Response, request: Request): Promise<Rendered> {
   // Browsers may keep a page, but ask each time whether it has changed.
   const cacheControl = control || "no-cache";
   return {
-    headers: { ...headers, "cache-control": cacheControl, vary: varies },
+    headers: { ...headers, "cache-control": cacheControl, vary: varyHeader },
     etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
     // The best quality takes 0.1 s: not for queries, capitals, slashes and escapes that anybody can make up.
-    bodies: await encode(body, isSpelledOurWay ? bestBrotli : quickBrotli),
+    bodies: await encodePage(body, isSpelledOurWay ? bestBrotli : quickBrotli),
   };
 }

@@ -7,50 +7,50 @@ import { createRequestListener, sendResponse } from "@remix-run/node-fetch-serve
 import compression from "compression";
 import { LRUCache } from "lru-cache";
 import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
-import { addressHeader, clientAddress, trusting } from "../../lib/client-address.server.ts";
-import { env } from "../../lib/env.server.ts";
-import { renderedHeader, securityHeaders } from "../../lib/headers.server.ts";
-import { log, requestIdHeader } from "../../lib/log.server.ts";
-import { findSamples } from "../samples.ts";
-import { clientBuild, serverBuild } from "../start/build.ts";
-import { guardBody } from "./body.ts";
+import { env } from "../../lib/http/env.server.ts";
+import { renderedHeader, securityHeaders } from "../../lib/http/headers.server.ts";
+import { compileTrustedProxies, getIpAddress, ipAddressHeader } from "../../lib/http/ip-address.server.ts";
+import { log, requestIdHeader } from "../../lib/http/log.server.ts";
+import { findSamples } from "../sample-values.ts";
+import { clientBuildFolder, serverBuildFile } from "../start/build.ts";
+import { type CompressedPage, createCompressedResponse, quickBrotli, sendCachedResponse } from "./cached-response.ts";
 import { type FinishedPage, finishPage } from "./critical-css.ts";
-import { answerHealth } from "./health.ts";
-import { answerStored, type Encoded, encoded, quickBrotli } from "./kept-answer.ts";
-import { answerMalformed, isWellFormed } from "./malformed.ts";
-import { createPages, isAnonymous, varies } from "./page-cache.ts";
-import { readFiles } from "./static-files.ts";
+import { respondToHealthCheck } from "./health.ts";
+import { handleMalformedRequests, isWellFormed } from "./malformed-requests.ts";
+import { createPageCache, isAnonymous, varyHeader } from "./page-cache.ts";
+import { guardBody } from "./request-body.ts";
+import { readStaticFiles } from "./static-files.ts";
 
 /** Logged at the start: limits that count by address cannot work then. */
-const addressesUnknown =
+const hiddenIpsWarning =
   "APP_ORIGIN is https and TRUSTED_PROXIES is not set, so every visitor seems to have the proxy's address: limits of " +
   "one address are off. Set TRUSTED_PROXIES to where the proxy is.";
 
 /** Logged at the start of a site on https, whose content has sample values yet. */
-const samplesShown =
+const sampleValuesWarning =
   "The content has sample values yet, such as a telephone that nobody answers, and visitors read them. " +
   "`npm run content` lists them.";
 
 /** A page for one request, and it in the encodings that were asked for. */
-type Page = FinishedPage & Encoded;
+type FinishedCompressedPage = FinishedPage & CompressedPage;
 /** An answer of the app; of a page without its body. */
-type Answer = { response: Response; page?: Page };
+type AppResponse = { response: Response; page?: FinishedCompressedPage };
 
-type Step = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /** A server for the built site, not listening yet. */
 export async function createSite(): Promise<Server> {
-  const build = (await import(pathToFileURL(serverBuild).href)) as ServerBuild;
-  const { origin: siteOrigin, deadlines, trustedProxies, addressesTold } = env();
-  if (!addressesTold) log("warn", "addresses unknown", { message: addressesUnknown });
+  const build = (await import(pathToFileURL(serverBuildFile).href)) as ServerBuild;
+  const { origin: siteOrigin, deadlines, trustedProxies, hasVisitorIps: addressesTold } = env();
+  if (!addressesTold) log("warn", "addresses unknown", { message: hiddenIpsWarning });
   const origin = new URL(siteOrigin);
   const samples = origin.protocol === "https:" ? findSamples().length : 0;
-  if (samples > 0) log("warn", "samples", { values: samples, message: samplesShown });
+  if (samples > 0) log("warn", "samples", { values: samples, message: sampleValuesWarning });
   const headers = Object.entries(securityHeaders());
   const everyAnswer = headers.flat();
-  const isTrusted = trusting(trustedProxies);
-  const files = readFiles(clientBuild);
-  const finishedPages = new LRUCache<string, Page>({
+  const isTrusted = compileTrustedProxies(trustedProxies);
+  const files = readStaticFiles(clientBuildFolder);
+  const finishedPages = new LRUCache<string, FinishedCompressedPage>({
     maxSize: 8 * 1024 * 1024,
     // With the page in two encodings.
     sizeCalculation: ({ html }) => 3 * html.length,
@@ -58,18 +58,18 @@ export async function createSite(): Promise<Server> {
   });
 
   const handle = createRequestHandler(build, "production");
-  const render = async (request: Request): Promise<Answer> => {
+  const render = async (request: Request): Promise<AppResponse> => {
     const response = await handle(request, new RouterContextProvider());
     // Some errors the router answers itself, without the middleware that sets this header.
     if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
-    if (!isPage(response)) return { response };
+    if (!isHtml(response)) return { response };
     const page = await finish(request, response);
     response.headers.set("Content-Security-Policy", page.policy);
     response.headers.set("Accept-CH", "ECT");
-    response.headers.append("Vary", varies);
+    response.headers.append("Vary", varyHeader);
     return { response, page };
   };
-  const finish = async (request: Request, response: Response): Promise<Page> => {
+  const finish = async (request: Request, response: Response): Promise<FinishedCompressedPage> => {
     const policy = response.headers.get("Content-Security-Policy") ?? "";
     const hasStyles = request.headers.get("Sec-Fetch-Site") === "same-origin";
     const rendered = response.headers.get(renderedHeader);
@@ -88,31 +88,39 @@ export async function createSite(): Promise<Server> {
   };
   const renderAlone = async (request: Request) => {
     const { response, page } = await render(request);
-    return page ? encoded(page, response, request.headers.get("Accept-Encoding")) : response;
+    return page ? createCompressedResponse(page, response, request.headers.get("Accept-Encoding")) : response;
   };
-  const app = createRequestListener(renderAlone, { host: origin.host, protocol: origin.protocol, onError: lastResort });
-  const pages = createPages(renderWhole, origin.origin);
+  const app = createRequestListener(renderAlone, {
+    host: origin.host,
+    protocol: origin.protocol,
+    onError: createFailureResponse,
+  });
+  const pages = createPageCache(renderWhole, origin.origin);
   // Its types are Express's, but it works with the objects of node:http.
   const compress = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli } },
-  }) as unknown as Step;
+  }) as unknown as NodeMiddleware;
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
-    if (file) return answerStored(request, response, file);
+    if (file) return sendCachedResponse(request, response, file);
     const alone = () => compress(request, response, () => app(request, response));
     if (!isAnonymous(request)) return alone();
-    const found = await pages.answer(request).catch((error) => ({ page: lastResort(error), shared: false }));
+    const found = await pages
+      .getOrRender(request)
+      .catch((error) => ({ page: createFailureResponse(error), shared: false }));
     if (!found) return alone();
     const { page, shared } = found;
     if (page instanceof Response) {
       const encoding = String(request.headers["accept-encoding"] ?? "");
-      const error = isPage(page) ? await encoded({ html: await page.text(), bodies: {} }, page, encoding) : page;
+      const error = isHtml(page)
+        ? await createCompressedResponse({ html: await page.text(), bodies: {} }, page, encoding)
+        : page;
       compress(request, response, () => void sendResponse(response, error));
-    } else answerStored(request, response, page);
+    } else sendCachedResponse(request, response, page);
     // The app has logged the request for which it rendered the page.
-    if (shared) logKept(request, page instanceof Response ? page.status : response.statusCode, path);
+    if (shared) logCachedResponse(request, page instanceof Response ? page.status : response.statusCode, path);
   };
 
   /** Answers what is kept and needs nothing of the request but its address; false for every other request. */
@@ -122,12 +130,12 @@ export async function createSite(): Promise<Server> {
     const hasBody = asked["content-length"] !== undefined || asked["transfer-encoding"] !== undefined;
     if (!isRead || hasBody || (!asked.host && httpVersion === "1.1")) return false;
     const file = files.get(url);
-    const stored = file ?? pages.known(request);
+    const stored = file ?? pages.getCached(request);
     if (!stored) return false;
-    const own = [requestIdHeader, idOf(request)];
+    const own = [requestIdHeader, getRequestId(request)];
     if (!server.listening) own.push("Connection", "close");
-    answerStored(request, response, stored, [...everyAnswer, ...own]);
-    if (!file) logKept(request, response.statusCode, url.split("?", 1)[0] ?? "");
+    sendCachedResponse(request, response, stored, [...everyAnswer, ...own]);
+    if (!file) logCachedResponse(request, response.statusCode, url.split("?", 1)[0] ?? "");
     return true;
   };
 
@@ -140,39 +148,39 @@ export async function createSite(): Promise<Server> {
       requireHostHeader: false,
     },
     (request, response) => {
-      introduce(request, clientAddress(request, isTrusted));
+      setAppHeaders(request, getIpAddress(request, isTrusted));
       if (answerAtOnce(request, response)) return;
       for (const [name, value] of headers) response.setHeader(name, value);
-      response.setHeader(requestIdHeader, idOf(request));
+      response.setHeader(requestIdHeader, getRequestId(request));
       if (!server.listening) response.setHeader("Connection", "close");
       if (!isWellFormed(request, response)) return;
       guardBody(request, response, (code) => {
         server.emit("clientError", Object.assign(new Error(code), { code }), request.socket);
       });
-      if (answerHealth(request, response)) return;
+      if (respondToHealthCheck(request, response)) return;
       void answer(request, response);
     },
   );
-  server.setTimeout(deadlines.silence);
-  answerMalformed(server, headers);
+  server.setTimeout(deadlines.idle);
+  handleMalformedRequests(server, headers);
   return server;
 }
 
 /** Writes a new id and the client's address into the request's headers, for the app. */
-function introduce(request: IncomingMessage, address: string): void {
-  request.headers[idKey] = randomUUID();
-  request.headers[addressKey] = address;
+function setAppHeaders(request: IncomingMessage, address: string): void {
+  request.headers[requestIdKey] = randomUUID();
+  request.headers[ipAddressKey] = address;
 }
 
-const idKey = requestIdHeader.toLowerCase();
-const addressKey = addressHeader.toLowerCase();
-const idOf = (request: IncomingMessage) => String(request.headers[idKey]);
+const requestIdKey = requestIdHeader.toLowerCase();
+const ipAddressKey = ipAddressHeader.toLowerCase();
+const getRequestId = (request: IncomingMessage) => String(request.headers[requestIdKey]);
 
 /** The line of a request that was answered with a kept page. */
-function logKept(request: IncomingMessage, status: number, route: string): void {
+function logCachedResponse(request: IncomingMessage, status: number, route: string): void {
   log("info", "request", {
-    requestId: idOf(request),
-    address: String(request.headers[addressKey]),
+    requestId: getRequestId(request),
+    address: String(request.headers[ipAddressKey]),
     method: request.method,
     route,
     status,
@@ -180,12 +188,12 @@ function logKept(request: IncomingMessage, status: number, route: string): void 
   });
 }
 
-function isPage({ headers }: Response): boolean {
+function isHtml({ headers }: Response): boolean {
   return headers.get("Content-Type")?.startsWith("text/html") ?? false;
 }
 
 /** The answer when the app itself failed to give one. */
-function lastResort(error: unknown): Response {
+function createFailureResponse(error: unknown): Response {
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
   log("error", "no answer", { error: name, message });
   return new Response("Something went wrong. Try again in a minute.", {

@@ -4,18 +4,18 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import mime from "mime-types";
-import { workerFile } from "../../lib/worker.build.ts";
-import { bestBrotli, type Stored } from "./kept-answer.ts";
+import { workerFile } from "../../lib/build/worker.ts";
+import { bestBrotli, type CachedResponse } from "./cached-response.ts";
 
-const endings = { br: ".br", gzip: ".gz" } as const;
+const encodingSuffixes = { br: ".br", gzip: ".gz" } as const;
 
 /** Writes a brotli and a gzip copy beside each file of a folder, if it is over 5 % smaller. For the build. */
 export function compressFolder(folder: string): void {
-  for (const file of filesIn(folder)) compress(file);
+  for (const file of listFiles(folder)) compressFile(file);
 }
 
 /** The same for one file. */
-export function compress(file: string): void {
+export function compressFile(file: string): void {
   const body = readFileSync(file);
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: bestBrotli,
@@ -24,24 +24,25 @@ export function compress(file: string): void {
   };
   const copies = { br: brotliCompressSync(body, { params }), gzip: gzipSync(body, { level: 9 }) };
   for (const [encoding, copy] of Object.entries(copies)) {
-    if (copy.length < body.length * 0.95) writeFileSync(file + endings[encoding as keyof typeof endings], copy);
+    if (copy.length < body.length * 0.95)
+      writeFileSync(file + encodingSuffixes[encoding as keyof typeof encodingSuffixes], copy);
   }
 }
 
 /** Every file of the client build by its URL path. */
-export function readFiles(folder: string): ReadonlyMap<string, Stored> {
+export function readStaticFiles(folder: string): ReadonlyMap<string, CachedResponse> {
   return new Map(
-    filesIn(folder).map((file) => {
+    listFiles(folder).map((file) => {
       const address = `/${path.relative(folder, file).split(path.sep).join("/")}`;
       const identity = readFileSync(file);
       const copy = (ending: string) => (existsSync(file + ending) ? readFileSync(file + ending) : undefined);
-      const stored: Stored = {
+      const stored: CachedResponse = {
         etag: createHash("sha256").update(identity).digest("base64url").slice(0, 22),
         headers: {
           "content-type": mime.contentType(path.extname(file)) || "application/octet-stream",
-          ...lasting(address),
+          ...createCacheHeaders(address),
         },
-        bodies: { identity, br: copy(endings.br), gzip: copy(endings.gzip) },
+        bodies: { identity, br: copy(encodingSuffixes.br), gzip: copy(encodingSuffixes.gzip) },
       };
       return [address, stored];
     }),
@@ -49,14 +50,14 @@ export function readFiles(folder: string): ReadonlyMap<string, Stored> {
 }
 
 /** How long browsers keep a file. The service worker is asked for each time, and may reach this site alone. */
-function lasting(address: string): Record<string, string> {
+function createCacheHeaders(address: string): Record<string, string> {
   if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
   if (address !== `/${workerFile}`) return { "cache-control": "public, max-age=3600" };
   return { "cache-control": "no-cache", "content-security-policy": "default-src 'none'; connect-src 'self'" };
 }
 
-function filesIn(folder: string): string[] {
+function listFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && !Object.values(endings).some((ending) => entry.name.endsWith(ending)))
+    .filter((entry) => entry.isFile() && !Object.values(encodingSuffixes).some((ending) => entry.name.endsWith(ending)))
     .map((entry) => path.join(entry.parentPath, entry.name));
 }

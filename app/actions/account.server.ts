@@ -1,0 +1,86 @@
+/** The forms of /portal/account: what each takes, does, and says then. */
+import { z } from "zod";
+import type { Viewer } from "../lib/auth/viewer.server.ts";
+import {
+  defineIntent,
+  type IntentDefinition,
+  type IntentError,
+  type IntentResult,
+} from "../lib/forms/intent-form.server.ts";
+import { offlineCookie } from "../lib/http/offline.server.ts";
+import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
+import { serviceRoleClient } from "../lib/supabase/client.server.ts";
+import {
+  changePassword,
+  requestEmailChange,
+  saveName,
+  setErasureRequest,
+  signOutOtherDevices,
+} from "../models/account.server.ts";
+import { emailAddress, personName } from "../models/contact.ts";
+import { getEmailSender } from "../models/content.server.ts";
+import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
+import { setShipmentEmailsEnabled } from "../models/shipment-emails.server.ts";
+import { LoginFields, minClientPasswordLength, newPasswordSchema } from "./authentication.ts";
+
+/** The forms for one client; those that change how the account is opened ask for the code where it has a second factor. */
+export function createAccountIntents(
+  client: Viewer,
+  limits: RateLimiter,
+): Readonly<Record<string, IntentDefinition<Viewer>>> {
+  const proof = {
+    present: LoginFields.shape.password,
+    factor: z.string().optional(),
+    code: client.factors.length > 0 ? TotpCode : z.string().optional(),
+  };
+  const proven = ({ present, factor, code }: { present: string; factor?: string; code?: string }) => {
+    return { currentPassword: present, code, factorId: selectFactor(client.factors, factor)?.id };
+  };
+  // What these change is changed by handles of their own, which the limit of a client's changes does not see.
+  const counted =
+    <Value>(run: (who: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
+    async (who: Viewer, value: Value) => {
+      const attempt = await limits.consumeWrite(who.id);
+      return "reason" in attempt ? attempt : run(who, value);
+    };
+  return {
+    name: defineIntent(z.object({ fullName: personName }), async (who: Viewer, { fullName }) => {
+      const refused = await saveName(who, fullName);
+      return refused ?? { toast: "Name saved" };
+    }),
+    password: defineIntent(
+      z.object({ ...proof, password: newPasswordSchema(minClientPasswordLength) }),
+      counted(async (who, { password, ...given }) => {
+        const refused = await changePassword(who, limits, getEmailSender(), proven(given), password);
+        return refused ?? { toast: "Password changed: every other device is signed out" };
+      }),
+    ),
+    email: defineIntent(
+      z.object({ ...proof, email: emailAddress }),
+      counted(async (who, { email, ...given }) => {
+        const refused = await requestEmailChange(who, limits, getEmailSender(), proven(given), email);
+        return refused ?? { toast: "We wrote to the new address: open the link in that mail" };
+      }),
+    ),
+    notices: defineIntent(
+      z.object({ wanted: z.literal("yes").optional() }),
+      counted(async (who, { wanted }) => {
+        const refused = await setShipmentEmailsEnabled(serviceRoleClient(), who.id, wanted === "yes");
+        return refused ?? { toast: wanted ? "You get these mails" : "You get no more of these mails" };
+      }),
+    ),
+    // A choice of this browser alone: nothing of the account changes.
+    pages: defineIntent(z.object({ kept: z.literal("yes").optional() }), async (_who: Viewer, { kept }) => ({
+      toast: kept ? "Pages are kept on this device" : "No pages are kept on this device",
+      cookie: offlineCookie(kept === "yes"),
+    })),
+    elsewhere: defineIntent(z.object({}), async (who: Viewer) => {
+      const refused = await signOutOtherDevices(who);
+      return refused ?? { toast: "Every other device is signed out" };
+    }),
+    erase: defineIntent(z.object({ keep: z.literal("yes").optional() }), async (who: Viewer, { keep }) => {
+      const refused = await setErasureRequest(who, keep !== "yes");
+      return refused ?? { toast: keep ? "Your account stays" : "We have your request, and answer by mail" };
+    }),
+  };
+}

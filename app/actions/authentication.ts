@@ -1,0 +1,43 @@
+/** Accounts: what sign-up and login ask for. */
+import { z } from "zod";
+import { oneLine } from "../lib/forms/text-fields.ts";
+import { clientIdRequired } from "../models/client-id.ts";
+import { emailAddress, personName } from "../models/contact.ts";
+
+const countBytes = (text: string) => new TextEncoder().encode(text).length;
+
+/** Said of a confirmation link that was cut off. */
+const incompleteLinkText = "This link is not complete. Open it from the message again.";
+
+/** The least characters of a client's password. */
+export const minClientPasswordLength = 6;
+
+/** A password to be chosen: so many characters at least, and 72 bytes at most, as auth's hash reads no more. */
+export const newPasswordSchema = (least: number) =>
+  z
+    .string("Choose a password.")
+    .min(least, `Choose a password of at least ${least} characters.`)
+    .refine((password) => countBytes(password) <= 72, "Choose a shorter password: at most 72 characters.");
+
+export const SignUpFields = z.object({
+  clientId: oneLine(clientIdRequired).min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),
+  fullName: personName,
+  email: emailAddress,
+  password: newPasswordSchema(minClientPasswordLength),
+});
+
+export const LoginFields = z.object({
+  email: emailAddress,
+  password: z
+    .string("Enter your password.")
+    .refine((password) => countBytes(password) <= 72, "This password is too long to be yours: at most 72 characters."),
+});
+
+/** The client ID in the link of an invitation. */
+export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);
+
+/** The token in a confirmation link. */
+export const confirmationToken = z.string(incompleteLinkText).regex(/^[\w.-]{16,256}$/, incompleteLinkText);
+
+/** What the page behind a confirmation link sends. */
+export const ConfirmationFields = z.object({ token: confirmationToken, ...LoginFields.shape });

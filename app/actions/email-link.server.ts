@@ -1,0 +1,70 @@
+/** Pages behind a link that came by mail: its token, a password, and a code where the account has a second factor. */
+import { parseWithZod } from "@conform-to/zod/v4";
+import type { RouterContextProvider } from "react-router";
+import { z } from "zod";
+import { readForm } from "../lib/forms/form-data.server.ts";
+import type { IntentError } from "../lib/forms/intent-form.server.ts";
+import { createErrorToast, getFirstError, rejectForm } from "../lib/forms/rejected-form.server.ts";
+import { redirectWithToast } from "../lib/http/toast.server.ts";
+import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
+
+/** What such a link opens, besides what its page needs. */
+type EmailLinkTarget = { factors: { id: string; name: string }[] };
+
+/** What somebody gives there: the code and its authenticator where the account has one. */
+export type LinkCredentials = { password: string; code?: string; factorId?: string };
+
+const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
+
+/**
+ * What the token opens; null alike for one that is wrong, used or too old. Looking does not use it, as mail scanners open
+ * links too. Throws when the backend does not answer.
+ */
+export async function openEmailLink<Link extends EmailLinkTarget>(
+  token: unknown,
+  open: (token: string) => Promise<Link | UserError | null>,
+): Promise<(Link & { token: string }) | null> {
+  const asked = EmailLinkToken.safeParse(token);
+  const link = asked.success ? await open(asked.data).catch(userErrorFromThrown) : null;
+  if (link && "reason" in link) throw userErrorData(link);
+  return link && { ...link, token: asked.data ?? "" };
+}
+
+/**
+ * The action of such a page: judges what was given, does `run`, and leads to the login with the toast `done`. A refused
+ * form comes back under the title `refused`; neither password nor code come back.
+ */
+export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
+  request: Request,
+  context: Readonly<RouterContextProvider>,
+  page: {
+    open: (token: string) => Promise<Link | UserError | null>;
+    password: (link: Link | null) => z.ZodType<string>;
+    run: (link: Link & { token: string }, given: LinkCredentials) => Promise<IntentError | null>;
+    refused: string;
+    gone: string;
+    done: { title: string; description: string };
+  },
+) {
+  const form = await readForm(request);
+  const link = await openEmailLink(form.get("token"), page.open);
+  const code = link && link.factors.length > 0 ? TotpCode : z.string().optional();
+  const schema = z.object({ password: page.password(link), factor: z.string().optional(), code });
+  const submission = parseWithZod(form, { schema });
+  const hideFields = ["password", "code"];
+  if (!link) return rejectForm(submission.reply({ hideFields }), createErrorToast(page.refused, page.gone), 400);
+  if (submission.status !== "success") {
+    const result = submission.reply({ hideFields });
+    return rejectForm(result, createErrorToast(page.refused, getFirstError(result)));
+  }
+  const { factor, ...given } = submission.value;
+  const refused = await page
+    .run(link, { ...given, factorId: selectFactor(link.factors, factor)?.id })
+    .catch((error): IntentError => userErrorFromThrown(error));
+  if (refused) {
+    const result = submission.reply({ hideFields, fieldErrors: refused.fieldErrors });
+    return rejectForm(result, createErrorToast(page.refused, refused.reason), refused.status);
+  }
+  return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
+}

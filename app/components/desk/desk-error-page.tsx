@@ -1,0 +1,24 @@
+import { isRouteErrorResponse, useLocation } from "react-router";
+import { ErrorPage } from "../site/error-page";
+import { Title } from "../site/title";
+import { ButtonLink } from "../ui/button";
+
+/** For a backend that does not answer, and for pages of leads: the reason, and a way on. Other errors get ErrorPage. */
+export function DeskErrorPage({ error }: { error: unknown }) {
+  const { pathname, search } = useLocation();
+  if (!isRouteErrorResponse(error) || !error.data?.reason) return <ErrorPage error={error} />;
+  return (
+    <>
+      <Title>Desk</Title>
+      <h1 className="mb-2 text-xl">Desk</h1>
+      <p className="mb-6">{String(error.data.reason)}</p>
+      {error.status >= 500 ? (
+        <ButtonLink to={pathname + search} reloadDocument>
+          Try again
+        </ButtonLink>
+      ) : (
+        <ButtonLink to="/desk">Today</ButtonLink>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { Link } from "react-router";
+import { IntentForm } from "~/components/forms/intent-form";
+import { Button } from "~/components/ui/button";
+import { eastAfricaTime } from "~/models/dates";
+import type { TodayPage } from "~/models/desk.server";
+
+const emailKindLabels: Record<string, string> = {
+  "shipment update": "A notice",
+  "email change": "A mail about a new address",
+  erasure: "The answer about erasing",
+  "password change": "The news of the changed password",
+  "second factor": "The news of the removed second factor",
+};
+
+type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];
+
+/** A line of Today: a mail that did not leave, and where it is sent again. */
+export function FailedEmailRow({
+  mail,
+  isLead,
+  request,
+}: {
+  mail: FailedEmailSummary;
+  isLead: boolean;
+  request: string;
+}) {
+  const { id, kind, sent_to, account_id: account, client_id, is_staff, failed_at: at } = mail;
+  const name = (
+    <span className="sr-only">
+      : the {kind} to {sent_to}
+    </span>
+  );
+  const isWanted = ["team invite", "client ID", "new password"].includes(kind);
+  const place = is_staff ? (isLead ? "/desk/team" : null) : account && `/desk/clients/${account}`;
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
+      <span>
+        {emailKindLabels[kind] ?? `The ${kind}`} to <span className="font-semibold wrap-anywhere">{sent_to}</span>,{" "}
+        {eastAfricaTime(at)}
+        {is_staff && !isLead && isWanted && ". A lead sends it again."}
+      </span>
+      <span className="flex flex-wrap items-center gap-2">
+        {client_id && (
+          <IntentForm id={`send-${id}`} intent="send" idempotencyKey={request}>
+            <input type="hidden" name="clientId" value={client_id} />
+            <Button>Send again{name}</Button>
+          </IntentForm>
+        )}
+        {place && (
+          <Link to={place} className="inline-flex min-h-11 items-center underline">
+            {isWanted ? "Send again" : "Tell them"}
+            {name}
+          </Link>
+        )}
+        <IntentForm id={`dealt-with-${id}`} intent="dealt-with">
+          <input type="hidden" name="mail" value={id} />
+          <Button>Dealt with{name}</Button>
+        </IntentForm>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,41 @@
+import { OfficePhone } from "../site/office-phone";
+import { Field, SelectField } from "./field";
+import type { FormField } from "./form";
+
+/** The field for a six-digit code of an authenticator. */
+export function CodeField({ field }: { field: FormField }) {
+  return (
+    <Field
+      field={field}
+      clearOnError
+      label="6-digit code"
+      hint="From your authenticator app, with or without spaces"
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      spellCheck={false}
+    />
+  );
+}
+
+/** The code of one of an account's authenticators, named by `factors`, and which one where there are several; nothing without. */
+export function SecondFactorFields(props: {
+  factors: readonly string[];
+  fields: Record<"factor" | "code", FormField>;
+}) {
+  const { factors, fields } = props;
+  return (
+    <>
+      {factors.length > 1 && <SelectField field={fields.factor} label="Authenticator" options={factors} />}
+      {factors.length > 0 && <CodeField field={fields.code} />}
+    </>
+  );
+}
+
+/** What to do where no code can be given any more: below each form that opens an account with one. */
+export function LostAuthenticatorHelp() {
+  return (
+    <p className="mt-6 text-quiet">
+      You lost the authenticator? Call <OfficePhone />: staff can take it off your account once they know it is you.
+    </p>
+  );
+}

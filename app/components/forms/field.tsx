@@ -1,0 +1,176 @@
+/** The fields of the form kit: label, hint and error around a native control. */
+import type { ComponentProps, ReactNode } from "react";
+import type { FormField } from "./form";
+import { usePreHydrationText } from "./pre-hydration-text";
+
+type FieldProps = {
+  field: FormField;
+  label: string;
+  hint?: string;
+  type?: "text" | "email" | "password" | "tel" | "date" | "search";
+  /** Whether it may stay empty. */
+  optional?: boolean;
+  /** Whether a refusal empties it, as for passwords and codes; every other field keeps what was typed. */
+  clearOnError?: boolean;
+  /** Put beside the input, such as the toggle of a password. */
+  children?: ReactNode;
+} & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
+
+/** A labelled input with its hint and its error. */
+export function Field({
+  field,
+  label,
+  hint,
+  type = "text",
+  optional,
+  clearOnError: fresh,
+  children,
+  ...input
+}: FieldProps) {
+  return (
+    <LabelledControl field={field} label={label} hint={hint}>
+      <div className="mt-1 flex gap-2">
+        <input
+          key={fresh ? field.resultCount : undefined}
+          id={field.id}
+          name={field.name}
+          type={type}
+          defaultValue={field.value}
+          {...input}
+          {...getDescriptionProps(field, hint)}
+          aria-required={!optional || undefined}
+          className={inputClass}
+        />
+        {children}
+      </div>
+    </LabelledControl>
+  );
+}
+
+type LabelledFieldProps = { field: FormField; label: string; hint?: string };
+
+/** A labelled list of options, each its own words or a value with words; `prompt` is a first line that asks to choose. */
+export function SelectField({
+  field,
+  label,
+  hint,
+  options,
+  prompt,
+}: LabelledFieldProps & { options: readonly (string | { value: string; words: string })[]; prompt?: string }) {
+  return (
+    <LabelledControl field={field} label={label} hint={hint}>
+      <select
+        id={field.id}
+        name={field.name}
+        defaultValue={field.value}
+        {...getDescriptionProps(field, hint)}
+        aria-required
+        className={`mt-1 ${inputClass}`}
+      >
+        {prompt && <option value="">{prompt}</option>}
+        {options.map((option) =>
+          typeof option === "string" ? (
+            <option key={option}>{option}</option>
+          ) : (
+            <option key={option.value} value={option.value}>
+              {option.words}
+            </option>
+          ),
+        )}
+      </select>
+    </LabelledControl>
+  );
+}
+
+/** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
+export function TextField({
+  field,
+  label,
+  hint,
+  mandatory = false,
+  rows = 5,
+}: LabelledFieldProps & { mandatory?: boolean; rows?: number }) {
+  const typed = usePreHydrationText(field.id);
+  return (
+    <LabelledControl field={field} label={label} hint={hint}>
+      <textarea
+        ref={typed}
+        id={field.id}
+        name={field.name}
+        defaultValue={field.value}
+        {...getDescriptionProps(field, hint)}
+        aria-required={mandatory || undefined}
+        rows={rows}
+        className={`mt-1 ${inputClass}`}
+      />
+    </LabelledControl>
+  );
+}
+
+/** A labelled field for one file. Browsers do not give a file back after a refusal: it has to be chosen again. */
+export function FileField(props: { field: FormField; label: string; hint?: string; accept: string }) {
+  const { field, label, hint, accept } = props;
+  return (
+    <LabelledControl field={field} label={label} hint={hint}>
+      <input
+        id={field.id}
+        name={field.name}
+        type="file"
+        accept={accept}
+        {...getDescriptionProps(field, hint)}
+        className={`mt-1 ${inputClass} ${fileButtonClass}`}
+      />
+    </LabelledControl>
+  );
+}
+
+/** Label, hint and error around a control. */
+function LabelledControl({
+  field,
+  label,
+  hint,
+  children,
+}: {
+  field: FormField;
+  label: string;
+  hint?: string;
+  children: ReactNode;
+}) {
+  return (
+    <div className={`mb-5 ${field.errors ? "border-l-4 border-failure pl-3" : ""}`}>
+      <label htmlFor={field.id} className="block text-sm font-semibold">
+        {label}
+      </label>
+      {hint && (
+        <p id={`${field.id}-hint`} className="text-sm text-quiet">
+          {hint}
+        </p>
+      )}
+      <FieldError field={field} />
+      {children}
+    </div>
+  );
+}
+
+function getDescriptionProps(field: FormField, hint: string | undefined) {
+  const ids = [hint && `${field.id}-hint`, field.errors && field.errorId].filter(Boolean).join(" ");
+  return { "aria-invalid": field.errors ? true : undefined, "aria-describedby": ids || undefined } as const;
+}
+
+/** The words of the summary, beside their field. */
+function FieldError({ field }: { field: FormField }) {
+  if (!field.errors) return null;
+  return (
+    <p id={field.errorId} className="text-sm font-semibold text-failure">
+      {field.errors.join(" ")}
+    </p>
+  );
+}
+
+/** The button inside a file field. */
+export const fileButtonClass =
+  "text-sm file:mr-3 file:border-0 file:bg-transparent file:font-semibold file:text-ink file:underline";
+
+export const inputClass =
+  "min-h-11 w-full min-w-0 rounded-label border border-edge bg-sunken px-3 py-2 text-base text-ink " +
+  "aria-invalid:border-2 aria-invalid:border-failure";

@@ -1,0 +1,139 @@
+/** Several forms on one page, of the desk or of an account: each names itself and says what it was based on. */
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Form, useActionData, useNavigation } from "react-router";
+import { TextField } from "~/components/forms/field";
+import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+
+/** What the action of such a page answers for a refused form: `form` is its id, `request` what it was sent with. */
+export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
+
+/**
+ * The id that makes a form sent twice one act. A refused form keeps its own: if it was acted on after all, and the answer
+ * was lost, sending it again finds that.
+ */
+export function getIdempotencyKey(answer: RejectedIntent | undefined, fresh: string): string {
+  return answer?.idempotencyKey ?? fresh;
+}
+
+/** An act form: its fields as the server judged them, and what ActForm needs. `target` tells forms of one act apart. */
+export function useIntentForm<const Name extends string>(
+  intent: string,
+  answer: RejectedIntent | undefined,
+  names: readonly Name[],
+  target = "",
+) {
+  const id = target ? `${intent}-${target}` : intent;
+  const refused = answer?.form === id ? answer : undefined;
+  const [, fields] = useActionForm(id, refused, names);
+  return { id, act: intent, refused, fields };
+}
+
+/** A field that shows what is stored until a refused form brings back what was typed. */
+export function withStoredValue(field: FormField, refused: RejectedForm | undefined, stored: string): FormField {
+  return refused?.result ? field : { ...field, value: stored };
+}
+
+/**
+ * The form of an act. `seen` is the version of what it changes; `request` makes the same form sent twice one act. `action`
+ * is another address than the page's own.
+ */
+export function IntentForm(props: {
+  id: string;
+  intent: string;
+  expectedVersion?: number;
+  idempotencyKey?: string;
+  action?: string;
+  className?: string;
+  children: ReactNode;
+}) {
+  const { id, intent, expectedVersion, idempotencyKey, action, className, children } = props;
+  const emptied = useResetCount(id);
+  return (
+    <Form key={emptied} method="post" action={action} id={id} noValidate preventScrollReset className={className}>
+      <input type="hidden" name="act" value={intent} />
+      <input type="hidden" name="form" value={id} />
+      {expectedVersion !== undefined && <input type="hidden" name="seen" value={expectedVersion} />}
+      {idempotencyKey && <input type="hidden" name="request" value={idempotencyKey} />}
+      {children}
+    </Form>
+  );
+}
+
+/**
+ * Counts how often the form was sent and taken: as a key of it, it makes the form as new, while other forms of the page keep
+ * what was typed. Its fold is shut. Without script the page is another one then.
+ */
+function useResetCount(id: string): number {
+  const [count, setCount] = useState(0);
+  const { state, formData } = useNavigation();
+  const answer = useActionData() as RejectedIntent | undefined;
+  const isUnderWay = state !== "idle" && formData?.get("form") === id;
+  const wasUnderWay = useRef(false);
+  useEffect(() => {
+    const isTaken = wasUnderWay.current && !isUnderWay && answer?.form !== id;
+    wasUnderWay.current = isUnderWay;
+    if (!isTaken) return;
+    document.getElementById(id)?.closest("details")?.removeAttribute("open");
+    setCount((times) => times + 1);
+  }, [isUnderWay, answer, id]);
+  return count;
+}
+
+/** Above the h1 of such a page: the toast, and what is wrong with the form that was sent. */
+export function IntentErrorSummary({ answer }: { answer: RejectedIntent | undefined }) {
+  const problems = Object.entries(answer?.result?.error ?? {}).flatMap(([name, errors]) =>
+    (errors ?? []).map((text) => ({ id: `${answer?.form}-${name}`, text })),
+  );
+  const words = answer?.toast?.description;
+  if (problems.length === 0 && words) problems.push({ id: answer?.form ?? "", text: words });
+  return <ErrorSummary answer={answer} problems={problems} />;
+}
+
+/** What is seldom needed: folded under a line that names it, open when its form was refused. */
+export function FormDisclosure({ title, open, children }: { title: ReactNode; open: boolean; children: ReactNode }) {
+  return (
+    <details open={open} className="px-4 pb-2 open:pb-4">
+      <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+/**
+ * An act that asks for a reason first, folded under its title. `of` names what it acts on to who cannot see the page;
+ * `on` is the field that says which of several it is.
+ */
+export function ReasonForm(props: {
+  intent: string;
+  title: string;
+  subject?: string;
+  text?: string;
+  hint?: string;
+  hiddenFields?: Record<string, string>;
+  expectedVersion?: number;
+  idempotencyKey?: string;
+  answer: RejectedIntent | undefined;
+}) {
+  const { intent, title, subject, text, hint, hiddenFields = {}, expectedVersion, idempotencyKey, answer } = props;
+  const { id, fields, refused } = useIntentForm(intent, answer, ["reason"], Object.values(hiddenFields)[0]);
+  const words = (
+    <span>
+      {title}
+      {subject && <span className="sr-only">{subject}</span>}
+    </span>
+  );
+  return (
+    <FormDisclosure title={words} open={refused !== undefined}>
+      {text && <p className="mb-3 text-sm text-quiet">{text}</p>}
+      <IntentForm id={id} intent={intent} expectedVersion={expectedVersion} idempotencyKey={idempotencyKey}>
+        {Object.entries(hiddenFields).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <TextField field={fields.reason} label="Reason" hint={hint} rows={2} mandatory />
+        <SubmitButton look="plain" pending="Saving…">
+          {words}
+        </SubmitButton>
+      </IntentForm>
+    </FormDisclosure>
+  );
+}

@@ -1,0 +1,118 @@
+/** The copy of a page that is shown when there is no connection: its words and its looks, and nothing that needs more. */
+
+import { cachedFileQuery } from "~/lib/browser/offline-pages";
+import { eastAfricaTime } from "~/models/dates";
+
+export type OfflineCopy = { html: string; name: string; files: string[] };
+
+const formsClosedText = "Closed until there is a connection.";
+
+/** What a copy has no use for, or must not show again. */
+const removedSelector =
+  "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
+
+/**
+ * A copy of the document as it stands, with the time: without script, toasts and dialogs, without what was typed, its forms
+ * closed with the reason. `files` are the addresses of its styles and drawings; in the copy they are those of the cache.
+ */
+export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
+  const copy = cloneDocument(document);
+  const main = findMain(copy);
+  explainClosedForms(copy, main);
+  main.prepend(createCopyBanner(copy, now));
+  const name = main.querySelector("h1")?.innerHTML ?? "";
+  return { ...serializeCopy(copy), name };
+}
+
+/** The page that says that the one asked for was not kept, in the looks of this one. The worker puts in which pages are. */
+export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
+  const copy = cloneDocument(document);
+  const call = phone
+    ? `<p class="mb-6">Call the head office: <a class="inline-flex min-h-11 items-center underline" href="tel:${phone.replaceAll(" ", "")}">${phone}</a></p>`
+    : "";
+  for (const link of copy.querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
+  copy.title = copy.title.replace(/^.*(?= · )/, "No connection");
+  findMain(copy).innerHTML = `<h1 class="text-xl">No connection</h1>
+<p class="mt-2 mb-6 max-w-prose">This page was not kept on this device. It opens as soon as there is a connection.</p>
+<p class="mb-6"><a href="" class="${buttonClasses}">Try again</a></p>
+${call}
+<section aria-labelledby="kept-pages" class="hidden has-[li]:block"><h2 id="kept-pages" class="text-lg">Pages kept on this device</h2>
+<ul class="*:py-3 [&_a]:underline"><!--pages--></ul></section>`;
+  return { ...serializeCopy(copy), name: "" };
+}
+
+const buttonClasses =
+  "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold no-underline px-4 bg-action text-on-action border-action";
+
+/** The document without what is left out, and with nothing in it that can be pressed but links. */
+function cloneDocument(document: Document): Document {
+  // In a document of its own nothing is loaded or run.
+  const copy = document.implementation.createHTMLDocument();
+  copy.replaceChild(copy.importNode(document.documentElement, true), copy.documentElement);
+  for (const element of copy.querySelectorAll(removedSelector)) element.remove();
+  for (const element of copy.querySelectorAll("[inert]")) element.removeAttribute("inert");
+  for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
+  for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
+  for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
+  // Without script the bar is solid wherever the page stands.
+  const bar = copy.querySelector("header");
+  bar?.classList.replace("border-transparent", "border-line");
+  bar?.classList.add("bg-surface");
+  for (const field of copy.querySelectorAll("input")) field.removeAttribute("value");
+  for (const field of copy.querySelectorAll("textarea")) field.textContent = "";
+  for (const element of copy.querySelectorAll("form, button:not(form *)")) {
+    element.setAttribute("inert", "");
+    element.classList.add("opacity-60");
+  }
+  return copy;
+}
+
+function findMain(copy: Document): HTMLElement {
+  return copy.querySelector("main") ?? copy.body;
+}
+
+/** Says why forms are closed: once in a section, under its title, or before a form that stands alone. */
+function explainClosedForms(copy: Document, main: HTMLElement): void {
+  const told = new Set<Element>();
+  for (const form of main.querySelectorAll("form")) {
+    const title = form.closest("section")?.querySelector(":scope > header, :scope > h2");
+    if (title && told.has(title)) continue;
+    if (title) told.add(title);
+    const look = `text-sm text-quiet print:hidden ${title?.matches(".border-b") ? "px-4 pt-3" : "mt-2"}`;
+    (title ?? form)[title ? "after" : "before"](createParagraph(copy, formsClosedText, look));
+  }
+}
+
+/** The line above a copy; the worker chooses between the time alone and the time with its day. */
+function createCopyBanner(copy: Document, now: Date): HTMLElement {
+  const line = createParagraph(copy, "", "mb-8 border-l-4 border-needs-you pl-4");
+  const iso = now.toISOString();
+  const choice = `${iso}|${eastAfricaTime(iso).split(", ")[1]}|${eastAfricaTime(iso)}`;
+  line.append("No connection. This page is from ", copy.createComment(choice), ".");
+  line.setAttribute("role", "status");
+  return line;
+}
+
+function createParagraph(copy: Document, words: string, className: string): HTMLElement {
+  const line = copy.createElement("p");
+  line.className = className;
+  line.textContent = words;
+  return line;
+}
+
+/** The HTML, with the addresses of its files those of the cache, and without drawings that the page did not load. */
+function serializeCopy(copy: Document): Pick<OfflineCopy, "html" | "files"> {
+  const loaded = new Set(performance.getEntriesByType("resource").map(({ name }) => name.split("#")[0]));
+  const files = new Set<string>();
+  for (const element of copy.querySelectorAll("link[rel=stylesheet], use[href^='/']")) {
+    const [address = "", part] = (element.getAttribute("href") ?? "").split("#");
+    if (element.localName === "use" && !loaded.has(location.origin + address)) {
+      element.remove();
+      continue;
+    }
+    files.add(address);
+    element.setAttribute("href", `${address}${cachedFileQuery}${part ? `#${part}` : ""}`);
+    element.removeAttribute("media");
+  }
+  return { html: `<!DOCTYPE html>${copy.documentElement.outerHTML}`, files: [...files] };
+}

@@ -1,0 +1,31 @@
+import { useMemo } from "react";
+import { isRouteErrorResponse, useLocation } from "react-router";
+import type { Toast } from "~/lib/http/toast";
+import { ErrorPage } from "../site/error-page";
+import { Title } from "../site/title";
+import { ButtonLink } from "../ui/button";
+import { PageToast } from "../ui/toast";
+
+/** For a backend that does not answer: the toast of the catalogue, and a way to retry. Other errors get ErrorPage. */
+export function PortalErrorPage({ error }: { error: unknown }) {
+  const { pathname, search } = useLocation();
+  // A new object for each error, so that it shows again.
+  const toast = useMemo(() => ({ ...fetchErrorToast }), [error]);
+  if (!isRouteErrorResponse(error) || error.status < 500) return <ErrorPage error={error} />;
+  return (
+    <>
+      <Title>My Shipments</Title>
+      <PageToast toast={toast} />
+      <h1 className="mb-4 text-xl">My Shipments</h1>
+      <ButtonLink to={pathname + search} reloadDocument>
+        Try again
+      </ButtonLink>
+    </>
+  );
+}
+
+const fetchErrorToast: Toast = {
+  title: "Error fetching shipments",
+  description: "Our records do not answer at the moment. Nothing was changed. Try again in a minute.",
+  variant: "destructive",
+};

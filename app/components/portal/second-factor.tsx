@@ -1,0 +1,157 @@
+import { useEffect, useRef, useState } from "react";
+import { Form, Link } from "react-router";
+import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
+import { CodeField } from "~/components/forms/code-field";
+import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+import { Title } from "~/components/site/title";
+import { ButtonLink, buttonClass } from "~/components/ui/button";
+import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
+import { PageToast } from "~/components/ui/toast";
+import type { Factor } from "~/lib/auth/viewer.server";
+import type { Toast } from "~/lib/http/toast";
+import { eastAfricaTime } from "~/models/dates";
+
+/** Whose second factors these are: a client's, or a colleague's at the desk. */
+type Area = "/portal" | "/desk";
+
+/** The page of the second factors: those there are, or the set-up of a new one. */
+export function SecondFactors(props: { area: Area; factors: Factor[]; answer: TotpSetupActionData | undefined }) {
+  const { area, factors, answer } = props;
+  const { result, toast } = answer ?? {};
+  const answered = answer ? ("setup" in answer ? answer.setup : undefined) : null;
+  // If the connection is lost while a code is sent, the key already added to the authenticator stays in view.
+  const [setup, setSetup] = useState(answered);
+  if (answered !== undefined && answered !== setup) setSetup(answered);
+  return setup ? (
+    <FactorSetup area={area} setup={setup} refused={result ? { result, toast } : undefined} />
+  ) : (
+    <FactorList area={area} factors={factors} failed={toast} />
+  );
+}
+
+function FactorList({ area, factors, failed }: { area: Area; factors: Factor[]; failed: Toast | undefined }) {
+  return (
+    <>
+      <Title refused={failed !== undefined}>Manage 2FA</Title>
+      {failed && <PageToast toast={failed} />}
+      <h1 className="mb-2 text-xl">Manage 2FA</h1>
+      <p className="mb-6 text-quiet">
+        {area === "/desk" && factors.length === 0 ? "The desk opens once this is set up. " : ""}
+        With two-factor authentication, your account opens with your password and a code from an app on your phone. A
+        stolen password alone opens nothing.
+      </p>
+      {factors.length > 0 && (
+        <ul className="mb-6 ruled rounded-label border border-line bg-raised">
+          {factors.map((factor) => (
+            <li key={factor.id} className="flex flex-wrap items-center justify-between gap-4 px-4 py-3">
+              <span>
+                <span className="block font-semibold">{factor.name}</span>
+                <span className="text-sm text-quiet">Added {eastAfricaTime(factor.created_at)}</span>
+              </span>
+              <ButtonLink to={`${area}/2fa/${factor.id}`} {...dialogLinkProps}>
+                Remove<span className="sr-only"> {factor.name}</span>
+              </ButtonLink>
+            </li>
+          ))}
+        </ul>
+      )}
+      {factors.length === 1 && (
+        <p className="mb-4 text-quiet">A new phone? Add it here first, then remove the old one with a code of it.</p>
+      )}
+      <Form method="post">
+        <SubmitButton name="begin" look={factors.length > 0 ? "plain" : "action"} pending="Preparing…">
+          {factors.length > 0 ? "Add another authenticator" : "Set up 2FA"}
+        </SubmitButton>
+      </Form>
+      <p className="mt-4">
+        {(area === "/portal" || factors.length > 0) && (
+          <CloseLink to={area} className="inline-flex min-h-11 items-center underline">
+            {area === "/portal" ? "Back to the shipments" : "Back to the desk"}
+          </CloseLink>
+        )}
+      </p>
+    </>
+  );
+}
+
+function FactorSetup({
+  area,
+  setup,
+  refused,
+}: {
+  area: Area;
+  setup: TotpSetupData;
+  refused: RejectedForm | undefined;
+}) {
+  const [form, fields] = useActionForm("confirm-2fa", refused, ["code"]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, []);
+  return (
+    <>
+      <Title refused={refused !== undefined}>Set up 2FA</Title>
+      <FormErrorSummary refused={refused} form={form} />
+      <h1 ref={heading} tabIndex={-1} className="mb-4 text-xl">
+        Set up 2FA
+      </h1>
+      <ol className="mb-6 grid list-decimal gap-4 pl-6">
+        <li>
+          Scan this picture with an authenticator app on another device.
+          <div
+            role="img"
+            aria-label="QR code for your authenticator app"
+            className="mt-2 size-52 bg-white [&>svg]:size-full"
+            dangerouslySetInnerHTML={{ __html: setup.qr }}
+          />
+        </li>
+        <li>
+          Or, if the app is on this device:
+          <a href={setup.uri} className="flex min-h-11 w-fit items-center underline">
+            open it from here
+          </a>
+          or type this key into it:
+          <span className="mt-1 block font-mono text-base break-words">{setup.secret.match(/.{1,4}/g)?.join(" ")}</span>
+        </li>
+        <li>Enter the code that the app shows now.</li>
+      </ol>
+      <Form method="post" replace id={form.id} noValidate>
+        <input type="hidden" name="factorId" value={setup.factorId} />
+        <input type="hidden" name="secret" value={setup.secret} />
+        <CodeField field={fields.code} />
+        <div className="flex flex-wrap gap-3">
+          <SubmitButton pending="Checking…">Enable 2FA</SubmitButton>
+          <Link to={`${area}/2fa`} className="inline-flex min-h-11 items-center px-4 underline">
+            Cancel
+          </Link>
+        </div>
+      </Form>
+    </>
+  );
+}
+
+/** The page that takes an authenticator off the account, with a code of it. */
+export function FactorRemoval(props: { area: Area; name: string; answer: RejectedForm | undefined }) {
+  const { area, name, answer } = props;
+  const [form, fields] = useActionForm("remove-2fa", answer, ["code"]);
+  return (
+    <>
+      <Title refused={answer !== undefined}>Remove an authenticator</Title>
+      <FormErrorSummary refused={answer} form={form} />
+      <h1 className="mb-2 text-xl">Remove an authenticator</h1>
+      <p className="mb-6 text-quiet">
+        {name} will no longer open your account. Enter a code of it to show that it is you.
+      </p>
+      <Form method="post" replace id={form.id} noValidate>
+        <CodeField field={fields.code} />
+        <div className="flex flex-wrap gap-3">
+          <SubmitButton pending="Removing…">Remove</SubmitButton>
+          <CloseLink to={`${area}/2fa`} className={buttonClass()}>
+            Keep it
+          </CloseLink>
+        </div>
+      </Form>
+    </>
+  );
+}

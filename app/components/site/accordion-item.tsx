@@ -1,0 +1,20 @@
+import type { MouseEvent, ReactNode } from "react";
+
+/** One of several disclosures of the same `name`, of which at most one is open; opening is animated (parts.css). */
+export function AccordionItem(props: { name: string; open: boolean; className: string; children: ReactNode }) {
+  const { name, open, className, children } = props;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the summary turns keys into clicks
+    <details name={name} open={open} onClick={holdScrollPosition} className={`group ${className}`}>
+      {children}
+    </details>
+  );
+}
+
+/** Keeps the pressed summary in place on the screen when another disclosure above it closes. */
+function holdScrollPosition({ currentTarget, target }: MouseEvent<HTMLElement>): void {
+  const summary = currentTarget.querySelector("summary");
+  if (!summary?.contains(target as Node)) return;
+  const { top } = summary.getBoundingClientRect();
+  requestAnimationFrame(() => scrollBy({ top: summary.getBoundingClientRect().top - top, behavior: "instant" }));
+}

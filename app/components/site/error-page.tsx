@@ -1,0 +1,52 @@
+import { isRouteErrorResponse, useLocation } from "react-router";
+import { isConnectionLost } from "~/lib/browser/connection";
+import { ButtonLink } from "../ui/button";
+import { Title } from "./title";
+
+const explanations: Record<number, { title: string; text: string }> = {
+  403: {
+    title: "This form came from somewhere else",
+    text: "Open the page on this site and send the form from there.",
+  },
+  404: { title: "There is no page here", text: "The address may be mistyped, or the page has moved." },
+  413: { title: "That is too much at once", text: "Go back and send less text or a smaller file." },
+  503: { title: "Not available at the moment", text: "Nothing is lost. Try again in a minute." },
+};
+
+/** What a person sees instead of the page they asked for. Reveals no internals. */
+export function ErrorPage({ error }: { error: unknown }) {
+  if (isConnectionLost(error)) return <ConnectionLostPage />;
+  const answer = isRouteErrorResponse(error) ? error : null;
+  const status = answer?.status ?? 500;
+  const { title, text } = explanations[status] ?? {
+    title: status < 500 ? "This request cannot be answered" : "Something went wrong",
+    text:
+      status < 500
+        ? String(answer?.data?.reason ?? answer?.data)
+        : "It is our fault, not yours. Try again in a minute.",
+  };
+  return (
+    <>
+      <Title>{title}</Title>
+      <p className="text-sm font-semibold text-quiet">Error {status}</p>
+      <h1 className="text-xl">{title}</h1>
+      <p className="mt-2 mb-6 max-w-prose">{text}</p>
+      <ButtonLink to={answer?.data?.to ?? "/"}>{answer?.data?.name ?? "Go to the home page"}</ButtonLink>
+    </>
+  );
+}
+
+/** For a page that did not arrive. Retrying fetches the same address by script: this page stays if it fails again. */
+function ConnectionLostPage() {
+  const { pathname, search, hash } = useLocation();
+  return (
+    <>
+      <Title>The connection was lost</Title>
+      <h1 className="text-xl">The connection was lost</h1>
+      <p className="mt-2 mb-6 max-w-prose">No answer came for this page. It may come at the next try.</p>
+      <ButtonLink look="action" to={pathname + search + hash} replace viewTransition={false}>
+        Try again
+      </ButtonLink>
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { bypassesWorker, endsAccountCache, getOfflineKind, isAuthPage, isOfflineAllowed } from "./offline-pages.ts";
+
+const id = "5b000000-0000-4000-8000-00000000000a";
+
+test.each([
+  ["/", "public"],
+  ["/services", "public"],
+  ["/resources/cost", "public"],
+  ["/resources/blog/importing-a-car-to-kenya", "public"],
+  ["/cookie-settings", "public"],
+  ["/portal", "portal"],
+  ["/portal?q=tea&stage=&waiting=client&page=2", "portal"],
+  [`/portal/${id}`, "portal"],
+  [`/portal/${id}?page=2`, "portal"],
+])("%s is kept as a page of the %s kind", (address, kind) => {
+  const { pathname, search } = new URL(address, "https://site.example");
+  expect(getOfflineKind(pathname, search)).toBe(kind);
+});
+
+test.each([
+  "/portal/2fa",
+  `/portal/2fa/${id}`,
+  "/portal/new",
+  "/portal/account",
+  "/portal/session",
+  `/portal/${id}/share`,
+  `/portal/${id}/change`,
+  `/portal/${id}/print`,
+  `/portal/${id}/documents/${id}`,
+  `/portal/${id.toUpperCase()}x`,
+  "/portal?token=x",
+  "/portal?quote",
+  "/portal/",
+  "/login",
+  "/login/verify",
+  "/signup",
+  "/auth/password?token=x",
+  "/auth/confirm",
+  "/s/abcdef",
+  "/unsubscribe?token=x",
+  "/desk",
+  "/desk/shipments",
+  `/desk/clients/${id}`,
+  "/resources/cost?what=car&value=8000",
+  "/contact?subject=x",
+  "/about?quote",
+  "/about/",
+  "/actions/quote",
+  "/resources/blog/rss.xml",
+  "/no-such-page",
+  "/worker.js",
+])("%s is kept nowhere", (address) => {
+  const { pathname, search } = new URL(address, "https://site.example");
+  expect(getOfflineKind(pathname, search)).toBeNull();
+});
+
+test("nothing is kept on a shared computer, or where it is switched off, whatever else the browser keeps", () => {
+  expect(["", "theme=x", "__Host-offline=on; lite=0", "xshared=1", "shared=10"].map(isOfflineAllowed)).not.toContain(
+    false,
+  );
+  for (const cookies of ["shared=1", "a=b; __Host-shared=1", "offline=off; a=b", "__Host-offline=off"])
+    expect(isOfflineAllowed(cookies), cookies).toBe(false);
+});
+
+test("every form that changes how an account opens ends what was kept for it, by script and without", () => {
+  for (const path of [
+    "/login",
+    "/login.data",
+    "/login/verify",
+    "/signup.data",
+    "/auth/password",
+    "/portal/sign-out.data",
+    "/portal/account",
+    "/portal/2fa.data",
+    `/portal/2fa/${id}`,
+  ])
+    expect(endsAccountCache(path), path).toBe(true);
+  for (const path of [`/portal/${id}`, "/portal/new.data", "/contact", "/actions/theme"])
+    expect(endsAccountCache(path), path).toBe(false);
+  expect(["/login", "/login/verify", "/signup", "/portal", "/"].map(isAuthPage)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("files, shared links, links from mails and the desk pass by the worker, and pages do not", () => {
+  for (const path of [
+    "/desk",
+    "/desk/shipments",
+    "/s/token",
+    "/auth/password",
+    `/portal/${id}/documents/${id}`,
+    "/portal/account/data.zip",
+    "/portal/shipments.csv",
+    "/resources/blog/rss.xml",
+  ])
+    expect(bypassesWorker(path), path).toBe(true);
+  for (const path of ["/", "/services", "/portal", `/portal/${id}`, "/login", "/no-such-page"])
+    expect(bypassesWorker(path), path).toBe(false);
+});

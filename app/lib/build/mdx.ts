@@ -1,0 +1,144 @@
+/** Compiles content/*.mdx to HTML when the site is built, so that no request has to. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { bundleMDX } from "mdx-bundler";
+import { getMDXComponent } from "mdx-bundler/client/index.js";
+import { type ComponentProps, createElement, isValidElement, type ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import remarkGfm from "remark-gfm";
+import type { Plugin } from "vite";
+import { parse } from "yaml";
+
+export type Heading = { id: string; text: string };
+export type CompiledMdx = { frontmatter: unknown; html: string; words: number; headings: Heading[] };
+
+const dataFolder = path.resolve(import.meta.dirname, "../../../content/data");
+const readYaml = (name: string): object => parse(readFileSync(path.join(dataFolder, `${name}.yaml`), "utf8")) as object;
+
+/** A Vite plugin: importing an .mdx file gives what `compileMdx` returns, each part under its name. */
+export function mdxPlugin(): Plugin {
+  return {
+    name: "mdx",
+    enforce: "pre",
+    async transform(_code, id) {
+      const file = id.split("?")[0] ?? id;
+      if (!file.endsWith(".mdx")) return null;
+      for (const name of ["company", "identifiers"]) this.addWatchFile(path.join(dataFolder, `${name}.yaml`));
+      const parts = Object.entries(await compileMdx(file));
+      return parts.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`).join("\n");
+    },
+  };
+}
+
+/**
+ * Compiles an .mdx file to its `frontmatter`, unchecked, `html`, `words`, the length of its text, and the `headings` of
+ * its sections. The text may use `{company.…}`: content/data/company.yaml and identifiers.yaml together. Rejects when
+ * the file is no MDX.
+ */
+export async function compileMdx(file: string): Promise<CompiledMdx> {
+  const { code, frontmatter } = await bundleMDX({
+    file,
+    // What is wrong with a text is in the error; esbuild would print it a second time.
+    esbuildOptions: (options) => ({ ...options, logLevel: "silent" }),
+    mdxOptions: (options) => ({
+      ...options,
+      remarkPlugins: [...(options.remarkPlugins ?? []), remarkGfm],
+      rehypePlugins: [...(options.rehypePlugins ?? []), rehypeTables],
+      // The content security policy knows no inline styles: columns are aligned by class.
+      tableCellAlignToStyle: false,
+    }),
+  });
+  const headings: Heading[] = [];
+  const company = { ...readYaml("company"), ...readYaml("identifiers") };
+  const components = createElements(headings);
+  const html = renderToStaticMarkup(createElement(getMDXComponent(code, { company }), { components }));
+  const words = html
+    .replace(/<[^>]*>/g, " ")
+    .split(/\s+/)
+    .filter(Boolean).length;
+  return { frontmatter, html, words, headings };
+}
+
+/** The elements that need more than Markdown gives them. Fills `headings` in the order of the text. */
+function createElements(headings: Heading[]) {
+  const taken = new Set<string>();
+  let count = 0;
+
+  function h2(props: ComponentProps<"h2">) {
+    const text = getReactText(props.children);
+    const id = createUniqueId(text, taken);
+    headings.push({ id, text });
+    count = 0;
+    return createElement("h2", { ...props, id });
+  }
+
+  /** A table is named after its section. */
+  function table(props: ComponentProps<"table">) {
+    count += 1;
+    const name = `${headings.at(-1)?.text ?? "Table"}${count > 1 ? `, ${count}` : ""}`;
+    const named = createElement("table", { ...props, "aria-label": name });
+    return createElement("div", { className: "table-frame" }, named);
+  }
+
+  return { h2, table };
+}
+
+type HastNode = { tagName?: string; value?: string; properties?: Record<string, unknown>; children?: HastNode[] };
+
+/**
+ * Prepares tables for narrow screens, where prose.css shows each row as a block of labels and values: every cell has the
+ * heading of its column in `data-label`, the first one heads its row, a row of totals has a class, and roles say what
+ * browsers forget about a table that is laid out in another way.
+ */
+function rehypeTables() {
+  return (tree: HastNode) => {
+    for (const table of findDescendants(tree, "table")) {
+      const labels = findDescendants(table, "th").map(getNodeText);
+      setProperties(table, { role: "table" });
+      for (const group of table.children ?? []) if (group.tagName) setProperties(group, { role: "rowgroup" });
+      for (const row of findDescendants(table, "tr")) {
+        const cells = [...findDescendants(row, "th"), ...findDescendants(row, "td")];
+        const isTotal = cells[0]?.children?.[0]?.tagName === "strong";
+        setProperties(row, { role: "row", className: isTotal ? "total" : undefined });
+        for (const [place, cell] of cells.entries()) {
+          const { align } = cell.properties ?? {};
+          setProperties(cell, { align: undefined, className: align ? `align-${align}` : undefined });
+          if (cell.tagName === "th") setProperties(cell, { role: "columnheader", scope: "col" });
+          else if (place > 0) setProperties(cell, { role: "cell", dataLabel: labels[place] });
+          else setProperties(cell, { role: "rowheader", scope: "row", dataLabel: labels[place] }).tagName = "th";
+        }
+      }
+    }
+  };
+}
+
+function findDescendants(node: HastNode, tagName: string): HastNode[] {
+  return (node.children ?? []).flatMap((child) =>
+    child.tagName === tagName ? [child] : findDescendants(child, tagName),
+  );
+}
+
+function getNodeText(node: HastNode): string {
+  return node.value ?? node.children?.map(getNodeText).join("") ?? "";
+}
+
+function setProperties(node: HastNode, properties: Record<string, unknown>): HastNode {
+  node.properties = { ...node.properties, ...properties };
+  return node;
+}
+
+/** An id that nothing in `taken` has, from a heading's words without its number: `who-we-are` for "1. Who we are". */
+function createUniqueId(text: string, taken: Set<string>): string {
+  const words = text.toLowerCase().replace(/^\d+\. /, "");
+  const id = words.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "section";
+  let unique = id;
+  for (let count = 2; taken.has(unique); count += 1) unique = `${id}-${count}`;
+  taken.add(unique);
+  return unique;
+}
+
+function getReactText(node: ReactNode): string {
+  if (Array.isArray(node)) return node.map(getReactText).join("");
+  if (isValidElement<{ children?: ReactNode }>(node)) return getReactText(node.props.children);
+  return typeof node === "string" || typeof node === "number" ? String(node) : "";
+}

@@ -1,0 +1,223 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { ConfigurationError, readSettings } from "./env.server.ts";
+
+const secret = "s3cr3t-that-must-not-be-printed-anywhere";
+const hostedEnvironment = {
+  SUPABASE_URL: "https://abc.supabase.example",
+  SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
+  SUPABASE_SECRET_KEY: secret,
+  SESSION_SECRET: "x".repeat(32),
+};
+
+test("without any variable the site listens on this machine alone and starts its own backend", () => {
+  expect(readSettings({})).toEqual({
+    port: 3000,
+    host: "127.0.0.1",
+    origin: "http://127.0.0.1:3000",
+    dataDir: path.resolve(".data"),
+    backendPort: 54321,
+    databaseUrl: null,
+    backend: null,
+    sessionSecret: null,
+    smtpUrl: null,
+    emailFrom: null,
+    trustedProxies: [],
+    hasVisitorIps: true,
+    limits: {
+      loginsPerEmail: 5,
+      loginsPerAddress: 20,
+      loginsPerAccount: 100,
+      clientIds: 10,
+      codes: 5,
+      writes: 60,
+      formBytes: 65_536,
+      fileBytes: 10_485_760,
+      uploadsPerClient: 3,
+      uploadsPerAddress: 6,
+      uploadBytes: 209_715_200,
+      bytesPerSecond: 2048,
+    },
+    deadlines: {
+      page: 5000,
+      write: 8000,
+      upload: 60_000,
+      request: 2_400_000,
+      form: 60_000,
+      headers: 30_000,
+      idle: 120_000,
+      drain: 8000,
+    },
+  });
+});
+
+test("the README's table lists every variable that is read", () => {
+  const read = (file: string) => readFileSync(path.join(import.meta.dirname, "../../..", file), "utf8");
+  const names = read("app/lib/http/env.server.ts").match(/^ {2}[A-Z][A-Z_]+(?=: )/gm) ?? [];
+  expect(names.length).toBeGreaterThan(20);
+  const table =
+    read("README.md")
+      .match(/^\|.*$/gm)
+      ?.join("\n") ?? "";
+  const listed = names.map((name) => name.trim()).filter((name) => name !== "NODE_ENV");
+  expect(listed.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("an empty variable counts as none", () => {
+  const names = [
+    ...Object.keys(hostedEnvironment),
+    "PORT",
+    "HOST",
+    "APP_ORIGIN",
+    "DATA_DIR",
+    "BACKEND_PORT",
+    "DATABASE_URL",
+    "SMTP_URL",
+    "NODE_ENV",
+  ];
+  expect(readSettings(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(readSettings({}));
+});
+
+test("a hosted backend is taken with its keys", () => {
+  expect(readSettings(hostedEnvironment)).toMatchObject({
+    backend: { url: hostedEnvironment.SUPABASE_URL, publishableKey: "sb_publishable_x", secretKey: secret },
+    sessionSecret: hostedEnvironment.SESSION_SECRET,
+  });
+});
+
+const validValues: [string, string, object][] = [
+  ["PORT", "8080", { port: 8080, origin: "http://127.0.0.1:8080" }],
+  ["PORT", "1", { port: 1 }],
+  ["PORT", "65535", { port: 65535 }],
+  ["HOST", "0.0.0.0", { host: "0.0.0.0", origin: "http://127.0.0.1:3000" }],
+  ["HOST", "::", { host: "::", origin: "http://127.0.0.1:3000" }],
+  ["HOST", "192.168.1.5", { host: "192.168.1.5", origin: "http://192.168.1.5:3000" }],
+  ["APP_ORIGIN", "https://portal.example", { origin: "https://portal.example" }],
+  ["APP_ORIGIN", "https://portal.example:8443", { origin: "https://portal.example:8443" }],
+  ["APP_ORIGIN", "http://localhost:3000", { origin: "http://localhost:3000" }],
+  ["DATA_DIR", "some/folder", { dataDir: path.resolve("some/folder") }],
+  ["DATA_DIR", "/var/lib/portal", { dataDir: path.resolve("/var/lib/portal") }],
+  ["BACKEND_PORT", "12345", { backendPort: 12345 }],
+  ["DATABASE_URL", "postgres://user:pass@db.example/portal", { databaseUrl: "postgres://user:pass@db.example/portal" }],
+  ["DATABASE_URL", "postgresql://db.example:5433/portal", { databaseUrl: "postgresql://db.example:5433/portal" }],
+  [
+    "TRUSTED_PROXIES",
+    "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
+    { trustedProxies: ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"] },
+  ],
+  ["LOGINS_PER_EMAIL", "9", { limits: expect.objectContaining({ loginsPerEmail: 9 }) }],
+  ["WRITES_PER_MINUTE", "600", { limits: expect.objectContaining({ writes: 600 }) }],
+  ["FILE_MIB", "2", { limits: expect.objectContaining({ fileBytes: 2_097_152 }) }],
+  ["DRAIN_SECONDS", "3", { deadlines: expect.objectContaining({ drain: 3000 }) }],
+  ["SESSION_SECRET", "x".repeat(32), { sessionSecret: "x".repeat(32) }],
+  ["SMTP_URL", "smtps://user:pass@mail.example:465", { smtpUrl: "smtps://user:pass@mail.example:465" }],
+  ["MAIL_FROM", "Mizigo <desk@mizigo.example>", { emailFrom: "Mizigo <desk@mizigo.example>" }],
+  ["MAIL_FROM", "desk@mizigo.example", { emailFrom: "desk@mizigo.example" }],
+  ["SMTP_URL", "smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
+];
+
+test.each(validValues)("%s may be %s", (name, value, expected) => {
+  expect(readSettings({ [name]: value })).toMatchObject(expected);
+});
+
+const invalidValues: [string, string][] = [
+  ["PORT", "0"],
+  ["PORT", "65536"],
+  ["PORT", "-1"],
+  ["PORT", "80.5"],
+  ["PORT", "http"],
+  ["BACKEND_PORT", "0"],
+  ["BACKEND_PORT", "99999"],
+  ["BACKEND_PORT", `${secret}`],
+  ["APP_ORIGIN", "portal.example"],
+  ["APP_ORIGIN", "https://portal.example/"],
+  ["APP_ORIGIN", "https://portal.example/portal"],
+  ["APP_ORIGIN", "ftp://portal.example"],
+  ["APP_ORIGIN", "javascript:alert(1)"],
+  ["APP_ORIGIN", `https://user:${secret}@portal.example`],
+  ["SUPABASE_URL", "abc.supabase.example"],
+  ["SUPABASE_URL", "postgres://db.example"],
+  ["SUPABASE_URL", `ftp://user:${secret}@db.example`],
+  ["DATABASE_URL", `user:${secret}@db.example`],
+  ["DATABASE_URL", `mysql://user:${secret}@db.example`],
+  ["SESSION_SECRET", secret.slice(0, 31)],
+  ["SMTP_URL", "mail.example"],
+  ["SMTP_URL", `https://user:${secret}@mail.example`],
+  ["SMTP_URL", `user:${secret}@mail.example`],
+  ["TRUSTED_PROXIES", `10.0.0.0/99, ${secret}`],
+  ["WRITES_PER_MINUTE", "-1"],
+  ["DRAIN_SECONDS", secret],
+];
+
+test.each(invalidValues)("%s cannot be %s: one line names the variable and prints no secret", (name, value) => {
+  const message = getErrorMessage({ ...hostedEnvironment, [name]: value });
+  expect(message).toMatch(new RegExp(`^Configuration: .*\\b${name}\\b`));
+  expect(message).not.toMatch(/[\r\n]/);
+  expect(message).not.toContain(secret.slice(0, 12));
+  expect(message.length).toBeLessThan(200);
+});
+
+test.each(["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"])(
+  "with SUPABASE_URL but without %s, one line names both",
+  (name) => {
+    for (const value of [undefined, ""]) {
+      const message = getErrorMessage({ ...hostedEnvironment, [name]: value });
+      expect(message).toContain("SUPABASE_URL");
+      expect(message).toContain(name);
+      expect(message).not.toMatch(/[\r\n]/);
+      expect(message).not.toContain(secret);
+    }
+  },
+);
+
+test("a database and a hosted backend together are one line that names both", () => {
+  const message = getErrorMessage({
+    ...hostedEnvironment,
+    DATABASE_URL: `postgres://user:${secret}@db.example/portal`,
+  });
+  expect(message).toMatch(/^Configuration: .*DATABASE_URL.*SUPABASE_URL/);
+  expect(message).not.toMatch(/[\r\n]/);
+  expect(message).not.toContain(secret);
+});
+
+test("with SUPABASE_URL alone, one line names all three that are missing", () => {
+  const message = getErrorMessage({ SUPABASE_URL: hostedEnvironment.SUPABASE_URL });
+  for (const name of ["SUPABASE_PUBLISHABLE_KEY", "SUPABASE_SECRET_KEY", "SESSION_SECRET"])
+    expect(message).toContain(name);
+});
+
+test.each(["http://portal.example", "http://192.168.1.5:3000"])(
+  "in production, plain http is refused for other machines: %s",
+  (origin) => {
+    const message = getErrorMessage({ NODE_ENV: "production", APP_ORIGIN: origin });
+    expect(message).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
+  },
+);
+
+test.each(["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"])(
+  "in production, plain http is allowed on a loopback address: %s",
+  (origin) => {
+    expect(readSettings({ NODE_ENV: "production", APP_ORIGIN: origin }).origin).toBe(origin);
+  },
+);
+
+/** The message of the ConfigurationError for an environment. */
+function getErrorMessage(environment: NodeJS.ProcessEnv): string {
+  try {
+    readSettings(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message;
+  }
+  throw new Error("the settings were accepted");
+}
+
+test.each([
+  [true, { APP_ORIGIN: "http://127.0.0.1:3000" }],
+  [true, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "10.0.0.1" }],
+  [false, { APP_ORIGIN: "https://portal.example" }],
+  [false, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: " , " }],
+])("whether visitors can be told apart by their addresses is %s with %j", (told, environment) => {
+  expect(readSettings(environment).hasVisitorIps).toBe(told);
+});

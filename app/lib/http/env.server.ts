@@ -1,0 +1,231 @@
+/** Configuration: the only file that reads the environment. The README lists every variable. */
+import path from "node:path";
+import process from "node:process";
+import { z } from "zod";
+import { ipAddresses, optional, origin, port, positiveInteger } from "./env-values.server.ts";
+
+/** A message of one line for the person who set the environment; never contains a key, a secret, a mail or database URL. */
+export class ConfigurationError extends Error {}
+
+const Environment = z.object({
+  NODE_ENV: optional(z.string()),
+  PORT: optional(port),
+  HOST: optional(z.string()),
+  APP_ORIGIN: optional(origin),
+  DATA_DIR: optional(z.string()),
+  BACKEND_PORT: optional(port),
+  DATABASE_URL: optional(
+    z.url({ protocol: /^postgres(ql)?$/, error: "must look like postgres://user:password@host:5432/database" }),
+  ),
+  SUPABASE_URL: optional(z.url({ protocol: /^https?$/, error: "must be an http or https address" })),
+  SUPABASE_PUBLISHABLE_KEY: optional(z.string()),
+  SUPABASE_SECRET_KEY: optional(z.string()),
+  SESSION_SECRET: optional(z.string().min(32, "must have at least 32 characters")),
+  SMTP_URL: optional(z.url({ protocol: /^smtps?$/, error: "must look like smtps://user:password@host:465" })),
+  MAIL_FROM: optional(
+    z.string().regex(/^[^\r\n<>]*<?[^\s<>@]+@[^\s<>@]+>?$/, "must look like Name <name@example.com>"),
+  ),
+  TRUSTED_PROXIES: optional(ipAddresses),
+  LOGINS_PER_EMAIL: positiveInteger(5),
+  LOGINS_PER_ADDRESS: positiveInteger(20),
+  LOGINS_PER_ACCOUNT: positiveInteger(100),
+  CLIENT_ID_GUESSES: positiveInteger(10),
+  CODE_GUESSES: positiveInteger(5),
+  WRITES_PER_MINUTE: positiveInteger(60),
+  FORM_KIB: positiveInteger(64, 1024),
+  FILE_MIB: positiveInteger(10, 10),
+  UPLOADS_PER_CLIENT: positiveInteger(3),
+  UPLOADS_PER_ADDRESS: positiveInteger(6),
+  UPLOADS_MIB: positiveInteger(200, 100_000),
+  PAGE_SECONDS: positiveInteger(5, 60),
+  WRITE_SECONDS: positiveInteger(8, 60),
+  UPLOAD_SECONDS: positiveInteger(60, 900),
+  FORM_SECONDS: positiveInteger(60, 900),
+  SLOWEST_KIB: positiveInteger(2, 1024),
+  SLOWEST_UPLOAD_SECONDS: positiveInteger(2400, 7200),
+  HEADER_SECONDS: positiveInteger(30, 120),
+  SILENCE_SECONDS: positiveInteger(120, 3600),
+  DRAIN_SECONDS: positiveInteger(8, 60),
+});
+
+export type BackendAccess = { url: string; publishableKey: string; secretKey: string };
+
+export type Settings = {
+  port: number;
+  host: string;
+  /** Scheme, host and port under which visitors reach the site. */
+  origin: string;
+  /** Absolute path of the folder for the embedded backend's data. */
+  dataDir: string;
+  backendPort: number;
+  /** A PostgreSQL server's database for the embedded backend; null keeps the database in dataDir. */
+  databaseUrl: string | null;
+  /** Null until an embedded backend has been started. */
+  backend: BackendAccess | null;
+  sessionSecret: string | null;
+  smtpUrl: string | null;
+  /** The sender of the site's own mails; null: the head office. */
+  emailFrom: string | null;
+  /** Addresses and ranges whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
+  /** Whether we see visitors' own addresses: false if https ends at a proxy that we do not trust. */
+  hasVisitorIps: boolean;
+  limits: LimitSettings;
+  deadlines: Deadlines;
+};
+
+/** How much is taken: attempts (see limits.server.ts), bytes, and uploads at once (see uploads.server.ts). */
+type LimitSettings = {
+  loginsPerEmail: number;
+  loginsPerAddress: number;
+  loginsPerAccount: number;
+  clientIds: number;
+  codes: number;
+  writes: number;
+  formBytes: number;
+  fileBytes: number;
+  /** Uploads on their way at once: of one account, without an account from one address, and the bytes of all. */
+  uploadsPerClient: number;
+  uploadsPerAddress: number;
+  uploadBytes: number;
+  /** The least a body has to send in a second, once `deadlines.form` is over. */
+  bytesPerSecond: number;
+};
+
+/** In milliseconds. */
+export type Deadlines = {
+  /** The backend's calls of one page view together. */
+  page: number;
+  /** One call that writes; one that stores a file. */
+  write: number;
+  upload: number;
+  /** One request from its first byte to its last; a body that is slow; headers; a connection on which nothing moves. */
+  request: number;
+  form: number;
+  headers: number;
+  idle: number;
+  /** Requests in flight after a signal to stop. */
+  drain: number;
+};
+
+/** Reads and checks the environment. Throws a ConfigurationError that names the variable. */
+export function readSettings(source: NodeJS.ProcessEnv = process.env): Settings {
+  const parsed = Environment.safeParse(source);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigurationError(`Configuration: ${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const env = parsed.data;
+  const port = env.PORT ?? 3000;
+  const host = env.HOST ?? "127.0.0.1";
+  const origin =
+    env.APP_ORIGIN ??
+    `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
+  if (env.NODE_ENV === "production" && !isSafeOrigin(origin)) {
+    throw new ConfigurationError(
+      `Configuration: APP_ORIGIN: must be an https address, as ${origin} is not this machine.`,
+    );
+  }
+  const hosted = {
+    SUPABASE_PUBLISHABLE_KEY: env.SUPABASE_PUBLISHABLE_KEY,
+    SUPABASE_SECRET_KEY: env.SUPABASE_SECRET_KEY,
+    SESSION_SECRET: env.SESSION_SECRET,
+  };
+  const missing = Object.entries(hosted).flatMap(([name, value]) => (value ? [] : [name]));
+  if (env.SUPABASE_URL && missing.length > 0) {
+    throw new ConfigurationError(
+      `Configuration: SUPABASE_URL is set, so ${new Intl.ListFormat("en").format(missing)} must be set too.`,
+    );
+  }
+  if (env.SUPABASE_URL && env.DATABASE_URL) {
+    throw new ConfigurationError(
+      "Configuration: DATABASE_URL is for the embedded backend, and SUPABASE_URL names another one: set one of them.",
+    );
+  }
+  return {
+    port,
+    host,
+    origin,
+    dataDir: path.resolve(env.DATA_DIR ?? ".data"),
+    backendPort: env.BACKEND_PORT ?? 54321,
+    databaseUrl: env.DATABASE_URL ?? null,
+    backend: env.SUPABASE_URL
+      ? {
+          url: env.SUPABASE_URL,
+          publishableKey: env.SUPABASE_PUBLISHABLE_KEY ?? "",
+          secretKey: env.SUPABASE_SECRET_KEY ?? "",
+        }
+      : null,
+    sessionSecret: env.SESSION_SECRET ?? null,
+    smtpUrl: env.SMTP_URL ?? null,
+    emailFrom: env.MAIL_FROM ?? null,
+    trustedProxies: env.TRUSTED_PROXIES ?? [],
+    hasVisitorIps: origin.startsWith("http:") || (env.TRUSTED_PROXIES ?? []).length > 0,
+    limits: {
+      loginsPerEmail: env.LOGINS_PER_EMAIL,
+      loginsPerAddress: env.LOGINS_PER_ADDRESS,
+      loginsPerAccount: env.LOGINS_PER_ACCOUNT,
+      clientIds: env.CLIENT_ID_GUESSES,
+      codes: env.CODE_GUESSES,
+      writes: env.WRITES_PER_MINUTE,
+      formBytes: env.FORM_KIB * 1024,
+      fileBytes: env.FILE_MIB * 1024 * 1024,
+      uploadsPerClient: env.UPLOADS_PER_CLIENT,
+      uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
+      uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
+      bytesPerSecond: env.SLOWEST_KIB * 1024,
+    },
+    deadlines: {
+      page: env.PAGE_SECONDS * 1000,
+      write: env.WRITE_SECONDS * 1000,
+      upload: env.UPLOAD_SECONDS * 1000,
+      request: env.SLOWEST_UPLOAD_SECONDS * 1000,
+      form: env.FORM_SECONDS * 1000,
+      headers: env.HEADER_SECONDS * 1000,
+      idle: env.SILENCE_SECONDS * 1000,
+      drain: env.DRAIN_SECONDS * 1000,
+    },
+  };
+}
+
+/** Sessions travel over https; plain http is for this machine alone. */
+function isSafeOrigin(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+}
+
+/** Puts the embedded backend's address, keys and session secret where readSettings finds them, in this process. */
+export function setBackendAccess(access: BackendAccess, sessionSecret: string): void {
+  process.env.SUPABASE_URL = access.url;
+  // Only that backend's own process works on the database.
+  delete process.env.DATABASE_URL;
+  process.env.SUPABASE_PUBLISHABLE_KEY = access.publishableKey;
+  process.env.SUPABASE_SECRET_KEY = access.secretKey;
+  process.env.SESSION_SECRET = sessionSecret;
+}
+
+/** The environment for a child process that runs the site: this process's, with what adoptBackend put there. */
+export function getChildEnvironment(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
+export type AppSettings = Settings & { backend: BackendAccess; sessionSecret: string };
+
+let cachedSettings: AppSettings | undefined;
+
+/** The settings of the running site. Throws a ConfigurationError when there is no backend. */
+export function env(): AppSettings {
+  if (cachedSettings) return cachedSettings;
+  const settings = readSettings();
+  const { backend, sessionSecret } = settings;
+  if (!backend || !sessionSecret) {
+    throw new ConfigurationError("Configuration: there is no backend. Start the site with npm start or npm run dev.");
+  }
+  cachedSettings = { ...settings, backend, sessionSecret };
+  return cachedSettings;
+}
+
+/** The deadlines, for staff commands too, whose backend is not in the environment. */
+export function deadlines(): Deadlines {
+  return (cachedSettings ?? readSettings()).deadlines;
+}

@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { toSitePath, toViewerPath } from "./redirect.server.ts";
+
+const foreignTargets: unknown[] = [
+  "//evil.example",
+  "///evil.example",
+  "/\\evil.example",
+  "\\\\evil.example",
+  "/\t/evil.example",
+  "/\n/evil.example",
+  "\t//evil.example",
+  " //evil.example",
+  "/ /evil.example",
+  "https://evil.example",
+  "https:evil.example",
+  "HTTPS://evil.example/portal",
+  "http://127.0.0.1:3000@evil.example",
+  "//127.0.0.1:3000@evil.example/portal",
+  "javascript:alert(1)",
+  "java\nscript:alert(1)",
+  "data:text/html,x",
+  "mailto:x@evil.example",
+  "/%2F/evil.example",
+  "/%2f%2fevil.example",
+  "%2F%2Fevil.example",
+  "/%5Cevil.example",
+  "/%09/evil.example",
+  "/portal/../evil",
+  "/portal/./evil",
+  "/portal/%2e%2e/evil",
+  "/portal/..%2fevil",
+  "/portal//evil.example",
+  "/portal\\..\\evil",
+  "/desk/..",
+  "/desk/../evil",
+  "/desk/./evil",
+  "/desk/clients/../../evil?q=tea",
+  "/portal\r\nLocation: https://evil.example",
+  "/portal\n",
+  "/portal@evil.example",
+  "/portal#//evil.example",
+  "/portal;x",
+  "/portal.evil.example",
+  "portal",
+  "",
+  ".",
+  "..",
+  "/portal/\u0000",
+  "/portal/\u202e",
+  "/pörtal",
+  "/ｐortal",
+  null,
+  undefined,
+  0,
+  true,
+  ["/portal"],
+  { toString: () => "/portal" },
+  new Blob(["/portal"]),
+];
+
+test.each(foreignTargets.map((value) => ({ value })))(
+  "$value leads to the portal's and the site's first page",
+  ({ value }) => {
+    expect(toViewerPath(value)).toBe("/portal");
+    expect(toSitePath(value)).toBe("/");
+  },
+);
+
+test.each([
+  "/portal",
+  "/portal/new",
+  "/portal/two-factor",
+  "/portal/5a000000-0000-4000-8000-000000000001",
+  "/portal/5a000000-0000-4000-8000-000000000001/documents/bill-of-lading",
+  "/portal?page=2",
+  "/portal?q=tea&waiting=&stage=",
+  "/portal?q=&waiting=&stage=&page=",
+  "/portal/5a000000-0000-4000-8000-000000000001?page=123456",
+  "/portal/5a000000-0000-4000-8000-000000000001?q=tea&waiting=client&page=2",
+])("%s is a page of the portal and of the site", (path) => {
+  expect(toViewerPath(path)).toBe(path);
+  expect(toSitePath(path)).toBe(path);
+});
+
+test.each([
+  "/",
+  "/login",
+  "/portals",
+  "/portal/a/b/c/d",
+  "/portal/",
+  `/portal/${"x".repeat(65)}`,
+  "/portal?page=1234567",
+  "/portal?q=tea&page=2&q=tea&page=2&q=tea",
+  "/portal?waiting=//evil.example",
+  "/portal?q=//evil.example&waiting=&stage=",
+  "/portal?q=tea&waiting=&stage=&next=",
+  "/portal?page=-1",
+  "/portal?page=2&next=//evil.example",
+  "/portal?next=//evil.example",
+])("%s is not a page of the portal as its links write them", (path) => {
+  expect(toViewerPath(path)).toBe("/portal");
+});
+
+test.each([
+  "/",
+  "/?quote",
+  "/contact",
+  "/resources/blog",
+  "/resources/blog/some-article",
+  "/resources/blog?category=Customs",
+])("%s is a page of the site", (path) => {
+  expect(toSitePath(path)).toBe(path);
+});
+
+test.each([
+  "/contact/",
+  "//contact",
+  "/a/b/c/d/e/f",
+  `/${"x".repeat(101)}`,
+  `/?${"x".repeat(301)}`,
+  '/contact?x="><script>',
+  "/contact?x=\\evil",
+  "/contact? x",
+])("%j is not a page of the site as its links write them", (path) => {
+  expect(toSitePath(path)).toBe("/");
+});
+
+test("wherever these lead, a browser stays on the site", () => {
+  const site = "https://portal.example";
+  const tried = [...foreignTargets, "/?next=//evil.example", "/?u=https:%2F%2Fevil.example", "/portal?page=1", "/a/b"];
+  for (const value of tried) {
+    for (const path of [toViewerPath(value), toSitePath(value)]) {
+      expect(new URL(path, `${site}/login`).origin).toBe(site);
+      expect(path).not.toMatch(/[\r\n\t\\]/);
+    }
+  }
+});

@@ -1,0 +1,29 @@
+/** The theme: dark by default; a choice lasts for the browser session. */
+import { createCookieSessionStorage } from "react-router";
+import { createThemeSessionResolver, isTheme, Theme } from "remix-themes";
+import { cookieAttributes, cookieName } from "./cookies.server.ts";
+import { env } from "./env.server.ts";
+
+let resolver: ReturnType<typeof createThemeSessionResolver> | undefined;
+
+function getThemeSession(request: Request) {
+  resolver ??= createThemeSessionResolver(
+    // Without maxAge the cookie ends with the browser session.
+    createCookieSessionStorage({
+      cookie: { ...cookieAttributes(), name: cookieName("theme"), secrets: [env().sessionSecret] },
+    }),
+  );
+  return resolver(request);
+}
+
+/** The theme of this request. */
+export async function readTheme(request: Request): Promise<Theme> {
+  return (await getThemeSession(request)).getTheme() ?? Theme.DARK;
+}
+
+/** A Set-Cookie that keeps the chosen theme; an unknown one keeps dark. */
+export async function themeCookie(request: Request, choice: unknown): Promise<string> {
+  const session = await getThemeSession(request);
+  session.setTheme(isTheme(choice) ? choice : Theme.DARK);
+  return session.commit();
+}

@@ -1,0 +1,116 @@
+import { AuthApiError, AuthRetryableFetchError } from "@supabase/supabase-js";
+import { expect, test } from "vitest";
+import { somethingWentWrong } from "./toast.ts";
+import { toUserError, userErrorFromThrown, userErrorResponse } from "./user-error.server.ts";
+
+const unavailableError = { reason: expect.stringContaining("Try again in a minute"), status: 503 };
+const databaseMessage = 'null value in column "status" of relation "shipments" at 10.0.0.5:5432';
+
+test.each([
+  ["invalid_credentials", 400, 400, "The e-mail address or the password is not right."],
+  ["weak_password", 422, 400, "Choose another password: this one is too short or too easy to guess."],
+  ["email_address_invalid", 400, 400, "This e-mail address cannot receive mail. Check it."],
+  ["otp_expired", 403, 400, "This link has been used or is too old."],
+  ["over_request_rate_limit", 429, 429, "Too many attempts. Wait some minutes and try again."],
+  ["over_email_send_rate_limit", 429, 429, "A message is on its way already. Wait a minute and try again."],
+])("auth's %s is told in the company's words", (code, sent, status, reason) => {
+  expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
+});
+
+test.each([
+  ["PT404", 404],
+  ["PT409", 409],
+  ["PT403", 403],
+])("what our migrations raise with %s passes through with status %i", (code, status) => {
+  expect(toUserError({ message: "This shipment is closed.", code, status })).toEqual({
+    reason: "This shipment is closed.",
+    status,
+  });
+});
+
+test("a refusal sent in place of an answer is read back unchanged", async () => {
+  for (const status of [400, 409, 429, 503]) {
+    const body = await userErrorResponse({ reason: "Try later.", status }).json();
+    expect(toUserError({ ...body, status })).toEqual({ reason: "Try later.", status });
+  }
+});
+
+test.each([undefined, "unknown"])("the sign-up hook's words pass through, with the code %s", (code) => {
+  const words = "This Client ID is not known or has been used.";
+  expect(toUserError(new AuthApiError(words, 400, code))).toEqual({ reason: words, status: 400 });
+});
+
+test.each([
+  { message: databaseMessage, code: "42501", status: 403 },
+  { message: databaseMessage, code: "42501", status: 401 },
+  { message: databaseMessage, status: 403 },
+  { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "403" },
+  { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
+])("a missing permission is 403, and the words say so: %j", (error) => {
+  expect(toUserError(error)).toEqual({ reason: "This is not yours to change.", status: 403 });
+});
+
+test.each([
+  ["23514", 400],
+  ["23514", 500],
+  ["22001", 400],
+  ["22003", 400],
+  ["22P02", 400],
+])("what the tables do not take (%s, answered with %i) is 400 and asks to check what was typed", (code, status) => {
+  expect(toUserError({ message: databaseMessage, code, status })).toEqual({
+    reason: "Our records do not take this as it is. Check what you typed.",
+    status: 400,
+  });
+});
+
+test.each([
+  { message: databaseMessage },
+  { message: databaseMessage, status: 0 },
+  { message: databaseMessage, status: 500 },
+  { message: databaseMessage, status: 502 },
+  { message: databaseMessage, status: 503, code: "PGRST000" },
+  { message: databaseMessage, name: "StorageApiError", statusCode: "500" },
+  { message: databaseMessage, name: "TimeoutError", status: 200 },
+  { message: "TypeError: fetch failed", code: "", status: 0 },
+  new AuthRetryableFetchError(databaseMessage, 0),
+  new AuthRetryableFetchError(databaseMessage, 503),
+])("a backend that does not answer is 503 and says to try again: %j", (error) => {
+  expect(toUserError(error)).toEqual(unavailableError);
+});
+
+test.each([
+  { message: databaseMessage, code: "23502", status: 400 },
+  { message: databaseMessage, code: "23505", status: 409 },
+  { message: databaseMessage, code: "PGRST116", status: 406 },
+  { message: databaseMessage, code: "PT500", status: 400 },
+  { message: databaseMessage, code: "PT4099", status: 400 },
+  { message: databaseMessage, code: 400, status: 400 },
+  { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "413" },
+  new AuthApiError(databaseMessage, 400, "validation_failed"),
+  new AuthApiError(databaseMessage, 422, "unexpected"),
+])("the message of an unexpected error is not shown: %j", (error) => {
+  expect(toUserError(error)).toEqual({ reason: somethingWentWrong, status: 502 });
+});
+
+test.each([
+  new TypeError("fetch failed"),
+  new DOMException("The backend did not answer in time.", "TimeoutError"),
+  new DOMException("This operation was aborted", "AbortError"),
+  new SyntaxError("Unexpected token < in JSON"),
+  databaseMessage,
+  undefined,
+  null,
+  { status: 400 },
+])("anything thrown counts as a backend that does not answer: %s", (thrown) => {
+  expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
+});
+
+test("no refusal repeats an internal message of the backend", () => {
+  for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
+    for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
+      for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {
+        expect(toUserError({ message: databaseMessage, code, status, name }).reason).not.toContain("10.0.0.5");
+      }
+    }
+  }
+});

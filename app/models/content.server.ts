@@ -1,0 +1,190 @@
+/** Content of the site, from content/data: checked when the site starts, refused with the name of file and field. */
+import { parse } from "yaml";
+import { z } from "zod";
+import { env } from "../lib/http/env.server.ts";
+import { CostRates } from "./cost.server.ts";
+import type { EmailSender } from "./emails.ts";
+import { StorageTariff } from "./free-storage.ts";
+import { WorkingHours } from "./hours.ts";
+
+const dataFiles = import.meta.glob<string>("../../content/data/*.yaml", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
+const requiredText = z.string().min(1);
+const phoneField = z.string().regex(/^\+[\d ]{9,20}$/, "must be an international number such as +254 700 000 001");
+const titledText = z.object({ title: requiredText, text: requiredText });
+
+const Company = z.object({
+  name: requiredText,
+  short_name: requiredText.max(20),
+  founded: z.number().int(),
+  taglines: z.array(requiredText).length(2),
+  offices: z
+    .array(z.object({ name: requiredText, address: requiredText, map: z.url(), phone: phoneField, email: z.email() }))
+    .length(2),
+  copyright_year: z.number().int(),
+  chat_phone: z.string().regex(/^\d{9,15}$/, "must be digits only, with the country code"),
+  social: z.array(z.object({ name: requiredText, url: z.url() })).length(4),
+});
+export type Company = z.infer<typeof Company>;
+
+const Certification = z.object({ name: requiredText, short: requiredText.max(5), description: requiredText });
+
+const Question = z.object({
+  question: requiredText,
+  answer: requiredText,
+  /** A page of ours that says more. */
+  link: z
+    .object({ to: z.string().regex(/^\/[a-z/-]*$/, "must be a path such as /contact"), words: requiredText })
+    .optional(),
+});
+
+/** The company: name, offices, chat and social pages. */
+export const companyDetails: Company = readContent("company", Company);
+
+/** Who writes the mails of this site: the head office. */
+export function getEmailSender(): EmailSender {
+  const { name, offices } = companyDetails;
+  const { phone = "", email = "" } = offices[0] ?? {};
+  return { name, phone, email, origin: env().origin };
+}
+
+/** Registration and licence numbers, for the legal pages. */
+export const identifiers = readContent(
+  "identifiers",
+  z.object({
+    registration_number: requiredText,
+    customs_agent_licence: requiredText,
+    aeo_number: requiredText,
+    tax_pin: requiredText,
+    managing_director: requiredText,
+  }),
+);
+
+/** Working hours, East Africa Time. */
+export const workingHours = readContent("hours", WorkingHours);
+
+export const home = readContent(
+  "home",
+  z.object({
+    description: requiredText,
+    intro: requiredText,
+    search_terms: z.array(requiredText),
+    stats: z.array(z.object({ value: z.number().int(), suffix: z.string(), label: requiredText })),
+    why_statement: requiredText,
+    why_choose_us: z.array(titledText).length(6),
+    clearance_services: z.array(z.object({ title: requiredText, items: z.array(requiredText) })).length(3),
+    notes: z.object({ certifications: requiredText.optional(), testimonials: requiredText.optional() }),
+    closing: z.object({ title: requiredText, text: requiredText, button: requiredText }),
+  }),
+);
+
+/** The nine options of the quote form; the form takes no other. */
+export const quoteServices = readContent("quote-services", z.array(requiredText).length(9));
+
+const Service = z.object({
+  id: z.string().regex(/^[a-z-]+$/),
+  title: requiredText,
+  tagline: requiredText,
+  details: z.array(requiredText).min(1),
+  /** The option of the quote form that is chosen for who asks for this service. */
+  quote: z.enum(quoteServices),
+  extra: z.object({ title: requiredText, items: z.array(titledText).length(3) }).optional(),
+});
+export type Service = z.infer<typeof Service>;
+
+export const services = readContent(
+  "services",
+  z.object({ intro: requiredText, services: z.array(Service).length(11) }),
+);
+
+export const about = readContent(
+  "about",
+  z.object({
+    title: requiredText,
+    description: requiredText,
+    story: z.object({
+      title: requiredText,
+      paragraphs: z.array(requiredText),
+      scenes: z.array(z.object({ id: requiredText, caption: requiredText, alt: requiredText })).length(5),
+    }),
+    partners: requiredText,
+    notes: z.object({ leadership: requiredText.optional(), certifications: requiredText.optional() }),
+    highlights: z.array(z.object({ title: requiredText, description: requiredText })).length(4),
+    vision: titledText,
+    mission: titledText,
+  }),
+);
+
+export const careers = readContent(
+  "careers",
+  z.object({
+    description: requiredText,
+    intro: requiredText,
+    working_here: z.array(titledText).min(3),
+    note: requiredText.optional(),
+  }),
+);
+
+export const faq = readContent(
+  "faq",
+  z.array(z.object({ title: requiredText, questions: z.array(Question).length(3) })).length(3),
+);
+
+export const certifications = readContent(
+  "certifications",
+  z.object({ home: z.array(Certification).length(6), about: z.array(Certification).length(4) }),
+);
+
+export const industries = readContent(
+  "industries",
+  z.array(z.object({ id: requiredText, name: requiredText, text: requiredText })).length(10),
+);
+
+export const testimonials = readContent(
+  "testimonials",
+  z.array(z.object({ name: requiredText, company: requiredText, rating: z.literal(5), text: requiredText })).length(3),
+);
+
+export const partners = readContent(
+  "partners",
+  z.array(z.object({ name: requiredText, monogram: requiredText.max(3) })).length(13),
+);
+
+export const team = readContent(
+  "team",
+  z.array(z.object({ name: requiredText, role: requiredText, description: requiredText })).length(3),
+);
+
+export const feeds = readContent(
+  "feeds",
+  z.array(z.object({ name: requiredText, text: requiredText, url: z.url() })).length(6),
+);
+
+export const storageTariff = readContent("storage", StorageTariff);
+
+/** What "What will it cost?" counts with. */
+export const costRates = readContent("cost", CostRates);
+
+/** Checks content/data/<name>.yaml. The year of the founding stands in one place: other texts say {founded}. */
+export function readContent<T>(name: string, schema: z.ZodType<T>): T {
+  const file = `content/data/${name}.yaml`;
+  const source = dataFiles[`../../${file}`];
+  if (source === undefined) throw new Error(`${file}: there is no such file`);
+  return checkContent(
+    file,
+    schema,
+    parse(name === "company" ? source : source.replaceAll("{founded}", `${companyDetails.founded}`)),
+  );
+}
+
+/** Returns the value in the schema's shape, or throws an error that names file and field. */
+export function checkContent<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new Error(`${file}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
+}

@@ -1,0 +1,255 @@
+/** Everything that is kept about a client, as one .zip for them to take away: JSON, CSV, and their files. */
+import { makeZip } from "client-zip";
+import { z } from "zod";
+import { ViewerRecord } from "../lib/auth/viewer.server.ts";
+import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
+import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { readStoredFile } from "./document-file.server.ts";
+import { shortId } from "./shipment.ts";
+
+const nullableText = z.string().nullable();
+
+const ExportedDocument = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  uploaded: z.boolean(),
+  verified: z.boolean(),
+  file_name: nullableText,
+  file_size: z.number().nullable(),
+  uploaded_at: nullableText,
+  sha256: nullableText,
+  storage_path: nullableText,
+  storage_version: nullableText,
+  rejected_at: nullableText,
+  rejection_reason: nullableText,
+});
+type ExportedDocument = z.infer<typeof ExportedDocument>;
+
+const ExportedAuditEntry = z.looseObject({
+  created_at: z.string(),
+  action: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+  reason: nullableText,
+});
+
+const ExportedShipment = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  awb: nullableText,
+  stage: z.number(),
+  status: z.string(),
+  created_at: z.string(),
+  changed_at: z.string(),
+  documents: z.array(ExportedDocument),
+  charges: z.array(
+    z.looseObject({
+      item: z.string(),
+      amount: z.number(),
+      currency: z.string(),
+      due_on: nullableText,
+      note: nullableText,
+      paid_at: nullableText,
+    }),
+  ),
+  tracking_events: z.array(
+    z.looseObject({ created_at: z.string(), status: z.string(), location: nullableText, note: nullableText }),
+  ),
+  share_links: z.array(z.looseObject({ created_at: z.string(), expires_at: z.string() })),
+  audit_entries: z.array(ExportedAuditEntry),
+});
+type ExportedShipment = z.infer<typeof ExportedShipment>;
+
+const ExportPageSchema = z.object({
+  viewer: ViewerRecord,
+  account: z.record(z.string(), z.unknown()).nullable(),
+  shipments: z.array(ExportedShipment).nullable(),
+});
+
+type ExportPage = z.infer<typeof ExportPageSchema>;
+
+/** The tables: a file each, with the columns and the rows of one shipment. Times are ISO 8601, UTC. */
+const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] }[] = [
+  {
+    name: "shipments.csv",
+    head: ["Shipment", "Name", "AWB/BL", "Stage", "Status", "Opened", "Last change"],
+    rows: (one) => [[one.id, one.name, one.awb, one.stage, one.status, one.created_at, one.changed_at]],
+  },
+  {
+    name: "documents.csv",
+    head: [
+      "Shipment",
+      "Document",
+      "Uploaded",
+      "Verified",
+      "File",
+      "Bytes",
+      "At",
+      "SHA-256",
+      "Sent back",
+      "Reason",
+      "In this archive",
+    ],
+    rows: (one) =>
+      one.documents.map((document) => [
+        one.id,
+        document.name,
+        document.uploaded ? "yes" : "no",
+        document.verified ? "yes" : "no",
+        document.file_name,
+        document.file_size,
+        document.uploaded_at,
+        document.sha256,
+        document.rejected_at,
+        document.rejection_reason,
+        document.uploaded ? getArchivePath(one, document) : "",
+      ]),
+  },
+  {
+    name: "history.csv",
+    head: ["Shipment", "At", "Status", "Location", "Note"],
+    rows: (one) =>
+      one.tracking_events.map(({ created_at: at, status, location, note }) => [one.id, at, status, location, note]),
+  },
+  {
+    name: "charges.csv",
+    head: ["Shipment", "Item", "Amount", "Currency", "Due", "Note", "Paid"],
+    rows: (one) =>
+      one.charges.map(({ item, amount, currency, due_on, note, paid_at }) => [
+        one.id,
+        item,
+        amount,
+        currency,
+        due_on,
+        note,
+        paid_at,
+      ]),
+  },
+  {
+    name: "links.csv",
+    head: ["Shipment", "Made", "Ends"],
+    rows: (one) => one.share_links.map(({ created_at, expires_at }) => [one.id, created_at, expires_at]),
+  },
+  {
+    name: "log.csv",
+    head: ["Shipment", "At", "Act", "Before", "After", "Reason"],
+    rows: (one) =>
+      one.audit_entries.map(({ created_at: at, action: act, before, after, reason }) => [
+        one.id,
+        at,
+        act,
+        before,
+        after,
+        reason,
+      ]),
+  },
+];
+
+/** What is kept about the account as tables: what has one value, and a file for each list. */
+function* createAccountTables(account: Record<string, unknown>): Generator<{ name: string; input: string }> {
+  const lists = Object.entries(account).filter((one): one is [string, Record<string, unknown>[]] =>
+    Array.isArray(one[1]),
+  );
+  const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
+  yield { name: "account.csv", input: byteOrderMark + csvLine(["What", "Value"]) + values.map(formatRow).join("") };
+  for (const [name, rows] of lists) {
+    const head = Object.keys(rows[0] ?? {});
+    const lines = rows.map((row) => formatRow(head.map((key) => row[key])));
+    if (lines.length > 0)
+      yield { name: `account-${name.replaceAll("_", "-")}.csv`, input: byteOrderMark + csvLine(head) + lines.join("") };
+  }
+}
+
+/** A line of cells; what has parts is JSON. */
+function formatRow(cells: unknown[]): string {
+  return csvLine(cells.map((cell) => (typeof cell === "object" && cell ? JSON.stringify(cell) : String(cell ?? ""))));
+}
+
+/** Where the file of a document lies in the archive: its shipment's number, its own, and its name. */
+function getArchivePath(shipment: ExportedShipment, document: ExportedDocument): string {
+  const clean = (document.file_name ?? document.name).replace(/[\\/:*?"<>|]|^\.+/g, "_");
+  // File systems take names of 255 bytes.
+  let name = clean;
+  while (Buffer.byteLength(name) > 180) name = [...name].slice(1).join("");
+  return `files/${shortId(shipment.id)}/${document.name}, ${name}`;
+}
+
+/** The calls in turn: the account with the first, 50 shipments each. Throws a refusal. */
+async function* fetchExportPages(person: AppSupabaseClient): AsyncGenerator<ExportPage, undefined> {
+  let after = {};
+  for (;;) {
+    const { data, error, status } = await person.rpc("data_export", after, { get: true }).retry(false);
+    if (error) throw userErrorData(toUserError({ ...error, status }));
+    const page = ExportPageSchema.parse(data);
+    // The session ended meanwhile: what is cut off must not look whole.
+    if (!page.shipments) throw userErrorData(userErrorFromThrown(null));
+    yield page;
+    const last = page.shipments.at(-1);
+    if (!last) return undefined;
+    after = { before: last.created_at, before_id: last.id };
+  }
+}
+
+/**
+ * The archive, made while it is sent: the shipments are asked for once, their tables are in memory, and one file at a time.
+ * `person` reads what is the caller's, `company` the bytes of their files. A file that is missing or is not the one is left
+ * out, and named in `left-out.txt`. The first page is asked for before the answer begins: throws a refusal when it is none.
+ */
+export async function createDataExport(
+  person: AppSupabaseClient,
+  company: AppSupabaseClient,
+): Promise<ReadableStream<Uint8Array>> {
+  const all = fetchExportPages(person);
+  const first = await all.next();
+  return first.done ? makeZip([]) : makeZip(createArchiveEntries(first.value, all, company));
+}
+
+/** A file to pack: its name in the archive, when it came, and what it is checked by. */
+type ExportedFile = Pick<ExportedDocument, "storage_path" | "storage_version" | "sha256"> & {
+  name: string;
+  at: string;
+};
+
+async function* createArchiveEntries(first: ExportPage, more: AsyncGenerator<ExportPage>, company: AppSupabaseClient) {
+  const { account } = first;
+  yield { name: "account.json", input: JSON.stringify(account, null, 2) };
+  yield* createAccountTables(account ?? {});
+  const files: ExportedFile[] = [];
+  const lines = exportTables.map(({ head }) => [byteOrderMark + csvLine(head)]);
+  const note = (shipment: ExportedShipment) => {
+    for (const [index, { rows }] of exportTables.entries()) lines[index]?.push(...rows(shipment).map(formatRow));
+    for (const document of shipment.documents.filter(({ uploaded }) => uploaded)) {
+      const { storage_path, storage_version, sha256, uploaded_at } = document;
+      const at = uploaded_at ?? shipment.created_at;
+      files.push({ storage_path, storage_version, sha256, name: getArchivePath(shipment, document), at });
+    }
+  };
+  yield { name: "shipments.json", input: streamShipmentsJson(first, more, note) };
+  for (const [index, { name }] of exportTables.entries()) yield { name, input: (lines[index] ?? []).join("") };
+  const leftOut: string[] = [];
+  for (const { name, at, ...counted } of files) {
+    const file = await readStoredFile(company, counted);
+    if ("reason" in file) leftOut.push(`${name}: ${file.reason}`);
+    else yield { name, input: file.content, lastModified: new Date(at) };
+  }
+  if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
+}
+
+/** All shipments as one JSON array, without where files are stored: that tells a person nothing. */
+async function* streamShipmentsJson(
+  first: ExportPage,
+  more: AsyncGenerator<ExportPage>,
+  note: (shipment: ExportedShipment) => void,
+) {
+  let before = "[\n";
+  for (let page: ExportPage | undefined = first; page; page = (await more.next()).value) {
+    for (const shipment of page.shipments ?? []) {
+      note(shipment);
+      const documents = shipment.documents.map(({ storage_path: _, storage_version: __, ...document }) => document);
+      yield `${before}${JSON.stringify({ ...shipment, documents }, null, 2)}`;
+      before = ",\n";
+    }
+  }
+  yield before === "[\n" ? "[]\n" : "\n]\n";
+}

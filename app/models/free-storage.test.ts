@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { storageTariff } from "./content.server.ts";
+import { describeFreeStorage, getLastFreeDay, isStorageUrgent, StorageTariff } from "./free-storage.ts";
+
+// Kenya Ports Authority, tariff book of 15 September 2023: 4 free days, then 30 or 60, from day 22 45 or 90.
+const container = (size: number) => ({ arrived: "2026-05-10", freeUntil: "2026-05-14", size });
+
+test.each([
+  ["2026-05-10", "2026-05-14"],
+  ["2026-02-26", "2026-03-02"],
+  ["2028-02-26", "2028-03-01"],
+  ["2026-12-30", "2027-01-03"],
+])("what arrived on %s is free until %s", (arrived, last) => {
+  expect(getLastFreeDay(arrived, storageTariff)).toBe(last);
+});
+
+test.each([
+  [20, "2026-05-12", "Free at the port until Thu 14 May, 2 days left. From 15 May about USD 30 a day (estimate)."],
+  [40, "2026-05-13", "Free at the port until Thu 14 May, 1 day left. From 15 May about USD 60 a day (estimate)."],
+  [20, "2026-05-14", "Free at the port until Thu 14 May, the last day. From 15 May about USD 30 a day (estimate)."],
+  [20, "2026-05-15", "Free storage ended on Thu 14 May. It costs about USD 30 a day now (estimate)."],
+  [40, "2026-05-31", "Free storage ended on Thu 14 May. It costs about USD 60 a day now (estimate)."],
+  [20, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 45 a day now (estimate)."],
+  [40, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 90 a day now (estimate)."],
+])("a container of %i feet on %s: %s", (size, today, words) => {
+  expect(describeFreeStorage(container(size), storageTariff, today)).toBe(words);
+});
+
+test.each([
+  ["2026-05-10", false],
+  ["2026-05-11", false],
+  ["2026-05-12", true],
+  ["2026-05-14", true],
+  ["2026-05-15", true],
+  ["2027-01-01", true],
+])("on %s free storage until 14 May ends soon or has ended: %s", (today, isUrgent) => {
+  expect(isStorageUrgent(container(20), today)).toBe(isUrgent);
+});
+
+test("free storage that ends on the second day of the next month or year ends soon on the last day of this one", () => {
+  for (const [freeUntil, today, before] of [
+    ["2026-03-02", "2026-02-28", "2026-02-27"],
+    ["2027-01-02", "2026-12-31", "2026-12-30"],
+  ] as const)
+    expect([isStorageUrgent({ freeUntil }, today), isStorageUrgent({ freeUntil }, before)]).toEqual([true, false]);
+});
+
+test.each([
+  { ...storageTariff, date: "15 September 2023" },
+  { ...storageTariff, free_days: 0 },
+  { ...storageTariff, rates: [] },
+  { ...storageTariff, source: "" },
+])("a tariff without its day, source, free days or rates is refused", (tariff) => {
+  expect(StorageTariff.safeParse(tariff).success).toBe(false);
+});

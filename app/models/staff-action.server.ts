@@ -1,0 +1,203 @@
+/** Acts of the company on shipments, documents and what all clients read: by a colleague at the desk, or by a command. */
+import { z } from "zod";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import type { Database } from "../lib/supabase/database.ts";
+import type { StorageLocation } from "./desk.ts";
+import { isUuid } from "./shipment.server.ts";
+
+type DatabaseFunctions = Database["public"]["Functions"];
+
+/**
+ * What a form or a command says of itself. `seen`: the version it was opened at, refused with 409 when somebody changed the
+ * thing since. `request`: the form's own id, so that sending it twice makes one act. `actor_name`: who runs the command; a
+ * colleague's name is known.
+ */
+export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
+
+/** An act that was done, with what its function answers. */
+export type StaffActionResult<Answer> = { result: Answer };
+
+/** Calls the function of an act, which judges, does and logs it in one transaction. Null arguments are left out. */
+export async function runStaffAction<Name extends keyof DatabaseFunctions>(
+  backend: AppSupabaseClient,
+  name: Name,
+  args: { [Key in keyof DatabaseFunctions[Name]["Args"]]?: DatabaseFunctions[Name]["Args"][Key] | null },
+): Promise<StaffActionResult<DatabaseFunctions[Name]["Returns"]> | UserError> {
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== null));
+  const { data, error, status } = await backend.rpc(name, given as never);
+  return error ? toUserError({ ...error, status }) : { result: data as DatabaseFunctions[Name]["Returns"] };
+}
+
+/** The answer of an act, for commands. Throws an error with the reason when it was refused. */
+export function resultOrThrow<Answer>(outcome: StaffActionResult<Answer> | UserError): Answer {
+  if ("reason" in outcome) throw new Error(outcome.reason);
+  return outcome.result;
+}
+
+/** Where a shipment is after an act, or the documents whose absence stops it. */
+export type MoveResult = { stage: number; status: string } | { missing: string[] };
+
+/**
+ * Moves a shipment to its next stage, with its event. While documents are missing it answers with their names and does
+ * nothing, unless `despiteMissing`.
+ */
+export async function moveShipment(
+  backend: AppSupabaseClient,
+  id: string,
+  move: { location?: string; note?: string; despiteMissing?: boolean },
+  signed: StaffActionOptions,
+): Promise<StaffActionResult<MoveResult> | UserError> {
+  const { location, note, despiteMissing } = move;
+  const args = { shipment_id: id, location, note, despite_missing: despiteMissing ?? false, ...signed };
+  return (await runStaffAction(backend, "move_shipment", args)) as StaffActionResult<MoveResult> | UserError;
+}
+
+/** What can become of one of many shipments that are to move on. */
+export const BULK_MOVE_OUTCOMES = ["moved", "missing", "closed", "changed", "unknown"] as const;
+export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
+
+const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
+/** What became of one of many shipments: `why` it did not move, null when it did. */
+export type BulkMoveResult = z.infer<typeof BulkMoveResult>;
+
+/** Moves many shipments on, up to 50, each by itself: one that cannot move stops no other. */
+export async function moveShipments(
+  backend: AppSupabaseClient,
+  moves: { id: string; expected_version?: number }[],
+  location: string | undefined,
+  signed: Omit<StaffActionOptions, "seen">,
+): Promise<StaffActionResult<BulkMoveResult[]> | UserError> {
+  const moved = await runStaffAction(backend, "move_shipments", { moves, location, ...signed });
+  if ("reason" in moved) return moved;
+  const all = z.array(BulkMoveResult).safeParse(moved.result);
+  return all.success ? { result: all.data } : userErrorFromThrown(all.error);
+}
+
+/** What became of shipments in a bulk move, as the address of its answer says: by id, why one did not move, or "moved". */
+export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, BulkMoveOutcome> {
+  const of = (outcome: BulkMoveOutcome) => (searchParams.get(outcome) ?? "").split(",").filter(isUuid);
+  return Object.fromEntries(
+    BULK_MOVE_OUTCOMES.flatMap((outcome) => of(outcome).map((id) => [id, outcome])).slice(0, 50),
+  );
+}
+
+/** The answer to a bulk move. */
+export const BulkMovePageData = z.object({
+  shipments: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      client_name: z.string(),
+      stage: z.number(),
+      status: z.string(),
+      missing: z.array(z.string()),
+    }),
+  ),
+});
+
+/** Puts a shipment at the stage it is really at, 1 to 10. */
+export function correctStage(
+  backend: AppSupabaseClient,
+  id: string,
+  to: { stage: number; reason: string },
+  signed: StaffActionOptions,
+) {
+  return runStaffAction(backend, "correct_stage", { shipment_id: id, ...to, ...signed });
+}
+
+/** Writes the AWB/BL number; "" takes it off. One that stands is changed with a reason. */
+export function saveAwb(
+  backend: AppSupabaseClient,
+  id: string,
+  to: { awb: string; reason?: string },
+  signed: StaffActionOptions,
+) {
+  return runStaffAction(backend, "save_awb", { shipment_id: id, ...to, ...signed });
+}
+
+/** Where and when cargo arrived, and in what; `free_storage_ends_on` is the last day of free storage. Days are YYYY-MM-DD. */
+export type CargoArrival = { place: StorageLocation; day: string; size: 20 | 40; free_storage_ends_on: string };
+
+/** Writes where, when and in what the cargo arrived, and the last day of free storage. */
+export function saveArrival(backend: AppSupabaseClient, id: string, arrival: CargoArrival, signed: StaffActionOptions) {
+  return runStaffAction(backend, "save_arrival", { shipment_id: id, ...arrival, ...signed });
+}
+
+/** Tells the client something, in the history of the shipment. */
+export function sendNote(
+  backend: AppSupabaseClient,
+  id: string,
+  note: string,
+  { expected_version: _, ...signed }: StaffActionOptions,
+) {
+  return runStaffAction(backend, "send_note", { shipment_id: id, note, ...signed });
+}
+
+export type ChargeInput = { item: string; amount: number; currency: string; due_on?: string; note?: string };
+
+/** Sets what the client is to pay for one item. `signed.seen` is the version of the charge, -1 when there was none. */
+export function setCharge(backend: AppSupabaseClient, id: string, charge: ChargeInput, signed: StaffActionOptions) {
+  return runStaffAction(backend, "set_charge", { shipment_id: id, ...charge, ...signed });
+}
+
+/** Notes that a charge was paid, or, with a reason, that it was not. */
+export function setChargePaid(
+  backend: AppSupabaseClient,
+  id: string,
+  mark: { item: string; paid: boolean; reason?: string },
+  signed: StaffActionOptions,
+) {
+  return runStaffAction(backend, "set_charge_paid", { shipment_id: id, ...mark, ...signed });
+}
+
+/** Takes the verification of a document back. */
+export function unverifyDocument(
+  backend: AppSupabaseClient,
+  document: string,
+  reason: string,
+  signed: StaffActionOptions,
+) {
+  return runStaffAction(backend, "unverify_document", { document_id: document, reason, ...signed });
+}
+
+/** Sends a document back: its client is asked for another file and told why. */
+export function rejectDocument(
+  backend: AppSupabaseClient,
+  document: string,
+  reason: string,
+  signed: StaffActionOptions,
+) {
+  return runStaffAction(backend, "reject_document", { document_id: document, reason, ...signed });
+}
+
+/** Says something to all clients, instead of what was said before. */
+export function setAnnouncement(
+  backend: AppSupabaseClient,
+  text: string,
+  { expected_version: _, ...signed }: StaffActionOptions,
+) {
+  return runStaffAction(backend, "announce", { text, ...signed });
+}
+
+/** Ends what is said to all clients. */
+export function removeAnnouncement(backend: AppSupabaseClient, actor_name?: string) {
+  return runStaffAction(backend, "end_announcement", { actor_name });
+}
+
+/** Commands: the mails that could not be handed over and that nobody has dealt with, the oldest first. Throws. */
+export async function listFailedEmails(company: AppSupabaseClient) {
+  const { data, error, status } = await company
+    .from("failed_emails")
+    .select("id, failed_at, kind, sent_to")
+    .is("resolved_at", null)
+    .order("failed_at")
+    .retry(false);
+  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  return data;
+}
+
+/** Takes a mail that could not be handed over off the list. */
+export function resolveFailedEmail(backend: AppSupabaseClient, mail: string, actor_name?: string) {
+  return runStaffAction(backend, "resolve_failed_email", { email_id: mail, actor_name });
+}

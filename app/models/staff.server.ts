@@ -1,0 +1,140 @@
+/** Colleagues: invited, changed and removed by a lead or by the command, which the database judges. */
+
+import { z } from "zod";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { sendEmail } from "./email-delivery.server.ts";
+import { type EmailContent, type EmailSender, formatSender, staffInvitationEmail } from "./emails.ts";
+import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
+
+/** Hours for which an invitation's link is good: 7 days. */
+const invitationHours = 7 * 24;
+
+const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
+
+/** Whether the mail of an act left, or the act was refused. The act stands when its mail did not. */
+export type EmailResult = { sent: boolean } | UserError;
+
+/**
+ * Invites a colleague by mail, or one who never came or was removed again. `company` makes the account and the link, which
+ * a colleague never sees.
+ */
+export async function inviteStaffMember(
+  backend: AppSupabaseClient,
+  company: AppSupabaseClient,
+  head: EmailSender,
+  who: { name: string; email: string; role: string },
+  signed: Omit<StaffActionOptions, "seen"> = {},
+): Promise<EmailResult> {
+  const ask = async () => {
+    const asked = await runStaffAction(backend, "invite_staff_member", { ...who, ...signed });
+    if ("reason" in asked) return asked;
+    const invited = InvitationResult.safeParse(asked.result);
+    return invited.success ? invited.data : userErrorFromThrown(invited.error);
+  };
+  let invited = await ask();
+  if ("invite_id" in invited) {
+    const made = await createStaffAccount(company, who, invited.invite_id);
+    // The same form, sent twice at once: the other one has made it.
+    invited = "reason" in made ? await ask() : made;
+    if ("invite_id" in invited) return made as UserError;
+  }
+  if ("reason" in invited) return invited;
+  const to = { ...invited, email: who.email, kind: "team invite", hours: invitationHours } as const;
+  return issuePasswordLink(
+    company,
+    head,
+    to,
+    (token) => staffInvitationEmail(head, who.name, token),
+    signed.idempotency_key,
+  );
+}
+
+/** Makes the account of an invitation, confirmed, with a password that nobody knows. */
+async function createStaffAccount(
+  company: AppSupabaseClient,
+  { email, name }: { email: string; name: string },
+  invitation: string,
+): Promise<{ account_id: string } | UserError> {
+  const { data, error } = await company.auth.admin.createUser({
+    email,
+    email_confirm: true,
+    user_metadata: { full_name: name, staff_invite_id: invitation },
+  });
+  return error ? toUserError(error) : { account_id: data.user.id };
+}
+
+/** Makes a link to the page that sets a password, and mails it. What could not be handed over is listed at the desk. */
+export async function issuePasswordLink(
+  company: AppSupabaseClient,
+  head: EmailSender,
+  to: { account_id: string; email: string; kind: "team invite" | "new password"; hours: number },
+  letter: (token: string) => EmailContent,
+  request?: string,
+): Promise<EmailResult> {
+  const { account_id, email, kind, hours } = to;
+  return sendOnce(company, request, email, async () => {
+    const token = await company.rpc("issue_password_link", { account_id, valid_hours: hours });
+    if (token.error) return toUserError({ ...token.error, status: token.status });
+    return trySendEmail(company, head, { account_id, email, kind }, letter(token.data));
+  });
+}
+
+/** Sends what a form asks for once, however often the form is sent; again only when that failed. */
+export async function sendOnce(
+  company: AppSupabaseClient,
+  request: string | undefined,
+  sent_to: string,
+  send: () => Promise<EmailResult>,
+): Promise<EmailResult> {
+  if (!request) return send();
+  const { data, error, status } = await company.rpc("claim_email", { idempotency_key: request, sent_to });
+  if (error) return toUserError({ ...error, status });
+  if (!data) return { sent: true };
+  const told = await send().catch(userErrorFromThrown);
+  if ("reason" in told || !told.sent) await company.rpc("release_email", { idempotency_key: request, sent_to });
+  return told;
+}
+
+type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
+
+/** Sends a letter; whether it could be handed over. What could not is listed at the desk. */
+export async function trySendEmail(
+  company: AppSupabaseClient,
+  head: EmailSender,
+  to: EmailRecipient,
+  letter: EmailContent,
+): Promise<{ sent: boolean }> {
+  const { email, ...about } = to;
+  const sent = await sendEmail({ to: email, ...letter }, formatSender(head)).then(
+    () => true,
+    () => false,
+  );
+  if (!sent) await company.rpc("record_failed_email", { sent_to: email, ...about });
+  return { sent };
+}
+
+/** Makes a clerk a lead, or a lead a clerk. */
+export function changeStaffRole(backend: AppSupabaseClient, account: string, role: string, actor_name?: string) {
+  return runStaffAction(backend, "change_staff_role", { account_id: account, role, actor_name });
+}
+
+/** Removes a colleague: signed out everywhere at once. */
+export function removeStaffMember(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
+  return runStaffAction(backend, "remove_staff_member", { account_id: account, reason, actor_name });
+}
+
+/** Commands: the colleagues who are not removed, by name. Throws. */
+export async function listStaffMembers(company: AppSupabaseClient) {
+  const { data, error, status } = await company.rpc("list_staff_members");
+  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  return data;
+}
+
+/** Commands: the account of an e-mail address. Throws when there is none. */
+export async function findAccountId(company: AppSupabaseClient, email: string): Promise<string> {
+  const { data, error, status } = await company.rpc("find_account_id", { email });
+  if (error) throw new Error(toUserError({ ...error, status }).reason);
+  if (!data) throw new Error(`There is no account with the e-mail address ${email}.`);
+  return data;
+}

@@ -1,0 +1,69 @@
+import { data, Form } from "react-router";
+import { OfficePhone } from "~/components/site/office-phone";
+import { Title } from "~/components/site/title";
+import { Button } from "~/components/ui/button";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { userErrorData } from "~/lib/http/user-error.server";
+import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { setShipmentEmailsEnabled, verifyUnsubscribeToken } from "~/models/shipment-emails.server";
+import type { Route } from "./+types/_auth.unsubscribe";
+
+/** Opening the link changes nothing, as mail scanners open links too; the buttons do. */
+export function loader({ url }: Route.LoaderArgs) {
+  const token = url.searchParams.get("token");
+  return { isKnown: verifyUnsubscribeToken(token) !== null };
+}
+
+/** From the page's buttons, or from a mail program's own one (RFC 8058), which wants no redirect. */
+export async function action({ request, context, url }: Route.ActionArgs) {
+  const token = url.searchParams.get("token");
+  const account = verifyUnsubscribeToken(token);
+  const form = await readForm(request);
+  if (!account) return data(null, { status: 400 });
+  const isOneClick = form.get("List-Unsubscribe") === "One-Click";
+  const wanted = !isOneClick && form.get("wanted") === "yes";
+  const refused = await setShipmentEmailsEnabled(serviceRoleClient(), account, wanted);
+  if (refused) throw userErrorData(refused);
+  if (isOneClick) return null;
+  const title = wanted ? "You get these mails again" : "No more of these mails";
+  return redirectWithToast(context, `/unsubscribe?token=${token}`, { title, variant: "default" });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return callServerAction(serverAction);
+}
+
+export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
+
+export default function UnsubscribePage({ loaderData }: Route.ComponentProps) {
+  return (
+    <>
+      <Title>Mails about your shipments</Title>
+      <h1 className="mb-6 text-xl">Mails about your shipments</h1>
+      {loaderData.isKnown ? (
+        <>
+          <p className="mb-6">
+            We write when a shipment moves, a document is sent back, something is to be paid, free storage ends, or we
+            leave you a note. Mails about your password and your account come in any case.
+          </p>
+          <div className="flex flex-wrap gap-3">
+            <Form method="post" replace>
+              <input type="hidden" name="wanted" value="no" />
+              <Button look="action">Stop these mails</Button>
+            </Form>
+            <Form method="post" replace>
+              <input type="hidden" name="wanted" value="yes" />
+              <Button>Send them again</Button>
+            </Form>
+          </div>
+        </>
+      ) : (
+        <p>
+          This link is not complete, or too old. Open it from a newer mail, or call <OfficePhone />, and we stop them.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import { type IconNode, Mail, MessageCircle, Phone } from "lucide";
+import { useEffect, useState } from "react";
+import { chatHref } from "~/components/site/chat";
+import { useSiteData } from "~/components/site/site-data";
+import { Icon } from "~/components/ui/icon";
+import type { Route } from "./+types/route";
+
+type OpeningStatusProps = Route.ComponentProps["loaderData"]["opening"];
+
+/** Whether somebody is there now, and the three ways to reach them. */
+export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
+  const company = useSiteData()?.company;
+  const [office] = company?.offices ?? [];
+  if (!company || !office) return null;
+  return (
+    <>
+      <OpeningStatus {...opening} />
+      <ul className="mt-5 grid gap-3 md:grid-cols-[4fr_3fr_5fr]">
+        <ContactChannel
+          of={Phone}
+          act="Call"
+          what={office.phone}
+          href={`tel:${office.phone.replaceAll(" ", "")}`}
+          isFirst
+        />
+        <ContactChannel of={MessageCircle} act="Chat on" what="WhatsApp" href={chatHref(company.chat_phone)} />
+        <ContactChannel of={Mail} act="Mail" what={office.email} href={`mailto:${office.email}`} />
+      </ul>
+    </>
+  );
+}
+
+/**
+ * The words of the server. With script, a page that stays open stops saying that somebody is there at the closing; nothing
+ * but the server says that they open, as clocks of phones go wrong.
+ */
+function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    if (!isOpen || !until) return;
+    const look = () => setOver(Date.now() >= until);
+    look();
+    const timer = setInterval(look, 20_000);
+    return () => clearInterval(timer);
+  }, [isOpen, until]);
+  const isThere = isOpen && !isOver;
+  return (
+    <p data-now="" className="mt-4 flex flex-wrap items-baseline gap-x-4 wrap-anywhere">
+      <span className={`flex items-baseline gap-2 text-lg font-semibold ${isThere ? "text-done" : ""}`}>
+        <span
+          aria-hidden
+          className={`size-3 shrink-0 rounded-full border-2 ${isThere ? "border-done bg-done" : "border-edge"}`}
+        />
+        {isOver ? later : words}
+      </span>{" "}
+      <span className="text-sm text-quiet">Public holidays are not counted.</span>
+    </p>
+  );
+}
+
+/** A large target: what one does, and with what. */
+function ContactChannel(props: { of: IconNode; act: string; what: string; href: string; isFirst?: boolean }) {
+  const { of, act, what, href, isFirst } = props;
+  const isChat = href.startsWith("https:");
+  return (
+    <li>
+      <a
+        href={href}
+        target={isChat ? "_blank" : undefined}
+        rel={isChat ? "noreferrer" : undefined}
+        className={`flex h-full min-h-16 items-center gap-4 rounded-label border px-4 py-3 no-underline md:gap-3 md:px-3 lg:gap-4 lg:px-4 ${
+          isFirst
+            ? "border-action bg-action text-on-action hover:[filter:brightness(1.1)]"
+            : "border-edge bg-raised hover:border-ink"
+        }`}
+      >
+        <Icon of={of} className="size-6 shrink-0" />
+        <span>
+          <span className="block text-sm">{act} </span>
+          <span className="block font-semibold wrap-anywhere tabular-nums md:text-sm lg:text-base">{what}</span>
+        </span>
+      </a>
+    </li>
+  );
+}

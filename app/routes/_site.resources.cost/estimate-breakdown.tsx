@@ -1,0 +1,119 @@
+import type { ReactNode } from "react";
+import { type CostEstimate, formatAmount, IMPORT_KINDS, type Import } from "~/models/cost";
+import type { CostRates } from "~/models/cost.server";
+import { monthName } from "~/models/dates";
+
+type EstimateBreakdownProps = { rates: CostRates; cargo: Import | null; lines: CostEstimate | null };
+
+/** The lines of the sum, each with its rate, date and source; without amounts while there is nothing to count. */
+export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProps) {
+  const { import_duty, excise_duty, vat, import_declaration_fee: fee, railway_development_levy: levy } = rates;
+  const excise = cargo ? cargo.excise : excise_duty.percents.join(", ");
+  return (
+    <div className="mt-8 rounded-label border border-line bg-raised px-4 py-3 sm:px-6">
+      <table className="w-full text-sm tabular-nums">
+        <caption className="pb-2 text-left">
+          <span className="block text-lg font-semibold">Estimate in KES </span>
+          {cargo && (
+            <span className="block">
+              {IMPORT_KINDS[cargo.what]}
+              {cargo.registered && `, first registered ${monthName(cargo.registered)}`}{" "}
+            </span>
+          )}
+          <span className="text-quiet">
+            Whole shillings in each line. Not in it: port, shipping line, transport and agency charges.
+          </span>
+        </caption>
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">Line</th>
+            <th scope="col">Rate, month and source</th>
+            <th scope="col">KES</th>
+          </tr>
+        </thead>
+        <tbody>
+          <EstimateLine
+            name="CIF"
+            amount={lines?.cif}
+            calculation={cargo ? formatCif(cargo) : "Price, freight and insurance in KES"}
+          >
+            The figures typed here.
+          </EstimateLine>
+          <EstimateLine
+            name="Import duty"
+            amount={lines?.duty}
+            calculation={`${cargo?.duty ?? import_duty.percent}% of CIF`}
+            citation={import_duty}
+          />
+          <EstimateLine
+            name="Excise duty"
+            amount={lines?.excise}
+            calculation={`${excise}% of CIF and import duty`}
+            citation={excise_duty}
+          />
+          <EstimateLine
+            name="VAT"
+            amount={lines?.vat}
+            calculation={`${vat.percent}% of CIF, import and excise duty`}
+            citation={vat}
+          />
+          <EstimateLine
+            name="Import declaration fee"
+            amount={lines?.fee}
+            calculation={`${fee.percent}% of CIF`}
+            citation={fee}
+          />
+          <EstimateLine
+            name="Railway development levy"
+            amount={lines?.levy}
+            calculation={`${levy.percent}% of CIF`}
+            citation={levy}
+          />
+        </tbody>
+        <tbody aria-live="polite" aria-atomic className="border-t-2 border-dashed border-edge text-base font-semibold">
+          <EstimateLine name="Total taxes" amount={lines?.taxes} />
+          <EstimateLine name="Total with cargo" amount={lines?.total} />
+        </tbody>
+      </table>
+      <p className="border-t border-line pt-3 text-sm text-quiet">
+        {lines
+          ? "This is an estimate, not a quotation. The address of this page holds your answers once you press “Work it out”: send it to whom you like."
+          : "Amounts appear when the form is filled in. Every sum here is an estimate."}
+      </p>
+    </div>
+  );
+}
+
+function formatCif({ currency, value, freight, insurance, rate }: Import): string {
+  const sum = `${currency} ${formatAmount(value)} + ${formatAmount(freight)} + ${formatAmount(insurance)}`;
+  return currency === "KES" ? sum : `${sum}, at KES ${rate} for ${currency} 1`;
+}
+
+type EstimateLineProps = {
+  name: string;
+  amount: number | undefined;
+  calculation?: string;
+  citation?: { date: string; source: string; note?: string };
+  children?: ReactNode;
+};
+
+/** Below 768 px the amount stands beside the name, and what says how it came about on a line of its own. */
+function EstimateLine({ name, amount, calculation: how, citation: from, children }: EstimateLineProps) {
+  return (
+    <tr className="flex flex-wrap justify-between gap-x-4 border-t border-line py-2 align-top md:table-row">
+      <th scope="row" className="text-left font-semibold md:w-48 md:py-2 md:pr-4">
+        {name}
+      </th>
+      <td className="order-last w-full md:w-auto md:py-2 md:pr-4">
+        {how}{" "}
+        {how && (
+          <span className="block text-xs text-quiet">
+            {from ? `${from.date}. ${from.source}. ` : children}
+            {from?.note}
+          </span>
+        )}
+      </td>
+      <td className="text-right whitespace-nowrap md:py-2">{amount === undefined ? "–" : formatAmount(amount)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,42 @@
+import { Form, Link } from "react-router";
+import { AuthPage } from "~/components/site/auth-page";
+import { OfficePhone } from "~/components/site/office-phone";
+import { Title } from "~/components/site/title";
+import { Button } from "~/components/ui/button";
+import { redirectWithToast } from "~/lib/http/toast.server";
+import { identifiers } from "~/models/content.server";
+import { forgotPasswordToast } from "~/models/not-yet";
+import type { Route } from "./+types/actions.forgot-password";
+
+export function loader() {
+  return { licence: identifiers.customs_agent_licence };
+}
+
+export function action({ context }: Route.ActionArgs) {
+  return redirectWithToast(context, "/login", forgotPasswordToast());
+}
+
+export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
+
+/** For a GET of this address. */
+export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps) {
+  return (
+    <AuthPage licence={loaderData.licence}>
+      <Title>Forgot password?</Title>
+      <h1 className="mb-2 text-xl">Forgot password?</h1>
+      <p className="mb-6 text-quiet">Opening this address sends nothing. The button does.</p>
+      <Form method="post">
+        <Button name="forgot">Forgot password?</Button>
+      </Form>
+      <p className="mt-6">
+        Locked out? Call <OfficePhone />. When we know that it is you, we mail you a link to a new password.
+      </p>
+      <p>
+        You remember it?{" "}
+        <Link to="/login" className="inline-flex min-h-11 items-center underline">
+          Log in
+        </Link>
+      </p>
+    </AuthPage>
+  );
+}

@@ -1,0 +1,81 @@
+import { parseWithZod } from "@conform-to/zod/v4";
+import { data, Link } from "react-router";
+import { z } from "zod";
+import { EmailDraftPanel } from "~/components/site/email-draft-panel";
+import { QuoteForm } from "~/components/site/quote-form";
+import { useSiteData } from "~/components/site/site-data";
+import { Title } from "~/components/site/title";
+import { PageToast } from "~/components/ui/toast";
+import { callServerAction } from "~/lib/browser/connection";
+import { readForm } from "~/lib/forms/form-data.server";
+import { rejectForm } from "~/lib/forms/rejected-form.server";
+import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { toSitePath } from "~/lib/http/redirect.server";
+import type { Toast } from "~/lib/http/toast";
+import { emailAddress, personName } from "~/models/contact";
+import { companyDetails, quoteServices } from "~/models/content.server";
+import { type EmailDraft, quoteDraft } from "~/models/email-draft";
+import type { Route } from "./+types/actions.quote";
+
+const QuoteFields = z.object({
+  name: personName,
+  email: emailAddress,
+  phone: oneLine("Enter your phone number.")
+    .min(1, "Enter your phone number.")
+    .max(32, "Use at most 32 characters for the phone number."),
+  service: z.enum(quoteServices as [string, ...string[]], "Choose one of the services."),
+  message: severalLines("").max(2000, "Use at most 2,000 characters for the message.").default(""),
+});
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const from = toSitePath(form.get("from"));
+  const submission = parseWithZod(form, { schema: QuoteFields });
+  if (submission.status !== "success") return rejectForm(submission.reply(), undefined, 400, { from });
+  const [office] = companyDetails.offices;
+  const toast: Toast = {
+    title: "Opening Email Client...",
+    description: "Please complete sending the quote request from your email app.",
+    variant: "default",
+  };
+  return data({ from, draft: quoteDraft(office?.email ?? "", submission.value), toast });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return callServerAction(serverAction);
+}
+
+export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
+
+/** The form opens over other pages, at their address with `?quote`; here it is shown again after a refusal. */
+export default function QuotePage({ actionData }: Route.ComponentProps) {
+  const services = useSiteData()?.quoteServices ?? [];
+  if (actionData && "draft" in actionData) return <QuoteDraft {...actionData} />;
+  return (
+    <div className="mx-auto max-w-md">
+      <Title refused={actionData !== undefined}>Get a Quote</Title>
+      <QuoteForm
+        heading="Get a Quote"
+        services={services}
+        from={actionData && "from" in actionData ? actionData.from : "/"}
+        refused={actionData}
+      />
+    </div>
+  );
+}
+
+function QuoteDraft({ draft, from, toast }: { draft: EmailDraft; from: string; toast: Toast }) {
+  return (
+    <>
+      <Title>Get a Quote</Title>
+      <PageToast toast={toast} />
+      <h1 className="mb-6 text-xl">Get a Quote</h1>
+      <EmailDraftPanel draft={draft} opens />
+      <p className="mt-6">
+        <Link to={from} className="inline-flex min-h-11 items-center underline">
+          Back to where you were
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import { data, redirect } from "react-router";
+import { FormOnlyRoute } from "~/components/forms/form-only-route";
+import { readForm } from "~/lib/forms/form-data.server";
+import { toSitePath } from "~/lib/http/redirect.server";
+import { themeCookie } from "~/lib/http/theme.server";
+import type { Route } from "./+types/actions.theme";
+
+export async function action({ request }: Route.ActionArgs) {
+  const form = await readForm(request);
+  const headers = { "Set-Cookie": await themeCookie(request, form.get("theme")) };
+  // The router asks again for the page that the person is on, or on the way to: a redirect it drops once they went on.
+  if (new URL(request.url).pathname.endsWith(".data")) return data(null, { headers });
+  return redirect(toSitePath(form.get("to")), { status: 303, headers });
+}
+
+export function loader() {
+  return redirect("/", 303);
+}
+
+export default FormOnlyRoute;

@@ -1,0 +1,86 @@
+import { Field, SelectField } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { Card } from "~/components/ui/card";
+import { calendarDate } from "~/models/dates";
+import { STORAGE_LOCATIONS } from "~/models/desk";
+import type { ShipmentSectionProps } from "./stage-card";
+
+const storageLocationOptions = Object.entries(STORAGE_LOCATIONS).map(([value, words]) => ({ value, words }));
+const containerSizeOptions = [
+  { value: "20", words: "20 ft" },
+  { value: "40", words: "40 ft" },
+];
+
+/** The number of the cargo's paper, and its arrival. */
+export function Cargo({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
+  const { arrival, version } = shipment;
+  const awb = useIntentForm("awb", answer, ["awb", "reason"]);
+  const arrived = useIntentForm("arrival", answer, ["place", "day", "size"]);
+  return (
+    <Card title="Cargo">
+      <IntentForm
+        id={awb.id}
+        intent="awb"
+        expectedVersion={version}
+        idempotencyKey={request}
+        className="px-4 pt-3 pb-4"
+      >
+        <Field
+          field={withStoredValue(awb.fields.awb, awb.refused, shipment.awb ?? "")}
+          label="AWB/BL"
+          optional
+          autoComplete="off"
+          spellCheck={false}
+        />
+        {shipment.awb && (
+          <>
+            <input type="hidden" name="stands" value="1" />
+            <Field field={awb.fields.reason} label="Reason for the change" autoComplete="off" />
+          </>
+        )}
+        <SubmitButton look="plain" pending="Saving…">
+          Save AWB/BL
+        </SubmitButton>
+      </IntentForm>
+      <div id="storage" className="border-t border-line">
+        {arrival && (
+          <p className="px-4 pt-3 text-sm">
+            {STORAGE_LOCATIONS[arrival.place]}, {arrival.size} ft, arrived {calendarDate(arrival.day)}. Free storage
+            until {calendarDate(arrival.free_storage_ends_on)}.
+          </p>
+        )}
+        <FormDisclosure
+          title={arrival ? "Change the arrival" : "The cargo has arrived"}
+          open={arrived.refused !== undefined}
+        >
+          <p className="mb-3 text-sm text-quiet">
+            Domestic import containers alone: the client is shown their free days. Nothing for cargo in transit.
+          </p>
+          <IntentForm id={arrived.id} intent="arrival" expectedVersion={version} idempotencyKey={request}>
+            <SelectField
+              field={withStoredValue(arrived.fields.place, arrived.refused, arrival?.place ?? "")}
+              label="Place"
+              options={storageLocationOptions}
+              prompt="Choose the place"
+            />
+            <Field
+              field={withStoredValue(arrived.fields.day, arrived.refused, arrival?.day ?? "")}
+              label="Day of arrival"
+              type="date"
+            />
+            <SelectField
+              field={withStoredValue(arrived.fields.size, arrived.refused, arrival ? String(arrival.size) : "")}
+              label="Container"
+              options={containerSizeOptions}
+              prompt="Choose the size"
+            />
+            <SubmitButton look="plain" pending="Saving…">
+              Save arrival
+            </SubmitButton>
+          </IntentForm>
+        </FormDisclosure>
+      </div>
+    </Card>
+  );
+}

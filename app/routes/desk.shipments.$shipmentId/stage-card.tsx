@@ -1,0 +1,84 @@
+import { Field, SelectField, TextField } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import {
+  FormDisclosure,
+  IntentForm,
+  type RejectedIntent,
+  useIntentForm,
+  withStoredValue,
+} from "~/components/forms/intent-form";
+import { Card } from "~/components/ui/card";
+import type { DeskShipmentDetails } from "~/models/desk.server";
+import { lastStage, STAGES } from "~/models/shipment";
+
+export type ShipmentSectionProps = {
+  shipment: DeskShipmentDetails & { hasOlder: boolean };
+  actionData: RejectedIntent | undefined;
+  idempotencyKey: string;
+};
+
+/** Moves the shipment on, or puts it where it really is. */
+export function StageCard({
+  shipment,
+  actionData: answer,
+  idempotencyKey: request,
+  search,
+}: ShipmentSectionProps & { search: string }) {
+  return (
+    <Card title="Stage">
+      {shipment.stage < lastStage && (
+        <NextStageForm shipment={shipment} actionData={answer} idempotencyKey={request} search={search} />
+      )}
+      <StageCorrection shipment={shipment} actionData={answer} idempotencyKey={request} />
+    </Card>
+  );
+}
+
+function NextStageForm({
+  shipment,
+  actionData: answer,
+  idempotencyKey: request,
+  search,
+}: ShipmentSectionProps & { search: string }) {
+  const unchecked = shipment.documents.filter(({ uploaded, verified }) => uploaded && !verified).length;
+  const { id, act, fields } = useIntentForm("move", answer, ["location", "note"]);
+  return (
+    <IntentForm
+      id={id}
+      intent={act}
+      expectedVersion={shipment.version}
+      idempotencyKey={request}
+      action={`/desk/shipments/${shipment.id}/move${search}`}
+      className="px-4 py-3"
+    >
+      <Field field={fields.location} label="Location" optional autoComplete="off" />
+      <TextField field={fields.note} label="Note to the client" rows={2} />
+      {unchecked > 0 && (
+        <p className="mb-3 text-sm text-with-us">
+          {unchecked === 1 ? "1 document is" : `${unchecked} documents are`} not checked yet.
+        </p>
+      )}
+      <SubmitButton pending="Moving…">Move to {STAGES[shipment.stage]}</SubmitButton>
+    </IntentForm>
+  );
+}
+
+function StageCorrection({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
+  const { id, act, fields, refused } = useIntentForm("correct", answer, ["stage", "reason"]);
+  const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
+  return (
+    <FormDisclosure title="Correct the stage" open={refused !== undefined}>
+      <IntentForm id={id} intent={act} expectedVersion={shipment.version} idempotencyKey={request}>
+        <SelectField
+          field={withStoredValue(fields.stage, refused, String(shipment.stage))}
+          label="The stage it is really at"
+          options={stages}
+        />
+        <TextField field={fields.reason} label="Reason" rows={2} mandatory />
+        <SubmitButton look="plain" pending="Saving…">
+          Correct the stage
+        </SubmitButton>
+      </IntentForm>
+    </FormDisclosure>
+  );
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { reasonField, STAFF_ROLES, StaffInvitationFields } from "~/actions/staff";
+import { Field, SelectField } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import {
+  getIdempotencyKey,
+  IntentErrorSummary,
+  IntentForm,
+  ReasonForm,
+  type RejectedIntent,
+  useIntentForm,
+  withStoredValue,
+} from "~/components/forms/intent-form";
+import { Title } from "~/components/site/title";
+import { Card } from "~/components/ui/card";
+import { getStaffPage, requireLead } from "~/lib/auth/staff.server";
+import { callServerAction } from "~/lib/browser/connection";
+import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
+import { serviceRoleClient } from "~/lib/supabase/client.server";
+import { getEmailSender } from "~/models/content.server";
+import { eastAfricaTime } from "~/models/dates";
+import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
+import { sendPasswordLink } from "~/models/password-link.server";
+import { removeSecondFactors } from "~/models/second-factor.server";
+import { changeStaffRole, inviteStaffMember, removeStaffMember } from "~/models/staff.server";
+import type { Route } from "./+types/desk.team";
+
+export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
+
+const AccountFields = z.object({ account: z.uuid("Open this page again.") });
+
+export async function loader({ context }: Route.LoaderArgs) {
+  requireLead(context);
+  return { ...(await getStaffPage(context, TeamPage)), request: randomUUID() };
+}
+
+export function action({ request, context }: Route.ActionArgs) {
+  requireLead(context);
+  return handleIntent(request, context, "/desk/team", {
+    invite: defineIntent(StaffInvitationFields, async ({ supabase: backend }, who, { idempotency_key: request }) => {
+      const told = await inviteStaffMember(backend, serviceRoleClient(), getEmailSender(), who, {
+        idempotency_key: request,
+      });
+      return toEmailIntentResult(told, "The invitation is on its way");
+    }),
+    role: defineIntent(
+      AccountFields.extend({ role: z.enum(STAFF_ROLES, "Choose what they may do.") }),
+      async ({ supabase: backend }, to) =>
+        toIntentResult(await changeStaffRole(backend, to.account, to.role), () => "Role changed"),
+    ),
+    "send-link": defineIntent(AccountFields, async ({ supabase: backend }, { account }) =>
+      toEmailIntentResult(
+        await sendPasswordLink(backend, serviceRoleClient(), getEmailSender(), account),
+        "The link is on its way",
+      ),
+    ),
+    "remove-2fa": defineIntent(
+      AccountFields.extend({ reason: reasonField }),
+      async ({ supabase: backend }, { account, reason }) =>
+        toIntentResult(
+          await removeSecondFactors(backend, serviceRoleClient(), getEmailSender(), account, reason),
+          () => "They set up a new second factor next",
+        ),
+    ),
+    remove: defineIntent(
+      AccountFields.extend({ reason: reasonField }),
+      async ({ supabase: backend }, { account, reason }) =>
+        toIntentResult(await removeStaffMember(backend, account, reason), () => "Removed, and signed out everywhere"),
+    ),
+  });
+}
+
+export function clientAction({ serverAction }: Route.ClientActionArgs) {
+  return callServerAction(serverAction);
+}
+
+const roleOptions = [
+  { value: "clerk", words: "Clerk: the day's work" },
+  { value: "lead", words: "Lead: invites and removes colleagues too" },
+];
+
+export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
+  const { id, act, fields, refused } = useIntentForm("invite", actionData, ["name", "email", "role"]);
+  const request = getIdempotencyKey(actionData, loaderData.request);
+  const here = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
+  const gone = loaderData.staff_members.filter(({ removed_at }) => removed_at);
+  return (
+    <>
+      <Title refused={actionData !== undefined}>Colleagues</Title>
+      <IntentErrorSummary answer={actionData} />
+      <h1 className="mb-4 text-xl">Colleagues</h1>
+      <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
+        <Card title="Invite a colleague">
+          <IntentForm id={id} intent={act} idempotencyKey={request} className="px-4 py-3">
+            <Field field={fields.name} label="Name" hint="As it stands in the log" autoComplete="off" />
+            <Field field={fields.email} label="Email" type="email" autoComplete="off" />
+            <SelectField
+              field={withStoredValue(fields.role, refused, "clerk")}
+              label="What they may do"
+              options={roleOptions}
+            />
+            <SubmitButton pending="Inviting…">Invite</SubmitButton>
+          </IntentForm>
+        </Card>
+        <div className="grid gap-6">
+          <Card title="At the desk">
+            <ul className="ruled">
+              {here.map((colleague) => (
+                <StaffMemberRow
+                  key={colleague.id}
+                  staffMember={colleague}
+                  actionData={actionData}
+                  idempotencyKey={request}
+                />
+              ))}
+            </ul>
+          </Card>
+          {gone.length > 0 && (
+            <Card title="Removed">
+              <ul className="ruled text-sm">
+                {gone.map(({ id, name, email, removed_at }) => (
+                  <li key={id} className="px-4 py-2 wrap-anywhere">
+                    {name}, {email} <span className="text-quiet">{removed_at && eastAfricaTime(removed_at)}</span>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+type StaffMemberRowProps = {
+  staffMember: DeskStaffMember;
+  actionData: RejectedIntent | undefined;
+  idempotencyKey: string;
+};
+
+function StaffMemberRow({ staffMember: colleague, actionData: answer, idempotencyKey: request }: StaffMemberRowProps) {
+  const { id: account, name, email, role, last_sign_in_at, has_factor, is_viewer: is_me } = colleague;
+  const other = role === "lead" ? "clerk" : "lead";
+  const link = useIntentForm("send-link", answer, [], account);
+  const change = useIntentForm("role", answer, [], account);
+  const on = { account };
+  return (
+    <li className="py-3 *:px-4">
+      <p className="font-semibold wrap-anywhere">
+        {name}
+        {is_me && " (you)"}{" "}
+      </p>
+      <p className="text-sm wrap-anywhere text-quiet">
+        {email}, {role}, {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not come yet"}
+      </p>
+      {!is_me && (
+        <div className="mt-2 flex flex-wrap gap-2">
+          {last_sign_in_at ? (
+            <IntentForm id={link.id} intent="send-link">
+              <input type="hidden" name="account" value={account} />
+              <SubmitButton look="plain" pending="Sending…">
+                Send a new-password link<span className="sr-only"> to {name}</span>
+              </SubmitButton>
+            </IntentForm>
+          ) : (
+            <ResendInvitation staffMember={colleague} actionData={answer} idempotencyKey={request} />
+          )}
+          <IntentForm id={change.id} intent="role">
+            <input type="hidden" name="account" value={account} />
+            <input type="hidden" name="role" value={other} />
+            <SubmitButton look="plain" pending="Saving…">
+              Make a {other}
+              <span className="sr-only"> of {name}</span>
+            </SubmitButton>
+          </IntentForm>
+        </div>
+      )}
+      {!is_me && has_factor && (
+        <ReasonForm
+          intent="remove-2fa"
+          title="Remove second factor"
+          subject={` of ${name}`}
+          hiddenFields={on}
+          answer={answer}
+        />
+      )}
+      {!is_me && <ReasonForm intent="remove" title="Remove" subject={` ${name}`} hiddenFields={on} answer={answer} />}
+    </li>
+  );
+}
+
+/** The same invitation once more, for somebody who has not come yet. */
+function ResendInvitation({
+  staffMember: { id: account, name, email, role },
+  actionData: answer,
+  idempotencyKey: request,
+}: StaffMemberRowProps) {
+  const { id } = useIntentForm("invite", answer, [], account);
+  return (
+    <IntentForm id={id} intent="invite" idempotencyKey={request}>
+      <input type="hidden" name="name" value={name} />
+      <input type="hidden" name="email" value={email} />
+      <input type="hidden" name="role" value={role} />
+      <SubmitButton look="plain" pending="Sending…">
+        Send the invitation again<span className="sr-only"> to {name}</span>
+      </SubmitButton>
+    </IntentForm>
+  );
+}

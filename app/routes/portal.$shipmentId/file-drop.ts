@@ -1,0 +1,62 @@
+import { useEffect } from "react";
+import { showToast } from "~/components/ui/toast";
+import type { Toast } from "~/lib/http/toast";
+
+const tooManyFilesToast: Toast = {
+  title: "One file for each document",
+  description: "Drop each file on the row of its own document.",
+  variant: "destructive",
+};
+
+/** Marks the row over which a file is held. */
+const dropTargetAttribute = "data-over";
+
+/**
+ * Lets a file be dropped on the row of a document: it is put into the row's file field as if it had been picked there. A
+ * file dropped elsewhere is ignored, as the browser would leave the page to open it.
+ */
+export function useFileDrop(): void {
+  useEffect(() => {
+    const mark = (row: Element | null) => {
+      for (const marked of document.querySelectorAll(`[${dropTargetAttribute}]`))
+        if (marked !== row) marked.removeAttribute(dropTargetAttribute);
+      row?.setAttribute(dropTargetAttribute, "");
+    };
+    const onDragOver = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      const field = findFileField(event);
+      if (field) event.dataTransfer.dropEffect = "copy";
+      mark(field?.closest("li") ?? null);
+    };
+    const onDragLeave = (event: DragEvent) => {
+      if (!event.relatedTarget) mark(null);
+    };
+    const onDrop = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      mark(null);
+      const field = findFileField(event);
+      if (!field || !event.dataTransfer.files.length) return;
+      if (event.dataTransfer.files.length > 1) return showToast(tooManyFilesToast);
+      field.files = event.dataTransfer.files;
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+      field.focus();
+    };
+    addEventListener("dragover", onDragOver);
+    addEventListener("dragleave", onDragLeave);
+    addEventListener("drop", onDrop);
+    return () => {
+      removeEventListener("dragover", onDragOver);
+      removeEventListener("dragleave", onDragLeave);
+      removeEventListener("drop", onDrop);
+    };
+  }, []);
+}
+
+/** The file field of the row under the pointer, unless it is out of sight. */
+function findFileField({ target }: DragEvent): HTMLInputElement | null {
+  const row = target instanceof Element ? target.closest("li") : null;
+  const field = row?.querySelector<HTMLInputElement>("input[type=file]");
+  return field?.offsetParent ? field : null;
+}

@@ -1,0 +1,155 @@
+import { type FormEvent, type RefObject, useEffect, useRef } from "react";
+import { Form, useLocation, useNavigate } from "react-router";
+import { fileButtonClass, inputClass } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import { revalidateUntilLoaded } from "~/components/offline/connection-lost";
+import { useIdleImport } from "~/components/ui/idle-import";
+import { showToast } from "~/components/ui/toast";
+import type { Toast } from "~/lib/http/toast";
+import { acceptedExtensions, fileFieldId } from "~/models/document";
+import {
+  cancelAllUploads,
+  cancelUpload,
+  chooseFile,
+  getFileToSend,
+  removeUpload,
+  sendUpload,
+  setSendsOriginal,
+  type Upload,
+  useUpload,
+} from "./upload-queue";
+
+/** What the upload action answers when it took no file: for which document, when that is known, and why. */
+export type RejectedUpload = { document: string | null; toast: Toast };
+
+/**
+ * The form of a document whose file is awaited. It posts to the page; with script the file is sent in the background,
+ * with progress, cancelling and retries.
+ */
+export function UploadForm(props: {
+  document: { id: string; name: string };
+  refused: RejectedUpload | undefined;
+  field: RefObject<HTMLInputElement | null>;
+}) {
+  const { document, refused, field } = props;
+  const upload = useUpload(document.id);
+  const button = useRef<HTMLButtonElement>(null);
+  const isOnItsWay = upload !== null && upload.sentBytes !== null;
+  const start = useSendUpload(document.id);
+  const beside = useIdleImport(() => import("./upload-progress"));
+  useSyncFileField(document.id, upload, field);
+  useRestoreFocus(isOnItsWay, button);
+
+  const submit = (event: FormEvent) => {
+    // Without a file, the action answers.
+    if (!upload) return;
+    event.preventDefault();
+    void start();
+  };
+  const refusal = refused && (refused.toast.description ?? refused.toast.title);
+  const problem = upload ? upload.problem : refusal;
+  const retries = upload?.problem && upload.canRetry;
+  const id = fileFieldId(document.id);
+  return (
+    <>
+      <Form
+        method="post"
+        encType="multipart/form-data"
+        noValidate
+        className="mt-3"
+        hidden={isOnItsWay}
+        onSubmit={submit}
+      >
+        <input type="hidden" name="document" value={document.id} />
+        <label htmlFor={id} className="sr-only">
+          File for the {document.name}
+        </label>
+        {problem && (
+          <p id={`${id}-error`} className="mb-1 text-sm font-semibold text-failure">
+            {problem}
+          </p>
+        )}
+        <div className="flex flex-wrap gap-2">
+          <input
+            ref={field}
+            id={id}
+            name="file"
+            type="file"
+            accept={acceptedExtensions}
+            aria-invalid={problem ? true : undefined}
+            aria-describedby={problem ? `${id}-error` : undefined}
+            className={`${inputClass} ${fileButtonClass} flex-1 scroll-mt-36 basis-52`}
+            onChange={({ currentTarget: { files } }) =>
+              files?.[0] ? chooseFile(document.id, files[0]) : removeUpload(document.id)
+            }
+          />
+          <SubmitButton ref={button} look="plain" pending="Uploading…" sending={upload ? isOnItsWay : undefined}>
+            {retries ? "Try again" : "Upload"}
+            <span className="sr-only">
+              {retries && " with"} the {document.name}
+            </span>
+          </SubmitButton>
+        </div>
+        {upload && beside && (
+          <beside.Photo upload={upload} onChoose={(asChosen) => setSendsOriginal(document.id, asChosen)} />
+        )}
+      </Form>
+      {isOnItsWay &&
+        (beside ? (
+          <beside.Sending
+            name={document.name}
+            file={getFileToSend(upload)}
+            isShrinking={upload.isShrinking}
+            sent={upload.sentBytes ?? 0}
+            isWaiting={upload.isConnectionLost}
+            onCancel={() => cancelUpload(document.id)}
+          />
+        ) : (
+          <p className="mt-3 text-sm text-quiet">Uploading…</p>
+        ))}
+    </>
+  );
+}
+
+/** Sends the file of a document and does what the answer asks for. */
+function useSendUpload(id: string): () => Promise<void> {
+  const { pathname, search } = useLocation();
+  const navigate = useNavigate();
+  return async () => {
+    const answer = await sendUpload(id, `${pathname}/documents`);
+    if (answer?.kind === "ended") {
+      cancelAllUploads();
+      await navigate(`${answer.login}?next=${encodeURIComponent(pathname + search)}`);
+    } else if (answer?.kind === "stored") {
+      showToast(answer.toast);
+      await revalidateUntilLoaded();
+      removeUpload(id);
+    } else if (answer?.kind === "refused" && answer.status === 409) {
+      // The document has its file: from another tab, or by an attempt whose answer was lost.
+      await revalidateUntilLoaded();
+    }
+  };
+}
+
+/** On mount, syncs the native field and the upload: a file picked before hydration, or one kept during a login. */
+function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    const input = field.current;
+    const [picked] = input?.files ?? [];
+    if (picked) chooseFile(id, picked);
+    else if (input && upload) {
+      const transfer = new DataTransfer();
+      transfer.items.add(upload.original);
+      input.files = transfer.files;
+    }
+  }, []);
+}
+
+/** Returns the focus to the button when the progress display, which had it, is removed. */
+function useRestoreFocus(isOnItsWay: boolean, button: RefObject<HTMLButtonElement | null>): void {
+  const was = useRef(false);
+  useEffect(() => {
+    if (was.current && !isOnItsWay && document.activeElement === document.body) button.current?.focus();
+    was.current = isOnItsWay;
+  }, [isOnItsWay, button]);
+}

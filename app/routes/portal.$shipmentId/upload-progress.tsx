@@ -1,0 +1,104 @@
+import { useEffect, useRef } from "react";
+import { Button } from "~/components/ui/button";
+import { formatFileSize, maxFileBytes } from "~/lib/forms/file-size";
+import type { Upload } from "./upload-queue";
+
+// Loaded when the browser is idle, so these take props and import no module of the page.
+
+/**
+ * Upload progress for the document `name`: the route line fills with the `sent` bytes, and stands still
+ * while the line is gone.
+ */
+function UploadProgress(props: {
+  name: string;
+  file: File;
+  isShrinking: boolean;
+  sent: number;
+  isWaiting: boolean;
+  onCancel: () => void;
+}) {
+  const { name, file, isShrinking, sent, isWaiting, onCancel } = props;
+  const { size } = file;
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
+  return (
+    <div className="mt-3">
+      <p className="truncate text-sm">{file.name}</p>
+      <progress className="sr-only" max={size} value={sent} aria-label={`${name}: sent`} />
+      <ProgressLine share={sent / size} />
+      <div className="flex items-center justify-between gap-4">
+        <div className="text-sm tabular-nums">
+          <p role="status">
+            {isWaiting &&
+              `The line is gone at ${formatFileSize(sent)} of ${formatFileSize(size)}. It goes on by itself.`}
+          </p>
+          {!isWaiting && (
+            <p className="text-quiet">{isShrinking ? "Making the photo smaller…" : describeProgress(sent, size)}</p>
+          )}
+        </div>
+        <Button ref={button} type="button" onClick={onCancel}>
+          Cancel<span className="sr-only"> the upload of the {name}</span>
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function describeProgress(sent: number, size: number): string {
+  return sent < size
+    ? `${formatFileSize(sent)} of ${formatFileSize(size)}`
+    : `${formatFileSize(size)} sent, waiting for our answer…`;
+}
+
+/** From the first station to the last. `share` runs from 0 to 1. */
+function ProgressLine({ share }: { share: number }) {
+  const isThere = share >= 1;
+  return (
+    <svg viewBox="0 0 200 10" width="200" height="10" aria-hidden="true" className="my-2 w-full">
+      <path d="M5 5H195" className="stroke-line" strokeWidth="1.4" />
+      <path
+        d="M5 5H195"
+        pathLength="100"
+        strokeDasharray={`${share * 100} 100`}
+        className="stroke-action transition-[stroke-dasharray] duration-200 ease-out"
+        strokeWidth="1.8"
+      />
+      <circle cx="5" cy="5" r="3" className="fill-action stroke-action" strokeWidth="1.4" />
+      <circle
+        cx="195"
+        cy="5"
+        r="3"
+        className={isThere ? "fill-action stroke-action" : "fill-raised stroke-edge"}
+        strokeWidth="1.4"
+      />
+    </svg>
+  );
+}
+
+/** Both sizes of a large photo, and the choice which is sent. */
+function PhotoChoice({ upload, onChoose }: { upload: Upload; onChoose: (asChosen: boolean) => void }) {
+  const { original: chosen, shrunkPhoto: smaller, isShrinking, sendsOriginal: asChosen } = upload;
+  if (isShrinking)
+    return <p className="mt-2 text-sm text-quiet">{formatFileSize(chosen.size)} photo, being made smaller…</p>;
+  if (!smaller) return null;
+  return (
+    <div className="mt-2 flex flex-wrap items-center gap-x-6 text-sm text-quiet">
+      <p role="status">
+        {formatFileSize(chosen.size)} photo, {formatFileSize(smaller.size)} after shrinking
+      </p>
+      {chosen.size <= maxFileBytes && (
+        <label className="flex min-h-11 cursor-pointer items-center gap-3">
+          <input
+            type="checkbox"
+            checked={asChosen}
+            onChange={(event) => onChoose(event.currentTarget.checked)}
+            className="size-6 shrink-0"
+          />
+          Send the original
+        </label>
+      )}
+    </div>
+  );
+}
+
+export default { Sending: UploadProgress, Photo: PhotoChoice };

@@ -1,0 +1,68 @@
+/** Who the account is of, and how it is opened. */
+
+import { SecondFactorFields } from "~/components/forms/code-field";
+import { Field } from "~/components/forms/field";
+import { SubmitButton } from "~/components/forms/form";
+import { IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { HiddenUsername, PasswordField } from "~/components/forms/password-field";
+import { Card } from "~/components/ui/card";
+import type { AccountSectionProps } from "./route";
+
+export function NameSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act, fields, refused } = useIntentForm("name", answer, ["fullName"]);
+  return (
+    <Card title="Name">
+      <IntentForm id={id} intent={act} className="px-4 py-3">
+        <Field field={withStoredValue(fields.fullName, refused, account.name)} label="Full name" autoComplete="name" />
+        <SubmitButton look="plain" pending="Saving…">
+          Save name
+        </SubmitButton>
+      </IntentForm>
+    </Card>
+  );
+}
+
+export function PasswordSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act, fields } = useIntentForm("password", answer, ["present", "password", "factor", "code"]);
+  return (
+    <Card title="Password">
+      <IntentForm id={id} intent={act} className="px-4 py-3">
+        <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
+        <HiddenUsername email={account.email} />
+        <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
+        <PasswordField
+          field={fields.password}
+          label="New password"
+          hint={`At least ${account.least} characters`}
+          autoComplete="new-password"
+        />
+        <SecondFactorFields factors={account.factors} fields={fields} />
+        <SubmitButton look="plain" pending="Changing…">
+          Change password
+        </SubmitButton>
+      </IntentForm>
+    </Card>
+  );
+}
+
+export function EmailSection({ account, actionData: answer }: AccountSectionProps) {
+  const { id, act, fields } = useIntentForm("email", answer, ["email", "present", "factor", "code"]);
+  return (
+    <Card title="E-mail address">
+      <IntentForm id={id} intent={act} className="px-4 py-3">
+        {account.new_email && (
+          <p className="mb-3 text-sm text-needs-you wrap-anywhere">
+            We wrote to {account.new_email}. Your address changes when you open the link in that mail.
+          </p>
+        )}
+        <HiddenUsername email={account.email} />
+        <Field field={fields.email} label="New e-mail address" type="email" autoComplete="email" />
+        <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
+        <SecondFactorFields factors={account.factors} fields={fields} />
+        <SubmitButton look="plain" pending="Sending…">
+          Change email
+        </SubmitButton>
+      </IntentForm>
+    </Card>
+  );
+}

@@ -1,0 +1,108 @@
+/** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
+import process from "node:process";
+import { Command } from "commander";
+import { countExpiredAuditEntries, deleteExpiredAuditEntries, listAuditEntries } from "../models/audit-log.server.ts";
+import { deleteBeyondRetention, deleteExpiredLinks, listBeyondRetention } from "../models/retention.server.ts";
+import { createTextParser, getOsUser, parseDay } from "./cli/arguments.ts";
+import { createDeletionReporter, getServiceRole, recordDeletion, requireEmbeddedSettings } from "./cli/context.ts";
+import { auditEntryLine, collapseBlanks, firstLine, print, printAction } from "./cli/output.ts";
+import { addPeopleCommands } from "./cli/people.ts";
+import { addShipmentCommands } from "./cli/shipments.ts";
+import { ignoreOutputErrors } from "./lifetime.ts";
+
+type OutputOptions = { json?: boolean };
+
+ignoreOutputErrors();
+// Only this user may read the files that backup and restore write.
+process.umask(0o077);
+
+const program = new Command("npm run --silent staff --")
+  .description("The company's work from a terminal: all that the desk does, and what only the server can.")
+  .option("--by <name>", "who does it, for the log", createTextParser(120), getOsUser())
+  .showSuggestionAfterError()
+  .configureHelp({ showGlobalOptions: true })
+  .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });
+
+const getActorName = () => program.opts<{ by: string }>().by;
+
+addPeopleCommands(program, getActorName);
+addShipmentCommands(program, getActorName);
+
+program
+  .command("retention")
+  .description("list what the privacy policy says to delete by now: shipments, their files, unused accounts, the log")
+  .option("--delete", "delete it")
+  .option("--json", "what was found, as an object")
+  .action(async ({ json, delete: deletes }: OutputOptions & { delete?: boolean }) => {
+    const backend = getServiceRole();
+    const past = { ...(await listBeyondRetention(backend)), acts: await countExpiredAuditEntries(backend) };
+    const lines = [
+      ...past.shipments.map(
+        (one) => `shipment ${one.id}, kept until ${one.retention_ends_on}: ${collapseBlanks(one.name)}`,
+      ),
+      ...[...past.shipments.flatMap(({ files }) => files), ...past.files].map((name) => `file ${name}`),
+      ...(past.parts.length > 0 ? [`${past.parts.length} parts of uploads that did not end`] : []),
+      ...past.accounts.map((one) => `account ${one.email}, last seen ${one.last_seen_at.slice(0, 10)}`),
+      ...(past.acts > 0 ? [`${past.acts} lines of the log`] : []),
+    ];
+    if (deletes) {
+      await deleteBeyondRetention(backend, createDeletionReporter(backend, getActorName(), "retention"));
+      const acts = await deleteExpiredAuditEntries(backend);
+      await deleteExpiredLinks(backend);
+      if (acts > 0) await recordDeletion(backend, getActorName(), { action: "retention", after: { acts } });
+    }
+    print(
+      json,
+      past,
+      lines.length > 0 ? [...lines, deletes ? "Deleted." : "--delete deletes it."] : ["Nothing is past its time."],
+    );
+  });
+
+program
+  .command("log")
+  .description("what the company did, who did it and to what, newest first")
+  .option("--since <day>", "from the beginning of a day on, such as 2026-11-20", parseDay)
+  .option("--json", "an array")
+  .action(async ({ since, json }: OutputOptions & { since?: string }) => {
+    const all = [];
+    for await (const acts of listAuditEntries(getServiceRole(), since && `${since}T00:00:00+03:00`)) {
+      if (json) all.push(...acts);
+      else print(false, null, acts.map(auditEntryLine));
+    }
+    if (json) print(true, all, []);
+  });
+
+program
+  .command("demo-code")
+  .description("the code of the moment for the demo's lead; of nobody else")
+  .action(async () => {
+    const { getDemoTotp: demoCode } = await import("./cli/demo-code.ts");
+    print(false, null, [await demoCode(requireEmbeddedSettings())]);
+  });
+
+program
+  .command("backup")
+  .description("copy the stopped site's database, files and keys into one new file")
+  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
+  .action(async (file: string) => {
+    const { createBackup: backUp } = await import("./cli/backup.ts");
+    const bytes = await backUp(requireEmbeddedSettings(), file);
+    printAction(getActorName(), { action: "backup", after: { file, bytes } });
+    print(false, null, [`${file} holds everything as it is now (${Math.ceil(bytes / 1024)} KiB): keep it secret`]);
+  });
+program
+  .command("restore")
+  .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
+  .argument("<file>", "what backup wrote")
+  .action(async (file: string) => {
+    const { restoreBackup: restore } = await import("./cli/backup.ts");
+    const place = requireEmbeddedSettings();
+    await restore(place, file);
+    printAction(getActorName(), { action: "restore", after: { file } });
+    print(false, null, [`${place.dataDir} is as it was when ${file} was made: start the site`]);
+  });
+
+program.parseAsync().catch((error: Error) => {
+  console.error(firstLine(error.message));
+  process.exit(1);
+});

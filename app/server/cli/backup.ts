@@ -1,0 +1,122 @@
+/** One file with everything the embedded backend keeps: the database, the stored files and the keys. */
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { pipeline } from "node:stream/promises";
+import { create, extract } from "tar";
+import { lockDataDir, restoreFolder } from "../../../supabase/local/lock.ts";
+import type { Settings } from "../../lib/http/env.server.ts";
+
+type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;
+/** backup.json in the archive. `database`: a folder of PGlite, or a dump of a PostgreSQL server's database. */
+type BackupManifest = { kind: typeof backupKind; version: 1; createdAt: string; database: "folder" | "dump" };
+
+const backupKind = "backup of the embedded backend";
+const backupManifestName = "backup.json";
+const dumpName = "database.dump";
+/** Opens an account of the database in the folder (app/server/start/demo-lead.ts). */
+const demoLeadName = "demo-lead.json";
+
+/**
+ * Writes a gzipped tar that only this user may read, whole or not at all. Locks the data directory, so the site must be
+ * stopped. Returns the file's size in bytes. Throws an error whose message is one line for the user.
+ */
+export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
+  if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
+  if (existsSync(file)) throw new Error(`${file} is there already: give another name.`);
+  const { release } = lockDataDir(dataDir);
+  const draft = `${path.resolve(file)}.${process.pid}.part`;
+  const inside = (name: string) => path.join(dataDir, name);
+  try {
+    const said: BackupManifest = {
+      kind: backupKind,
+      version: 1,
+      createdAt: new Date().toISOString(),
+      database: databaseUrl ? "dump" : "folder",
+    };
+    writeFileSync(inside(backupManifestName), JSON.stringify(said), { mode: 0o600 });
+    if (databaseUrl) await (await importPostgresDump()).dumpDatabase(databaseUrl, inside(dumpName));
+    else if (!existsSync(inside("database")) || existsSync(inside("database.unfinished")))
+      throw new Error(`There is no database in ${dataDir}: start the site once.`);
+    const names = [
+      backupManifestName,
+      "keys.json",
+      "objects",
+      ...(databaseUrl ? [dumpName] : ["database", demoLeadName]),
+    ];
+    await pipeline(
+      create(
+        { cwd: dataDir, gzip: true, portable: true, strict: true },
+        names.filter((name) => existsSync(inside(name))),
+      ),
+      createWriteStream(draft, { flags: "wx", mode: 0o600, flush: true }),
+    );
+    renameSync(draft, file);
+    return statSync(file).size;
+  } finally {
+    for (const left of [draft, inside(backupManifestName), inside(dumpName)]) rmSync(left, { force: true });
+    release();
+  }
+}
+
+/**
+ * Puts a backup where there is nothing yet: a data directory without data and, for a dump, an empty database. A file that
+ * is cut off, damaged or no backup changes nothing. Throws an error whose message is one line for the user.
+ */
+export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<void> {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
+  const wasThere = existsSync(dataDir);
+  const { release } = lockDataDir(dataDir);
+  const stage = restoreFolder(dataDir);
+  let staged = false;
+  try {
+    const taken = ["keys.json", "database", "objects", path.basename(stage)].find((name) =>
+      existsSync(path.join(dataDir, name)),
+    );
+    if (taken) throw new Error(`${dataDir} holds data already (${taken}): move it away first.`);
+    mkdirSync(stage, { mode: 0o700 });
+    staged = true;
+    const said = unpackBackup(file, stage);
+    if (said.database === "dump" && !databaseUrl)
+      throw new Error(`${file} is of a PostgreSQL database: set DATABASE_URL to an empty one.`);
+    if (said.database === "folder" && databaseUrl)
+      throw new Error(`${file} is of a database in a folder: restore it without DATABASE_URL.`);
+    if (databaseUrl) await (await importPostgresDump()).restoreDatabase(databaseUrl, path.join(stage, dumpName));
+    for (const name of ["objects", "database", demoLeadName, "keys.json"]) {
+      if (existsSync(path.join(stage, name))) renameSync(path.join(stage, name), path.join(dataDir, name));
+    }
+  } finally {
+    if (staged) rmSync(stage, { recursive: true, force: true });
+    release();
+    if (!wasThere && !existsSync(path.join(dataDir, "keys.json"))) rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Imported only for PostgreSQL: it loads the libraries of the embedded backend. */
+const importPostgresDump = () => import("./postgres-dump.ts");
+
+/** Unpacks a backup into a folder and reads its backup.json. Throws when it is incomplete or no backup. */
+function unpackBackup(file: string, folder: string): BackupManifest {
+  const isPlain = (_path: string, entry: object) =>
+    "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
+  try {
+    // Synchronous: an asynchronous one could still write, after a failure, into a folder that is being removed.
+    extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
+    const said = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
+    const parts = ["keys.json", said.database === "dump" ? dumpName : "database"];
+    if (said.kind === backupKind && said.version === 1 && parts.every((name) => existsSync(path.join(folder, name))))
+      return said;
+  } catch (error) {
+    throw new Error(`${file} is no whole backup of this site: nothing was changed.`, { cause: error });
+  }
+  throw new Error(`${file} is no whole backup of this site: nothing was changed.`);
+}

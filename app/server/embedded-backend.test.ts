@@ -1,0 +1,22 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ensureKeys, readKeys } from "./embedded-backend.ts";
+
+function createDataDir() {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "keys-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  return { dataDir, file: path.join(dataDir, "keys.json") };
+}
+
+test("the first start makes the keys, for this user alone, and later ones keep them", () => {
+  const { dataDir, file } = createDataDir();
+  expect(readKeys(dataDir)).toBeNull();
+  const keys = ensureKeys(dataDir);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = readFileSync(file, "utf8");
+  expect(ensureKeys(dataDir)).toEqual(keys);
+  expect(readFileSync(file, "utf8")).toBe(text);
+  expect(ensureKeys(createDataDir().dataDir).signingKey.d).not.toBe(keys.signingKey.d);
+});

@@ -1,0 +1,149 @@
+/** The embedded backend as the site sees it: its keys, its process, and how to reach a running one. */
+import { type ChildProcess, fork } from "node:child_process";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { z } from "zod";
+import { DataDirError, projectRoot, rethrowAsDataDirError } from "../../supabase/local/data-dir.ts";
+import { findRunningBackend } from "../../supabase/local/lock.ts";
+import type { BackendProcessOptions, BackendProcessReport } from "../../supabase/local/main.ts";
+import { type BackendAccess, ConfigurationError, type Settings } from "../lib/http/env.server.ts";
+import { log } from "../lib/http/log.server.ts";
+
+/** How long the backend may take to close its database, in milliseconds. */
+const closeTimeoutMs = 1500;
+
+const keyText = z.string().min(20);
+const P256Key = z.object({ kty: z.literal("EC"), crv: z.literal("P-256"), x: keyText, y: keyText, d: keyText });
+const EmbeddedKeys = z.object({
+  publishableKey: keyText,
+  secretKey: keyText,
+  jwtSecret: keyText,
+  sessionSecret: keyText,
+  /** Signs access tokens. */
+  signingKey: P256Key,
+});
+type EmbeddedKeys = z.infer<typeof EmbeddedKeys>;
+
+const backendProgram = path.join(projectRoot, "dist/programs/backend.js");
+const getKeysFile = (dataDir: string) => path.join(dataDir, "keys.json");
+
+/** The keys kept in the data directory, or null before the first start. Throws a DataDirError when they are broken. */
+export function readKeys(dataDir: string): EmbeddedKeys | null {
+  const file = getKeysFile(dataDir);
+  if (!rethrowAsDataDirError(dataDir, () => statSync(file, { throwIfNoEntry: false }))) return null;
+  const text = rethrowAsDataDirError(dataDir, () => readFileSync(file, "utf8"));
+  try {
+    return EmbeddedKeys.parse(JSON.parse(text));
+  } catch {
+    throw new DataDirError(
+      `The keys in ${file} are broken: put back the file of a backup, or remove it and everybody logs in again.`,
+    );
+  }
+}
+
+/** The keys of the data directory, created at the first start; readable by this user only. */
+export function ensureKeys(dataDir: string): EmbeddedKeys {
+  const known = readKeys(dataDir);
+  if (known) return known;
+  const random = (bytes: number) => randomBytes(bytes).toString("base64url");
+  const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const keys = {
+    publishableKey: `sb_publishable_${random(24)}`,
+    secretKey: `sb_secret_${random(24)}`,
+    jwtSecret: random(48),
+    sessionSecret: random(48),
+    signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
+  };
+  // Written atomically: half a file would stop every later start.
+  const draft = `${getKeysFile(dataDir)}.${process.pid}`;
+  rethrowAsDataDirError(dataDir, () => {
+    try {
+      writeFileSync(draft, JSON.stringify(keys, null, 2), { mode: 0o600 });
+      renameSync(draft, getKeysFile(dataDir));
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
+  return keys;
+}
+
+/** How to reach the backend that runs on a data directory, or null when none does. Throws a DataDirError. */
+export function getRunningAccess(dataDir: string): BackendAccess | null {
+  const url = findRunningBackend(dataDir)?.url;
+  const keys = readKeys(dataDir);
+  return url && keys ? { url, publishableKey: keys.publishableKey, secretKey: keys.secretKey } : null;
+}
+
+export type EmbeddedBackend = { access: BackendAccess; sessionSecret: string; stop: () => Promise<void> };
+
+/**
+ * Starts the embedded backend as its own process, and starts it again whenever it dies.
+ * Throws a ConfigurationError when it cannot start: data directory in use, port taken, a migration that fails.
+ */
+export async function startEmbeddedBackend(settings: Settings): Promise<EmbeddedBackend> {
+  const keys = ensureKeys(settings.dataDir);
+  const options: BackendProcessOptions = {
+    dataDir: settings.dataDir,
+    databaseUrl: settings.databaseUrl,
+    port: settings.backendPort,
+    siteUrl: settings.origin,
+    smtpUrl: settings.smtpUrl,
+    publishableKey: keys.publishableKey,
+    secretKey: keys.secretKey,
+    jwtSecret: keys.jwtSecret,
+    signingKey: keys.signingKey,
+  };
+
+  let stopping = false;
+  let { child, url } = await launchBackend(options);
+  const watch = (watched: ChildProcess) =>
+    watched.once("exit", async (code, signal) => {
+      if (stopping) return;
+      log("error", "backend ended", { code, signal });
+      for (let wait = 200; !stopping; wait = Math.min(wait * 2, 5000)) {
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        const again = await launchBackend(options).catch(() => null);
+        if (!again) continue;
+        child = again.child;
+        if (stopping) child.kill("SIGTERM");
+        else watch(child);
+        return;
+      }
+    });
+  watch(child);
+
+  return {
+    access: { url, publishableKey: keys.publishableKey, secretKey: keys.secretKey },
+    sessionSecret: keys.sessionSecret,
+    stop: () => {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+      return new Promise((resolve) => {
+        const patience = setTimeout(() => child.kill("SIGKILL"), closeTimeoutMs);
+        child.once("exit", () => {
+          clearTimeout(patience);
+          resolve();
+        });
+        child.kill("SIGTERM");
+      });
+    },
+  };
+}
+
+function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildProcess; url: string }> {
+  // V8 optimizes PGlite's WebAssembly only after minutes of use: at its default threshold that costs 2 s of a start.
+  const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
+  return new Promise((resolve, reject) => {
+    const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
+    child.once("exit", died);
+    child.once("message", (report: BackendProcessReport) => {
+      child.off("exit", died);
+      if ("ready" in report) resolve({ child, url: report.ready });
+      else reject(new ConfigurationError(report.failed));
+    });
+    // A failure to send is ignored: if the child has died, its `exit` event rejects.
+    child.send(options, () => undefined);
+  });
+}

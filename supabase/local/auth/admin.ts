@@ -1,0 +1,168 @@
+/** The company's endpoints of GoTrue that this product uses and @supabase/lite lacks. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { SqlSession } from "../database/database.ts";
+import { transaction } from "../database/migrations.ts";
+import { recordAuthLogEntry, serviceRoleActor } from "./audit-log.ts";
+import { authError } from "./errors.ts";
+import { deleteFactor, findFactor } from "./factors.ts";
+import { listPublicFactors, readJsonBody } from "./sessions.ts";
+import { hashPassword } from "./sign-up.ts";
+import { emailError, findUserId, getUser } from "./users.ts";
+
+type Handler = (request: Request) => Promise<Response>;
+type AdminRoutesOptions = { next: Handler; db: SqlSession; secretKey: string };
+type AdminUserParams = { email: unknown; password: unknown; email_confirm: unknown; user_metadata: unknown };
+
+/** Wraps the handler: what lies under /auth/v1/admin/ is answered here, or let through, to the secret key alone. */
+export function withAdminRoutes(rules: AdminRoutesOptions): Handler {
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    return pathname.startsWith("/auth/v1/admin/") ? handleAdminRequest(rules, request, pathname) : rules.next(request);
+  };
+}
+
+/**
+ * The company's endpoints: make an account, show it, change its address, remove it; list and remove the factors of one; a link to
+ * recover one.
+ */
+async function handleAdminRequest(rules: AdminRoutesOptions, request: Request, pathname: string): Promise<Response> {
+  if (request.headers.get("apikey") !== rules.secretKey) return authError(403, "not_admin", "User not allowed");
+  if (pathname === "/auth/v1/admin/generate_link") return rules.next(request);
+  if (pathname === "/auth/v1/admin/users") return createUser(rules.db, request);
+  const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
+  if (account && request.method === "DELETE") return deleteUser(rules.db, account);
+  if (account && request.method === "GET") return respondWithUser(rules.db, account);
+  if (account && request.method === "PUT") return updateUserEmail(rules.db, account, request);
+  const [, userId = "", factorId = ""] =
+    /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
+  if (!userId) return authError(404, "not_found", "Not found");
+  if (request.method === "GET" && !factorId) return Response.json(await listPublicFactors(rules.db, userId));
+  const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
+  if (request.method !== "DELETE" || !factor) return authError(404, "mfa_factor_not_found", "Factor not found");
+  await deleteFactor(rules.db, factor.id);
+  await recordAuthLogEntry(rules.db, serviceRoleActor, "factor_deleted", { user_id: userId, factor_id: factor.id });
+  return Response.json({ id: factor.id });
+}
+
+/** Makes an account; without a password it gets one that nobody knows. As in GoTrue, the hook is not asked. */
+async function createUser(db: SqlSession, request: Request): Promise<Response> {
+  const {
+    email: asked,
+    password: given,
+    email_confirm,
+    user_metadata,
+    ...others
+  } = await readJsonBody<AdminUserParams>(request);
+  const [unknown] = Object.keys(others);
+  if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
+  const email = typeof asked === "string" ? asked.toLowerCase() : "";
+  if (!email) {
+    return authError(400, "validation_failed", "Cannot create a user without either an email or phone");
+  }
+  const refused = emailError(email);
+  if (refused) return refused;
+  if (await findUserId(db, email)) {
+    return authError(422, "email_exists", "A user with this email address has already been registered");
+  }
+  const password = typeof given === "string" && given ? given : randomBytes(48).toString("base64url");
+  // GoTrue's bcrypt fails on what it cannot read to the end.
+  if (Buffer.byteLength(password) > 72) return authError(500, "unexpected_failure", "Internal Server Error");
+  const account = {
+    email,
+    encrypted: await hashPassword(password),
+    data: user_metadata ?? {},
+    confirm: email_confirm === true,
+  };
+  try {
+    return Response.json(await transaction(db, () => insertUser(db, account)));
+  } catch (error) {
+    console.error((error as Error).message);
+    return authError(500, "unexpected_failure", "Database error creating new user");
+  }
+}
+
+/** Inserts an account and confirms it after that, in the caller's transaction: triggers look at both, and at the time. */
+async function insertUser(
+  db: SqlSession,
+  { email, encrypted, data, confirm }: { email: string; encrypted: string; data: object; confirm: boolean },
+) {
+  const id = randomUUID();
+  await db.query(
+    `insert into auth.users (id, aud, role, email, encrypted_password, raw_app_meta_data, raw_user_meta_data)
+     values ($1, 'authenticated', 'authenticated', $2, $3, $4, $5)`,
+    [id, email, encrypted, JSON.stringify({ provider: "email", providers: ["email"] }), JSON.stringify(data)],
+  );
+  await db.query(
+    `insert into auth.identities (id, provider, provider_id, user_id, identity_data, last_sign_in_at)
+     values ($1, 'email', $2, $3, $4, now())`,
+    [randomUUID(), id, id, JSON.stringify({ sub: id, email, email_verified: false, phone_verified: false })],
+  );
+  await recordAuthLogEntry(db, serviceRoleActor, "user_signedup", {
+    user_id: id,
+    user_email: email,
+    user_phone: "",
+    provider: "email",
+  });
+  if (confirm) {
+    await db.query(
+      `update auth.users set email_confirmed_at = now(), updated_at = now(),
+         raw_user_meta_data = raw_user_meta_data || '{"email_verified": true}'
+       where id = $1`,
+      [id],
+    );
+  }
+  // GoTrue shows a new account without this older name of `email_confirmed_at`.
+  const { confirmed_at: _, ...shown } = await getUser(db, id);
+  return shown;
+}
+
+async function respondWithUser(db: SqlSession, id: string): Promise<Response> {
+  const user = await getUser(db, id);
+  return user.id ? Response.json(user) : authError(404, "user_not_found", "User not found");
+}
+
+/** Gives an account another address, confirmed or not. The sessions of the account stay. */
+async function updateUserEmail(db: SqlSession, id: string, request: Request): Promise<Response> {
+  const { email: asked, email_confirm, ...others } = await readJsonBody<AdminUserParams>(request);
+  const [unknown] = Object.keys(others);
+  if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
+  const email = typeof asked === "string" ? asked.toLowerCase() : "";
+  const refused = emailError(email);
+  if (refused) return refused;
+  return transaction(db, async () => {
+    const { rows } = await db.query<{ email: string }>("select email from auth.users where id = $1 for update", [id]);
+    if (!rows[0]) return authError(404, "user_not_found", "User not found");
+    const owner = await findUserId(db, email);
+    if (owner && owner !== id) {
+      return authError(422, "email_exists", "A user with this email address has already been registered");
+    }
+    await db.query(
+      `update auth.users set email = $2, updated_at = now(),
+         email_confirmed_at = case when $3 then coalesce(email_confirmed_at, now()) else email_confirmed_at end
+       where id = $1`,
+      [id, email, email_confirm === true],
+    );
+    await db.query(
+      `update auth.identities set identity_data = identity_data || jsonb_build_object('email', $2::text), updated_at = now()
+       where user_id = $1 and provider = 'email'`,
+      [id, email],
+    );
+    await recordAuthLogEntry(db, serviceRoleActor, "user_modified", { user_id: id, user_email: email, user_phone: "" });
+    return Response.json(await getUser(db, id));
+  });
+}
+
+/** Removes an account with its sessions. The log keeps its entries, and gets one about this, as GoTrue's does. */
+async function deleteUser(db: SqlSession, id: string): Promise<Response> {
+  return transaction(db, async () => {
+    const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);
+    if (!rows[0]) return authError(404, "user_not_found", "User not found");
+    await db.query("delete from auth.refresh_tokens where user_id::text = $1", [id]);
+    await recordAuthLogEntry(db, serviceRoleActor, "user_deleted", {
+      user_email: rows[0].email,
+      user_id: id,
+      user_phone: "",
+    });
+    return Response.json({});
+  });
+}

@@ -1,0 +1,207 @@
+/** Second factors by time-based codes (TOTP), which @supabase/lite lacks, as GoTrue speaks them; read from its source. */
+import { randomUUID } from "node:crypto";
+import { Secret, TOTP } from "otpauth";
+import { renderSVG } from "uqr";
+import type { SqlSession } from "../database/database.ts";
+import { transaction } from "../database/migrations.ts";
+import { authError } from "./errors.ts";
+import { deleteFactor, type FactorRow, findFactor, listFactors } from "./factors.ts";
+import { addActionLink } from "./generate-link.ts";
+import { logIn } from "./login.ts";
+import {
+  type AuthenticatedSession,
+  type AuthOptions,
+  addFactorsToUser,
+  authenticate,
+  createTokenResponse,
+  type Handler,
+  readJsonBody,
+  recordAmrClaim,
+  reissueTokenResponse,
+} from "./sessions.ts";
+import { handleUserRequest } from "./user-endpoint.ts";
+
+/** Seconds until a challenge expires, and until an unverified factor does. */
+const challengeLifetimeSeconds = 300;
+const unverifiedFactorLifetimeSeconds = 300;
+const maxFactors = 10;
+
+/** Wraps the handler: factor endpoints, `factors` on users, and `aal` and `amr` in every token. */
+export function withMfaRoutes(rules: AuthOptions): Handler {
+  return async (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    const route = `${request.method} ${pathname}`;
+    const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    if (pathname.startsWith("/auth/v1/factors")) return handleFactorRequest(rules, request, factorId, act);
+
+    if (pathname === "/auth/v1/user" || pathname === "/auth/v1/logout") return handleUserRequest(rules, request, route);
+    if (route === "POST /auth/v1/admin/generate_link") return addActionLink(rules, request);
+
+    const isToken = route === "POST /auth/v1/token";
+    if (isToken && searchParams.get("grant_type") === "password") return logIn(rules, request);
+
+    const response = await rules.next(request);
+    if (!response.ok) return response;
+    if (isToken) return reissueTokenResponse(rules, response, null);
+    if (route === "POST /auth/v1/verify") return reissueTokenResponse(rules, response, "otp");
+    return response;
+  };
+}
+
+async function handleFactorRequest(
+  rules: AuthOptions,
+  request: Request,
+  factorId: string,
+  act: string,
+): Promise<Response> {
+  const caller = await authenticate(rules, request);
+  if (caller instanceof Response) return caller;
+  if (!factorId && request.method === "POST") return enrollFactor(rules, request, caller);
+
+  const factor = await findFactor(rules.db, caller.user.id, factorId);
+  if (!factor) return authError(404, "mfa_factor_not_found", "Factor not found");
+  if (act === "challenge" && request.method === "POST") return challengeFactor(rules.db, factor);
+  if (act === "verify" && request.method === "POST") return verifyFactor(rules, request, caller, factor);
+  if (!act && request.method === "DELETE") return unenrollFactor(rules.db, caller, factor);
+  return new Response(null, { status: 405 });
+}
+
+async function enrollFactor(rules: AuthOptions, request: Request, caller: AuthenticatedSession): Promise<Response> {
+  const { db } = rules;
+  const input = await readJsonBody<{ factor_type?: string; friendly_name?: string; issuer?: string }>(request);
+  if (input.factor_type === "phone" || input.factor_type === "webauthn") {
+    return authError(
+      422,
+      `mfa_${input.factor_type === "phone" ? "phone" : "webauthn"}_enroll_not_enabled`,
+      "Not enabled",
+    );
+  }
+  if (input.factor_type !== "totp") {
+    return authError(400, "validation_failed", "factor_type needs to be totp, phone, or webauthn");
+  }
+  await db.query(
+    "delete from auth.mfa_factors where status = 'unverified' and created_at < now() - make_interval(secs => $1)",
+    [unverifiedFactorLifetimeSeconds],
+  );
+  const name = input.friendly_name ?? "";
+  const factors = await listFactors(db, caller.user.id);
+  if (factors.some((factor) => (factor.friendly_name ?? "") === name)) {
+    return authError(
+      422,
+      "mfa_factor_name_conflict",
+      `A factor with the friendly name ${JSON.stringify(name)} for this user already exists`,
+    );
+  }
+  if (factors.length >= maxFactors) {
+    return authError(
+      422,
+      "too_many_enrolled_mfa_factors",
+      "Maximum number of verified factors reached, unenroll to continue",
+    );
+  }
+  if (factors.some(({ status }) => status === "verified") && caller.aal !== "aal2") {
+    return authError(403, "insufficient_aal", "AAL2 required to enroll a new factor");
+  }
+
+  const id = randomUUID();
+  const totp = new TOTP({
+    issuer: input.issuer || new URL(rules.siteUrl).host,
+    label: caller.user.email,
+    secret: new Secret({ size: 20 }),
+  });
+  await db.query(
+    `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret)
+     values ($1, $2, $3, 'totp', 'unverified', $4)`,
+    [id, caller.user.id, name, totp.secret.base32],
+  );
+  const uri = totp.toString();
+  return Response.json({
+    id,
+    type: "totp",
+    friendly_name: name,
+    // supabase-js puts the SVG unescaped behind "data:image/svg+xml;utf-8,": a number sign would end the data.
+    totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
+  });
+}
+
+async function challengeFactor(db: SqlSession, factor: FactorRow): Promise<Response> {
+  const id = randomUUID();
+  await db.query("insert into auth.mfa_challenges (id, factor_id) values ($1, $2)", [id, factor.id]);
+  await db.query("update auth.mfa_factors set last_challenged_at = now() where id = $1", [factor.id]);
+  return Response.json({ id, type: "totp", expires_at: Math.floor(Date.now() / 1000) + challengeLifetimeSeconds });
+}
+
+/**
+ * Checks a code: six digits, one step of 30 seconds early or late, never a step that was used. A right one verifies the
+ * factor, lifts the session to AAL2, ends the user's other AAL1 sessions and drops unverified factors.
+ */
+async function verifyFactor(
+  rules: AuthOptions,
+  request: Request,
+  caller: AuthenticatedSession,
+  factor: FactorRow,
+): Promise<Response> {
+  const { db } = rules;
+  const { sessionId, user } = caller;
+  const input = await readJsonBody<{ challenge_id?: string; code?: string }>(request);
+  if (!input.code) return authError(400, "validation_failed", "Code needs to be non-empty");
+  const open = await checkChallenge(db, factor.id, input.challenge_id ?? "");
+  if (open !== "open") return open;
+
+  const totp = new TOTP({ secret: Secret.fromBase32(factor.secret) });
+  const delta = /^\d{6}$/.test(input.code) ? totp.validate({ token: input.code, window: 1 }) : null;
+  const step = Math.floor(Date.now() / 30_000) + (delta ?? 0);
+  if (delta === null || step <= factor.accepted_step)
+    return authError(422, "mfa_verification_failed", "Invalid TOTP code entered");
+
+  return transaction(db, async () => {
+    await db.query("update auth.mfa_challenges set verified_at = now() where id = $1", [input.challenge_id]);
+    await db.query(
+      `update auth.mfa_factors set
+         status = 'verified', updated_at = now(), accepted_step = $2
+       where id = $1`,
+      [factor.id, step],
+    );
+    await recordAmrClaim(db, sessionId, "totp");
+    await db.query("update auth.sessions set aal = 'aal2', factor_id = $2 where id = $1", [sessionId, factor.id]);
+    await db.query("delete from auth.sessions where user_id = $1 and coalesce(aal, 'aal1') = 'aal1'", [user.id]);
+    await db.query("delete from auth.mfa_factors where user_id = $1 and status = 'unverified'", [user.id]);
+    const { rows } = await db.query<{ token: string }>(
+      "select token from auth.refresh_tokens where session_id = $1 and not revoked order by created_at desc limit 1",
+      [sessionId],
+    );
+    return createTokenResponse(rules, await addFactorsToUser(db, user), {
+      id: sessionId,
+      refreshToken: rows[0]?.token ?? "",
+    });
+  });
+}
+
+/** "open" for a challenge of this factor that has neither expired nor been used, or the refusal. */
+async function checkChallenge(db: SqlSession, factorId: string, id: string): Promise<"open" | Response> {
+  const { rows } = await db.query<{ used: boolean; expired: boolean }>(
+    `select verified_at is not null as used, created_at < now() - make_interval(secs => $3) as expired
+     from auth.mfa_challenges where id::text = $1 and factor_id = $2`,
+    [id, factorId, challengeLifetimeSeconds],
+  );
+  const [found] = rows;
+  if (!found) return authError(422, "mfa_factor_not_found", "MFA factor with the provided challenge ID not found");
+  if (found.used) return authError(422, "mfa_ip_address_mismatch", "Challenge and verify IP addresses mismatch.");
+  if (found.expired) {
+    await db.query("delete from auth.mfa_challenges where id::text = $1", [id]);
+    return authError(
+      422,
+      "mfa_challenge_expired",
+      `MFA challenge ${id} has expired, verify against another challenge or create a new challenge.`,
+    );
+  }
+  return "open";
+}
+
+async function unenrollFactor(db: SqlSession, caller: AuthenticatedSession, factor: FactorRow): Promise<Response> {
+  if (factor.status === "verified" && caller.aal !== "aal2") {
+    return authError(422, "insufficient_aal", "AAL2 required to unenroll verified factor");
+  }
+  await deleteFactor(db, factor.id);
+  return Response.json({ id: factor.id });
+}

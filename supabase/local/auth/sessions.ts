@@ -1,0 +1,170 @@
+/** Assurance levels: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
+import { decodeJwt } from "jose";
+import type { SqlSession } from "../database/database.ts";
+import type { SessionMutex } from "../database/session-mutex.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import { authError, userBannedError } from "./errors.ts";
+
+export type Handler = (request: Request) => Promise<Response>;
+export type AuthOptions = {
+  next: Handler;
+  db: SqlSession;
+  /** Lets other requests in while `work` goes on, which asks the database nothing. */
+  runUnlocked: SessionMutex["runUnlocked"];
+  tokens: AccessTokens;
+  /** In seconds. */
+  jwtExpiry: number;
+  /** The site's origin: the issuer in an authenticator when none is given. */
+  siteUrl: string;
+  /** Whether a new password asks for a session of the last 24 hours. */
+  securePasswordChange: boolean;
+  /** This backend's auth address, for the `iss` claim. */
+  issuer: string;
+};
+type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
+/** How somebody proved who they are; `timestamp` is in seconds of the epoch. */
+export type AmrEntry = { method: string; timestamp: number };
+type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
+/** `recent` tells whether the session began within the last 24 hours, `linked` whether by a link from a mail. */
+export type AuthenticatedSession = {
+  user: SessionUser;
+  sessionId: string;
+  aal: string;
+  recent: boolean;
+  linked: boolean;
+};
+
+/** The caller of a request, whose token the library verifies; or its refusal. */
+export async function authenticate(rules: AuthOptions, request: Request): Promise<AuthenticatedSession | Response> {
+  const url = new URL(request.url);
+  url.pathname = "/auth/v1/user";
+  const headers = new Headers();
+  for (const name of ["apikey", "authorization"]) {
+    const value = request.headers.get(name);
+    if (value) headers.set(name, value);
+  }
+  const answer = await rules.next(new Request(url, { headers }));
+  if (!answer.ok) return answer;
+  const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
+  const { rows } = await rules.db.query<{ aal: string; recent: boolean; linked: boolean; closed: boolean }>(
+    `select coalesce(session.aal, 'aal1') as aal, session.created_at > now() - interval '24 hours' as recent,
+       exists (
+         select from auth.mfa_amr_claims as claim
+         where claim.session_id = session.id and claim.authentication_method = 'otp'
+       ) as linked,
+       coalesce(account.banned_until > now(), false) as closed
+     from auth.sessions as session join auth.users as account on account.id = session.user_id where session.id = $1`,
+    [session_id ?? null],
+  );
+  if (!session_id || !rows[0])
+    return authError(403, "session_not_found", "Session from session_id claim does not exist");
+  const { closed, ...session } = rows[0];
+  return closed
+    ? userBannedError(403)
+    : { user: (await answer.json()) as SessionUser, sessionId: session_id, ...session };
+}
+
+/** Records the login method of a token answer of the library, and signs its token again with GoTrue's claims. */
+export async function reissueTokenResponse(
+  rules: AuthOptions,
+  response: Response,
+  method: string | null,
+): Promise<Response> {
+  const session = (await response.json()) as AccessTokenResponse;
+  const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
+  if (!session_id) return Response.json(session, response);
+  if (method) await recordAmrClaim(rules.db, session_id, method);
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return Response.json(
+    {
+      ...session,
+      access_token: await signAccessToken(rules, session.user, session_id, await listAmrEntries(rules.db, session_id)),
+      user: await addFactorsToUser(rules.db, session.user),
+    },
+    { status: response.status, headers },
+  );
+}
+
+/** Records an authentication method of a session. */
+export async function recordAmrClaim(db: SqlSession, sessionId: string, method: string): Promise<void> {
+  await db.query(
+    `insert into auth.mfa_amr_claims (session_id, authentication_method) values ($1, $2)
+     on conflict (session_id, authentication_method) do update set updated_at = now()`,
+    [sessionId, method],
+  );
+}
+
+/** The methods recorded for a session, newest first. */
+async function listAmrEntries(db: SqlSession, sessionId: string): Promise<AmrEntry[]> {
+  const { rows } = await db.query<AmrEntry>(
+    `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
+     from auth.mfa_amr_claims where session_id = $1 order by updated_at desc`,
+    [sessionId],
+  );
+  return rows;
+}
+
+/** An access token of a session; its `aal` and `amr` come from the methods recorded for it. */
+function signAccessToken(
+  rules: AuthOptions,
+  user: SessionUser,
+  sessionId: string,
+  methods: AmrEntry[],
+): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  return rules.tokens.sign({
+    iss: rules.issuer,
+    sub: user.id,
+    aud: "authenticated",
+    iat: now,
+    exp: now + rules.jwtExpiry,
+    email: user.email,
+    phone: "",
+    app_metadata: user.app_metadata,
+    user_metadata: user.user_metadata,
+    role: "authenticated",
+    aal: methods.some(({ method }) => method === "totp") ? "aal2" : "aal1",
+    amr: methods,
+    session_id: sessionId,
+    is_anonymous: false,
+  });
+}
+
+/** What auth answers when it gives a session; its methods are asked for where they are not known. */
+export async function createTokenResponse(
+  rules: AuthOptions,
+  user: SessionUser,
+  { id, refreshToken, methods }: { id: string; refreshToken: string; methods?: AmrEntry[] },
+): Promise<Response> {
+  return Response.json({
+    access_token: await signAccessToken(rules, user, id, methods ?? (await listAmrEntries(rules.db, id))),
+    token_type: "bearer",
+    expires_in: rules.jwtExpiry,
+    expires_at: Math.floor(Date.now() / 1000) + rules.jwtExpiry,
+    refresh_token: refreshToken,
+    user,
+  });
+}
+
+/** A user as auth shows it, with the factors if there are any. */
+export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: string }): Promise<T> {
+  const factors = user.id ? await listPublicFactors(db, user.id) : [];
+  return factors.length > 0 ? { ...user, factors } : user;
+}
+
+/** The factors of a user as clients see them, oldest first. */
+export async function listPublicFactors(db: SqlSession, userId: string) {
+  const { rows } = await db.query<{ status: string }>(
+    `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
+     from auth.mfa_factors where user_id = $1 order by created_at`,
+    [userId],
+  );
+  return rows;
+}
+
+/** The JSON of a request; an empty object when there is none. */
+export async function readJsonBody<T extends object>(request: Request): Promise<Partial<T>> {
+  const value: unknown = await request.json().catch(() => null);
+  return value && typeof value === "object" ? (value as Partial<T>) : {};
+}

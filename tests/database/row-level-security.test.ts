@@ -1,0 +1,288 @@
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestBackend } from "../support/test-backend.ts";
+
+/** A handle without the types of our tables: it can send any column and value, as an attacker can. */
+type UntypedClient = SupabaseClient;
+type AccessRole = "a visitor" | "the owner" | "a stranger";
+type TestedTable = "client_ids" | "shipments" | "documents" | "tracking_events";
+type SqlVerb = "select" | "insert" | "update" | "delete";
+/** Refused with an error; or answered, and then without effect or on exactly the owner's row. */
+type AccessOutcome = "refused" | "touches nothing" | "allowed";
+
+const tables: TestedTable[] = ["client_ids", "shipments", "documents", "tracking_events"];
+const verbs: SqlVerb[] = ["select", "insert", "update", "delete"];
+const accessRoles: AccessRole[] = ["a visitor", "a stranger", "the owner"];
+
+/** What is not refused; everything else is. */
+const exceptions: Partial<Record<`${AccessRole} ${SqlVerb} ${TestedTable}`, AccessOutcome>> = {
+  "the owner select shipments": "allowed",
+  "the owner insert shipments": "allowed",
+  "the owner select documents": "allowed",
+  "the owner select tracking_events": "allowed",
+  "a stranger select shipments": "touches nothing",
+  "a stranger select documents": "touches nothing",
+  "a stranger select tracking_events": "touches nothing",
+};
+
+const cases = tables.flatMap((table) =>
+  verbs.flatMap((verb) =>
+    accessRoles.map((who) => ({
+      who,
+      verb,
+      table,
+      outcome: exceptions[`${who} ${verb} ${table}`] ?? ("refused" as AccessOutcome),
+    })),
+  ),
+);
+
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+let clientsByRole: Record<AccessRole, UntypedClient>;
+let owner: { id: string };
+let stranger: { id: string };
+let rowsByTable: Record<TestedTable, { key: string; id: string; insert: object; update: object }>;
+
+beforeAll(async () => {
+  testBackend = await startTestBackend();
+  // Before the first request, at which the library reads the schema.
+  await testBackend.backend.db.exec(`
+    create function public.raise_state(state text) returns void language plpgsql as $$
+      begin raise exception using errcode = state, message = 'words', detail = 'more', hint = 'help'; end
+    $$;
+    grant execute on function public.raise_state(text) to service_role;
+  `);
+  const [one, other] = [
+    await testBackend.newClient("owner@client.example"),
+    await testBackend.newClient("other@client.example"),
+  ];
+  [owner, stranger] = [one, other];
+  clientsByRole = {
+    "a visitor": testBackend.anonymous() as UntypedClient,
+    "the owner": one.handle as UntypedClient,
+    "a stranger": other.handle as UntypedClient,
+  };
+  const { data: shipment, error } = await one.handle
+    .from("shipments")
+    .insert({ name: "Tea", user_id: one.id })
+    .select("id")
+    .single();
+  if (error) throw error;
+  const made = await one.handle.from("documents").select("id").eq("name", "Packing List").single();
+  const event = await testBackend.company
+    .from("tracking_events")
+    .insert({ shipment_id: shipment.id, status: "Arrived", location: "Mombasa" })
+    .select("id")
+    .single();
+  if (made.error || event.error) throw made.error ?? event.error;
+  const path = `${one.id}/${shipment.id}/packing-list-tea.pdf`;
+  const stored = await testBackend.company.storage
+    .from("documents")
+    .upload(path, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
+  if (stored.error) throw stored.error;
+
+  rowsByTable = {
+    client_ids: {
+      key: "client_id",
+      id: await getClientId(one.id),
+      insert: { client_id: "MY0W-N000-C11E-NT1D" },
+      update: { account_id: null, claimed_at: null },
+    },
+    shipments: {
+      key: "id",
+      id: shipment.id,
+      insert: { name: "Coffee", user_id: one.id },
+      update: { name: "Gold" },
+    },
+    documents: {
+      key: "id",
+      id: made.data.id,
+      insert: { shipment_id: shipment.id, user_id: one.id, name: "Permit" },
+      update: { uploaded: true, storage_path: path },
+    },
+    tracking_events: {
+      key: "id",
+      id: event.data.id,
+      insert: { shipment_id: shipment.id, status: "Released" },
+      update: { status: "Lost" },
+    },
+  };
+});
+afterAll(() => testBackend.close());
+
+const outcomeSentences: Record<AccessOutcome, string> = {
+  refused: "is refused to",
+  "touches nothing": "touches nothing for",
+  allowed: "is allowed to",
+};
+
+for (const { who, verb, table, outcome } of cases) {
+  test(`${verb} on ${table} ${outcomeSentences[outcome]} ${who}`, async () => {
+    const { key, id, insert, update } = rowsByTable[table];
+    const before = await readTable(table);
+    const { data, error } = await attemptQuery(clientsByRole[who], verb, table);
+    const after = await readTable(table);
+
+    if (outcome === "refused") {
+      expect(error?.code).toBe("42501");
+      expect(data).toBeNull();
+    } else {
+      expect(error).toBeNull();
+    }
+    if (outcome === "touches nothing") expect(data).toEqual([]);
+
+    if (outcome === "allowed" && verb === "insert") {
+      expect(after).toHaveLength(before.length + 1);
+      expect(after).toContainEqual(expect.objectContaining(insert));
+    } else if (outcome === "allowed" && verb === "update") {
+      const old = before.find((row) => row[key] === id);
+      expect(after).toEqual(before.map((row) => (row === old ? { ...row, ...update } : row)));
+      expect(old).not.toMatchObject(update);
+    } else {
+      expect(after).toEqual(before);
+    }
+    if (outcome === "allowed" && verb === "select") expect(data).toContainEqual(expect.objectContaining({ [key]: id }));
+  });
+}
+
+test("a client sees every row of its own and none of anybody else's", async () => {
+  const theirs = await clientsByRole["a stranger"]
+    .from("shipments")
+    .insert({ name: "Cement", user_id: stranger.id })
+    .select("id")
+    .single();
+  expect(theirs.error).toBeNull();
+  await testBackend.company.from("tracking_events").insert({ shipment_id: theirs.data?.id ?? "", status: "Departed" });
+  for (const [who, id] of [
+    ["the owner", owner.id],
+    ["a stranger", stranger.id],
+  ] as const) {
+    const seen = await clientsByRole[who]
+      .from("shipments")
+      .select("id, user_id, documents (user_id), tracking_events (id)");
+    const all = await testBackend.backend.db.query<{ id: string }>("select id from shipments where user_id = $1", [id]);
+    expect(seen.data?.map((row) => row.id).sort()).toEqual(all.rows.map((row) => row.id).sort());
+    expect(new Set(seen.data?.map((row) => row.user_id))).toEqual(new Set([id]));
+    const documents = await clientsByRole[who].from("documents").select("user_id");
+    expect(documents.data).toHaveLength(all.rows.length * 4);
+    expect(new Set(documents.data?.map((row) => row.user_id))).toEqual(new Set([id]));
+    const events = await clientsByRole[who].from("tracking_events").select("shipment_id");
+    expect(events.data?.length).toBeGreaterThan(0);
+    const own = new Set(all.rows.map((row) => row.id));
+    expect(events.data?.every((row) => own.has(row.shipment_id))).toBe(true);
+  }
+});
+
+test("a stranger who asks for counts, nested rows or a known id learns nothing", async () => {
+  const raw = clientsByRole["a stranger"];
+  const id = rowsByTable.shipments.id;
+  const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);
+  expect(count.count).toBe(0);
+  const nested = await raw.from("documents").select("name, shipments (name)").eq("shipment_id", id);
+  expect(nested.data).toEqual([]);
+  const events = await raw.from("tracking_events").select("status, shipments (name, user_id)").eq("shipment_id", id);
+  expect(events.data).toEqual([]);
+  const unknown = await raw.from("shipments").select("id").eq("id", "00000000-0000-4000-8000-000000000000");
+  const known = await raw.from("shipments").select("id").eq("id", id);
+  expect({ status: known.status, data: known.data }).toEqual({ status: unknown.status, data: unknown.data });
+});
+
+// PostgREST's own: docs/references/errors.rst, "HTTP Status Codes", and mapSQLtoHTTP in its Error.hs.
+const statusBySqlState: Record<string, number> = {
+  "08006": 503,
+  "09000": 500,
+  "0L000": 403,
+  "0P000": 403,
+  "21000": 500,
+  "22001": 400,
+  "22003": 400,
+  "22007": 400,
+  "22P02": 400,
+  "23000": 400,
+  "23502": 400,
+  "23503": 409,
+  "23505": 409,
+  "23514": 400,
+  "23P01": 400,
+  "25006": 405,
+  "25P02": 500,
+  "28000": 403,
+  "2D000": 500,
+  "38000": 500,
+  "39000": 500,
+  "3B000": 500,
+  "40001": 500,
+  "40P01": 500,
+  "42501": 403,
+  "42601": 400,
+  "42P17": 500,
+  "44000": 400,
+  "53200": 503,
+  "53400": 500,
+  "54001": 500,
+  "55P03": 500,
+  "57014": 500,
+  "57P01": 503,
+  "58030": 500,
+  F0000: 500,
+  HV000: 500,
+  P0001: 400,
+  P0002: 500,
+  XX000: 500,
+  ZZ999: 400,
+  PT404: 404,
+  PT409: 409,
+};
+
+test("errors of the database have the status that PostgREST gives them, and say which they are", async () => {
+  const answered: typeof statusBySqlState = {};
+  for (const state of Object.keys(statusBySqlState)) {
+    const { error, status } = await (testBackend.company as UntypedClient).rpc("raise_state", { state });
+    expect(error).toMatchObject({ code: state, message: "words" });
+    answered[state] = status;
+  }
+  expect(answered).toEqual(statusBySqlState);
+});
+
+test("an error comes with PostgREST's four fields, and not again in the answer to the next request", async () => {
+  const raised = await (testBackend.company as UntypedClient).rpc("raise_state", { state: "23514" });
+  expect({ ...raised.error }).toMatchObject({ code: "23514", message: "words", details: "more", hint: "help" });
+  const unknown = await (testBackend.company as UntypedClient).from("nothing").select("*");
+  expect([unknown.status, unknown.error?.code]).toEqual([404, "PGRST205"]);
+});
+
+test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "information_schema"])(
+  "nobody reaches the schema %s through the API, not even the company",
+  async (schema) => {
+    const reachable = { auth: "users", storage: "objects", supabase_migrations: "schema_migrations" } as const;
+    const table = schema in reachable ? reachable[schema as keyof typeof reachable] : "pg_roles";
+    for (const raw of [...Object.values(clientsByRole), testBackend.company as UntypedClient]) {
+      const { data, error } = await raw.schema(schema).from(table).select("*");
+      expect(data).toBeNull();
+      expect(error?.code).toBe("PGRST106");
+    }
+  },
+);
+
+function attemptQuery(raw: UntypedClient, verb: SqlVerb, table: TestedTable) {
+  const { key, id, insert, update } = rowsByTable[table];
+  if (verb === "select") return raw.from(table).select("*");
+  if (verb === "insert") return raw.from(table).insert(insert);
+  if (verb === "update") return raw.from(table).update(update).eq(key, id).select("*");
+  return raw.from(table).delete().eq(key, id).select("*");
+}
+
+/** Every row of a table, past row-level security. */
+async function readTable(table: TestedTable): Promise<Record<string, unknown>[]> {
+  const { rows } = await testBackend.backend.db.query<Record<string, unknown>>(
+    `select * from public.${table} order by 1`,
+  );
+  return rows;
+}
+
+async function getClientId(userId: string): Promise<string> {
+  const { rows } = await testBackend.backend.db.query<{ client_id: string }>(
+    "select client_id from public.client_ids where account_id = $1",
+    [userId],
+  );
+  return rows[0]?.client_id ?? "";
+}

@@ -1,0 +1,130 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/e2e-fixtures.ts";
+
+const card = (page: Page, title: string) => page.locator("main details").filter({ has: page.getByText(title) });
+const summary = (page: Page, title: string) => card(page, title).locator("summary");
+const openTitles = (page: Page) => page.locator("main details[open] > summary").locator("h2, h3");
+
+test("a service opens by a click or a key, closes the one that was open, and closes by a second", async ({ page }) => {
+  await page.goto("/services");
+  await expect(openTitles(page)).toHaveText(["Clearing & Forwarding"]);
+  await expect(page.getByText("Why Choose Our Clearing & Forwarding Team?")).toBeVisible();
+
+  await summary(page, "Removals & Relocations").click();
+  await expect(openTitles(page)).toHaveText(["Removals & Relocations"]);
+  await expect(page.getByText("We visit or view your home by video")).toBeVisible();
+  await expect(page.getByText("Why Choose Our Clearing & Forwarding Team?")).toBeHidden();
+
+  await summary(page, "Removals & Relocations").click();
+  await expect(openTitles(page)).toHaveCount(0);
+  await expect(page.getByText("We visit or view your home by video")).toBeHidden();
+
+  // The Tab key skips what is closed.
+  await summary(page, "Sea & Air Freight").focus();
+  await page.keyboard.press("Enter");
+  await expect(openTitles(page)).toHaveText(["Sea & Air Freight"]);
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Ask for a quote for Sea & Air Freight" })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(summary(page, "Door-to-Door Delivery")).toBeFocused();
+  await page.keyboard.press("Space");
+  await expect(openTitles(page)).toHaveText(["Door-to-Door Delivery"]);
+  await page.keyboard.press("Space");
+  await expect(openTitles(page)).toHaveCount(0);
+
+  await page.getByRole("link", { name: "Request Consultation" }).click();
+  await expect(page).toHaveURL(/\/contact$/);
+});
+
+test("whichever service is open takes the full row, and the cards keep their order without a hole", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.goto("/services");
+  const titles = await page.locator("main summary h2").allTextContents();
+  expect(titles).toHaveLength(11);
+  const places = () =>
+    page.locator("main details").evaluateAll((cards) =>
+      cards.map((each) => {
+        const { top, left, width } = each.getBoundingClientRect();
+        return { top: Math.round(top), left: Math.round(left), width: Math.round(width), open: each.matches("[open]") };
+      }),
+    );
+  const row = (await places())[0]?.width ?? 0;
+  expect(row).toBeGreaterThan(1000);
+
+  for (const title of [...titles.slice(1), null]) {
+    if (title) await summary(page, title).click();
+    else await summary(page, titles.at(-1) ?? "").click();
+    await expect(openTitles(page)).toHaveText(title ? [title] : []);
+    const cards = await places();
+    expect(cards.filter(({ open }) => open).map(({ width }) => width)).toEqual(title ? [row] : []);
+    const inOrder = cards.toSorted((one, other) => one.top - other.top || one.left - other.left);
+    expect(cards, `order with ${title} open`).toEqual(inOrder);
+    for (const top of new Set(cards.map((each) => each.top))) {
+      const beside = cards.filter((each) => each.top === top);
+      const filled = beside.reduce((sum, { width }) => sum + width, 12 * (beside.length - 1));
+      expect(Math.abs(filled - row), `row at ${top} with ${title} open`).toBeLessThanOrEqual(1);
+    }
+  }
+});
+
+test("an address opens its service: by query, and by fragment with the card in view", async ({ page }) => {
+  await page.goto("/services?service=consultancy");
+  await expect(openTitles(page)).toHaveText(["Logistics Consultancy"]);
+  await page.goto("/about");
+  await page.goto("/services#transporters");
+  await expect(openTitles(page)).toHaveText(["Inland Transportation"]);
+  await expect(card(page, "Inland Transportation").getByText("What you hand over")).toBeInViewport();
+});
+
+test("one answer is open on the whole page, and a click or a key on its question closes it", async ({ page }) => {
+  await page.goto("/resources/faq");
+  await expect(openTitles(page)).toHaveText(["Which documents do you need to clear an import?"]);
+  await expect(page.getByText("Four for every shipment")).toBeVisible();
+
+  await summary(page, "Can I bring a used car into Kenya?").click();
+  await expect(openTitles(page)).toHaveText(["Can I bring a used car into Kenya?"]);
+  await expect(page.getByText("less than 8 years old")).toBeVisible();
+  await expect(page.getByText("Four for every shipment")).toBeHidden();
+
+  await summary(page, "Can I bring a used car into Kenya?").click();
+  await expect(openTitles(page)).toHaveCount(0);
+
+  const first = summary(page, "Which documents do you need to clear an import?");
+  await first.press("Enter");
+  await expect(openTitles(page)).toHaveCount(1);
+  await first.press("Enter");
+  await expect(openTitles(page)).toHaveCount(0);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect(openTitles(page)).toHaveText(["Which duties and taxes will I pay?"]);
+  // Past the link in the answer.
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press("Tab");
+  await page.keyboard.press("Space");
+  await expect(openTitles(page)).toHaveText(["Should I book LCL or FCL?"]);
+
+  await page.getByRole("link", { name: "Contact Our Experts" }).click();
+  await expect(page).toHaveURL(/\/contact$/);
+});
+
+test("the five scenes of the story are all in view on a wide screen, or the first with script, and a row to swipe on a phone", async ({
+  page,
+  javaScriptEnabled,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 1400 });
+  await page.goto("/about");
+  const shown = page.locator("figure").getByRole("img");
+  await shown.first().scrollIntoViewIfNeeded();
+  await expect(shown).toHaveCount(javaScriptEnabled ? 1 : 5);
+  for (const scene of await shown.all()) await expect(scene).toBeInViewport({ ratio: 0.9 });
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  const scenes = page.locator("figure svg");
+  await expect(scenes).toHaveCount(5);
+  await scenes.first().hover();
+  await expect(scenes.last()).not.toBeInViewport();
+  await page.mouse.wheel(3000, 0);
+  await expect(scenes.last()).toBeInViewport({ ratio: 0.9 });
+  await expect(scenes.first()).not.toBeInViewport();
+});

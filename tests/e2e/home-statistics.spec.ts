@@ -1,0 +1,80 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/e2e-fixtures.ts";
+import { openMovingPage, stopClock, withMotion } from "../support/motion.ts";
+
+test.beforeEach(() => test.slow());
+
+test.describe("the numbers", () => {
+  test.use(withMotion);
+  /** Watches the page. Returns a function that says whether it ever showed a counting number. */
+  async function watchNumbers(page: Page) {
+    await page.addInitScript(() => {
+      new MutationObserver(() => {
+        if (document.querySelector("#stats dd [aria-hidden]")) Object.assign(window, { hasCounted: true });
+      }).observe(document, { subtree: true, childList: true });
+    });
+    return () => page.evaluate(() => "hasCounted" in window);
+  }
+
+  test("count up over 2000 ms once half of them is visible; read aloud they are final, and nothing shifts", async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 700 });
+    await page.clock.install();
+    await openMovingPage(page, "/");
+    const list = page.locator("#stats dl");
+    const shown = page.locator("#stats dd [aria-hidden]");
+    await expect(shown).toHaveText(["0+", "0+", "0+"]);
+    const boxes = () => list.locator("div").evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width));
+    const before = await boxes();
+    await stopClock(page);
+
+    const scrollTo = (share: number) =>
+      list.evaluate((list, share) => {
+        const { top, height } = list.getBoundingClientRect();
+        scrollBy({ top: top + height * share - innerHeight, behavior: "instant" });
+      }, share);
+    await scrollTo(0.4);
+    await page.clock.runFor(1000);
+    await expect(shown).toHaveText(["0+", "0+", "0+"]);
+    await scrollTo(0.6);
+    await expect(async () => {
+      await page.clock.runFor(50);
+      await expect(shown.first()).not.toHaveText("0+", { timeout: 50 });
+    }).toPass({ intervals: [50] });
+    await page.clock.runFor(1000);
+    const deliveries = Number((await shown.last().textContent())?.replace(/\D/g, ""));
+    expect(deliveries).toBeGreaterThan(14_000);
+    expect(deliveries).toBeLessThan(26_000);
+    expect(await list.ariaSnapshot()).toContain("36,000+");
+    expect(await boxes()).toEqual(before);
+    await page.clock.runFor(1000);
+    await expect(shown).toHaveCount(0);
+    await expect(list.locator("dd")).toHaveText(["30+", "100+", "36,000+"]);
+    expect(await boxes()).toEqual(before);
+  });
+
+  test("stay as they are when they were in view before script arrived", async ({ page }) => {
+    const hasCounted = await watchNumbers(page);
+    await page.setViewportSize({ width: 1280, height: 1600 });
+    await openMovingPage(page, "/");
+    await expect(page.locator("#stats dl")).toBeInViewport();
+    await page.locator("#closing, footer").last().scrollIntoViewIfNeeded();
+    await page.locator("#stats dl").scrollIntoViewIfNeeded();
+    expect(await hasCounted()).toBe(false);
+  });
+
+  for (const still of ["the device asks for less motion", "everything is paused"]) {
+    test(`are final from the start where ${still}`, async ({ page }) => {
+      const hasCounted = await watchNumbers(page);
+      if (still.startsWith("the device")) await page.emulateMedia({ reducedMotion: "reduce" });
+      else await page.addInitScript(() => localStorage.setItem("motion", "paused"));
+      await page.setViewportSize({ width: 390, height: 700 });
+      await page.goto("/");
+      await expect(page.getByRole("button", { name: "Next industries" })).toBeAttached();
+      await page.locator("#stats dl").scrollIntoViewIfNeeded();
+      await expect(page.locator("#stats dd").last()).toBeInViewport();
+      expect(await hasCounted()).toBe(false);
+    });
+  }
+});

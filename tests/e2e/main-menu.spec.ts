@@ -1,0 +1,74 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/e2e-fixtures.ts";
+
+/** The summary of the disclosure with this name in the bar above the page. */
+const disclosure = (page: Page, name: string) => page.locator("header summary", { hasText: name });
+const mainLink = (page: Page, name: string) =>
+  page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
+
+test("on a phone the menu opens, leads to a page, and is closed there", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto("/");
+  const names = ["Home", "Services", "About", "FAQ", "Feeds Update", "Blog", "Client Login"];
+  for (const name of names) await expect(mainLink(page, name), name).toHaveCount(0);
+  await disclosure(page, "Menu").click();
+  for (const name of names) await expect(mainLink(page, name), name).toBeInViewport();
+  await disclosure(page, "Menu").click();
+  await expect(mainLink(page, "Services")).toHaveCount(0);
+
+  await disclosure(page, "Menu").click();
+  await mainLink(page, "Services").click();
+  await expect(page).toHaveURL(/\/services$/);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(mainLink(page, "Services")).toHaveCount(0);
+  await disclosure(page, "Menu").click();
+  await mainLink(page, "FAQ").click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Frequently Asked Questions");
+  await expect(mainLink(page, "FAQ")).toHaveCount(0);
+});
+
+test("on a wide screen the Resources list opens by key or click, and its links can be followed", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto("/");
+  const resources = disclosure(page, "Resources");
+  await expect(mainLink(page, "FAQ")).toHaveCount(0);
+
+  await test.step("the tab key comes to it after the skip link and the pages before it", async () => {
+    const passed = [];
+    for (let presses = 0; presses < 12; presses += 1) {
+      await page.keyboard.press("Tab");
+      const name = ((await page.locator(":focus").textContent()) ?? "").trim();
+      passed.push(name);
+      if (name === "Resources") break;
+    }
+    expect(passed[0]).toBe("Skip to the content");
+    expect(passed.slice(-4)).toEqual(["Home", "Services", "About", "Resources"]);
+    await expect(resources).toBeFocused();
+  });
+
+  await test.step("Enter opens it, Space closes it", async () => {
+    await page.keyboard.press("Enter");
+    for (const name of ["FAQ", "Feeds Update", "Blog"]) await expect(mainLink(page, name)).toBeInViewport();
+    await page.keyboard.press("Space");
+    await expect(mainLink(page, "FAQ")).toHaveCount(0);
+  });
+
+  await test.step("its links are next in order", async () => {
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    await expect(mainLink(page, "FAQ")).toBeFocused();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await expect(mainLink(page, "Blog")).toBeFocused();
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/\/resources\/blog$/);
+    await expect(mainLink(page, "FAQ")).toHaveCount(0);
+  });
+
+  await test.step("a click opens it too", async () => {
+    await resources.click();
+    await mainLink(page, "FAQ").click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Frequently Asked Questions");
+    await expect(mainLink(page, "FAQ")).toHaveCount(0);
+  });
+});

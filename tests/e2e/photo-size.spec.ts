@@ -1,0 +1,74 @@
+import type { Page } from "@playwright/test";
+import { PNG } from "pngjs";
+import { createAndOpenShipment, expect, test, toast, waitForHydration } from "../support/e2e-fixtures.ts";
+import { createPdfPayload, documentRow, fileField, listStoredFiles, uploadButton } from "../support/upload-page.ts";
+
+let shipment: string;
+test.beforeEach(async ({ page, loggedInClient: signedIn }) => {
+  expect(signedIn.email).toContain("@");
+  shipment = await createAndOpenShipment(page, "Coffee to Kigali");
+  await waitForHydration(page);
+});
+
+/** An uncompressed PNG, 3 bytes per pixel, that compresses well. */
+function createPhoto(name: string, width: number, height: number) {
+  const picture = new PNG({ width, height, colorType: 2 });
+  for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);
+  return {
+    name,
+    mimeType: "image/png",
+    buffer: PNG.sync.write(picture, { colorType: 2, deflateLevel: 0, filterType: 0 }),
+  };
+}
+
+async function uploadPhoto(page: Page, document: string): Promise<void> {
+  await uploadButton(page, document).click();
+  await expect(toast(page, `${document} uploaded`)).toBeVisible();
+}
+
+test("a photo over 2 MB is made smaller before it is sent, and says by how much; its code comes only then", async ({
+  page,
+  serviceRole: company,
+}) => {
+  await page.waitForLoadState("networkidle");
+  const asked: string[] = [];
+  const sizes: number[] = [];
+  page.on("request", async (request) => {
+    // What sends large files comes with any of them.
+    if (/\/resumable-upload-/.test(request.url())) return;
+    if (request.method() === "GET") asked.push(request.url());
+    else sizes.push(Number((await request.allHeaders())["content-length"]));
+  });
+  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
+  // Two frames later, every request that choosing a file causes has been made.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const large = createPhoto("IMG 2041.PNG", 2600, 500);
+  expect(large.buffer.length).toBeGreaterThan(2 * 1024 * 1024);
+  expect(asked).toEqual([]);
+  await fileField(page, "Packing List").setInputFiles(large);
+  await expect(documentRow(page, "Packing List")).toContainText(/\d+\.\d MB photo, (\d+ KB|\d\.\d MB) after shrinking/);
+  expect(asked.map((url) => /\/photo-size-/.test(url))).toEqual([true]);
+  await uploadPhoto(page, "Packing List");
+  expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-img-2041.jpg"]);
+  expect(sizes).toHaveLength(1);
+  expect(sizes[0]).toBeLessThan(large.buffer.length / 2);
+});
+
+test("a photo can be sent as it is all the same; one over 10 MB that is small enough once it is made smaller is taken", async ({
+  page,
+  serviceRole: company,
+}) => {
+  await fileField(page, "Packing List").setInputFiles(createPhoto("photo.png", 900, 900));
+  await expect(documentRow(page, "Packing List")).toContainText("after shrinking");
+  await page.getByLabel("Send the original").check();
+  await uploadPhoto(page, "Packing List");
+  expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-photo.png"]);
+
+  const large = createPhoto("photo.png", 1900, 1900);
+  expect(large.buffer.length).toBeGreaterThan(10 * 1024 * 1024);
+  await fileField(page, "Bill of Lading").setInputFiles(large);
+  await expect(documentRow(page, "Bill of Lading")).toContainText("after shrinking");
+  await expect(page.getByLabel("Send the original")).toHaveCount(0);
+  await uploadPhoto(page, "Bill of Lading");
+  expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-photo.jpg", "packing-list-photo.png"]);
+});

@@ -1,0 +1,94 @@
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureFirefox } from "../support/browser-programs.ts";
+import { freePort } from "../support/free-port.ts";
+import { startTestSite } from "../support/test-app.ts";
+
+const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+
+let site: Awaited<ReturnType<typeof startTestSite>>;
+let origin: string;
+let browser: Browser;
+let page: Page;
+/** Whether the site answers nothing: at once, or not at all. */
+let outage: "at once" | "silently" | null = null;
+beforeAll(async () => {
+  const port = await freePort();
+  origin = `http://127.0.0.1:${port}`;
+  process.env.APP_ORIGIN = origin;
+  const launched = puppeteer.launch({ browser: "firefox", executablePath: await ensureFirefox() });
+  [site, browser] = await Promise.all([startTestSite(port), launched]);
+  const [listener] = site.server.listeners("request") as ((...args: unknown[]) => void)[];
+  site.server.removeAllListeners("request");
+  site.server.on("request", (request, response) => {
+    if (outage === "at once") request.socket.destroy();
+    else if (!outage) listener?.(request, response);
+  });
+  page = await (await browser.createBrowserContext()).newPage();
+});
+afterAll(async () => {
+  await browser?.close();
+  await site.close();
+});
+
+/** The words of the page; none while it changes. */
+const readText = () =>
+  page.evaluate(() => document.querySelector("main")?.textContent ?? document.body.textContent ?? "").catch(() => "");
+const listCachedPaths = () =>
+  page
+    .evaluate(async () => {
+      const found: string[] = [];
+      for (const name of await caches.keys())
+        for (const { url } of await (await caches.open(name)).keys()) found.push(url.slice(location.origin.length));
+      return found;
+    })
+    .catch(() => [""]);
+
+async function visitAndCache(path: string): Promise<void> {
+  await page.goto(origin + path);
+  await expect.poll(listCachedPaths).toContain(path);
+}
+
+test("in Firefox a page that was seen stands there without a connection, until somebody signs out", async () => {
+  await page.goto(`${origin}/login`);
+  await page.type("input[name=email]", demoCredentials.email);
+  await page.type("input[name=password]", demoCredentials.password);
+  await page.keyboard.press("Enter");
+  await expect.poll(readText).toContain("My Shipments");
+  await expect.poll(listCachedPaths).toContain("/portal");
+  await visitAndCache("/services");
+
+  outage = "at once";
+  await page.goto(`${origin}/portal`);
+  await expect.poll(readText).toMatch(/^No connection\. This page is from \d\d:\d\d\sEAT\./);
+  await page.goto(`${origin}/contact`);
+  await expect.poll(readText).toContain("Pages kept on this device");
+  outage = null;
+  await expect.poll(readText).toContain("Prepare the mail");
+  // It came back by itself: the next address is asked for when that has ended, and the line goes when that one is there.
+  await expect.poll(() => page.evaluate(() => document.readyState).catch(() => "")).toBe("complete");
+
+  await page.goto(`${origin}/portal`);
+  await expect.poll(readText).toMatch(/^\s*My Shipments/);
+  outage = "silently";
+  await page.goto(`${origin}/services`);
+  await expect.poll(readText).toContain("No connection.");
+  site.server.closeAllConnections();
+  outage = null;
+  await expect.poll(readText).toMatch(/^\s*Our Logistics Expertise/);
+
+  await page.goto(`${origin}/portal`);
+  const press = () => {
+    const button = document.querySelector<HTMLButtonElement>('button[name="sign-out"]');
+    button?.click();
+    return button !== null;
+  };
+  await expect.poll(() => page.evaluate(press).catch(() => false)).toBe(true);
+  await expect.poll(() => page.url()).toBe(`${origin}/login`);
+  await expect.poll(async () => (await listCachedPaths()).filter((path) => path.startsWith("/portal"))).toEqual([]);
+  outage = "at once";
+  // Without any kept page the browser says in its own words that nothing answers.
+  await page.goto(`${origin}/portal`).catch(() => null);
+  expect(await readText()).not.toContain("My Shipments");
+  outage = null;
+});

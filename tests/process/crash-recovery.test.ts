@@ -1,0 +1,156 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLargeUpload } from "../support/large-upload.ts";
+import { createServiceRoleClient } from "../support/service-role.ts";
+import { isAlive, killProcess, type SiteProcess } from "../support/site-process.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+import { createPdf, type TestBrowser } from "../support/test-app.ts";
+
+/** More rounds with `npm run test:long`. */
+const isLongRun = import.meta.env.MODE === "long";
+const rounds = isLongRun ? 21 : 3;
+
+let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
+let site: SiteProcess;
+beforeAll(async () => {
+  sandbox = await createSiteSandbox({ WRITES_PER_MINUTE: "100000" });
+  site = sandbox.start();
+  await site.waitUntilReady();
+});
+afterAll(() => sandbox.leave());
+
+/** What was answered with success: names of shipments, and documents by shipment with the size of their file. */
+const acknowledged = { shipments: new Set<string>(), uploads: new Map<string, number>() };
+
+/** Creates and uploads until the site is gone. */
+async function writeRound(browser: TestBrowser, path: string, round: number): Promise<void> {
+  const uploading = async (button: string, size: number) => {
+    const page = await browser.open(path);
+    const answer = await browser.submit(page, button, { file: createPdf("file.pdf", size) });
+    if (answer.status === 303) acknowledged.uploads.set(`${path}|${button}`, size);
+  };
+  const creating = async () => {
+    for (let next = 0; ; next += 1) {
+      const name = `Round ${round}, ${next}`;
+      const answer = await browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+      if (answer.status === 303) acknowledged.shipments.add(name);
+    }
+  };
+  const ends = (job: Promise<void>) => job.catch(() => undefined);
+  await Promise.all([
+    ends(creating()),
+    ends(uploading("Upload the Bill of Lading", 3_000_000 + round)),
+    ends(uploading("Upload the Packing List", 20_000 + round)),
+  ]);
+}
+
+/** Every shipment with its documents, read in pages of 1000, the most the backend returns at once. */
+async function listShipmentsWithDocuments() {
+  const page = 1000;
+  const all = [];
+  for (;;) {
+    const { data, error } = await createServiceRoleClient(sandbox.dataDir)
+      .from("shipments")
+      .select("id, name, documents (name, uploaded, storage_path)")
+      .order("id")
+      .range(all.length, all.length + page - 1);
+    if (error) throw error;
+    all.push(...data);
+    if (data.length < page) return all;
+  }
+}
+
+test(`${rounds} times killed while clients create and upload, it is back, nobody is signed out, nothing is lost or half a document`, async () => {
+  const browser = sandbox.browser();
+  await browser.post("/login", demoCredentials);
+  for (let round = 0; round < rounds; round += 1) {
+    const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
+    expect(made.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
+    acknowledged.shipments.add(`Upload ${round}`);
+    // By turns: the backend and the site; the site alone, whose backend then ends by itself, while a large file is half
+    // sent; the site alone while one is put together.
+    const siteAlone = round % 3 > 0;
+    const large = siteAlone ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
+    const half = round % 3 === 1;
+    const sending = half ? await large?.sendHalf() : null;
+    if (!half) await large?.send(0);
+    const before = acknowledged.uploads.size;
+    const writing = writeRound(browser, made.headers.get("Location") ?? "", round);
+    await setTimeout(20 + Math.random() * 800);
+    // Some rounds end only after a file was accepted, even on a busy machine.
+    if (round % 3 === 0) {
+      await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
+    }
+
+    const backend = sandbox.backendPid() ?? 0;
+    const finishing = half ? null : large?.finish().catch(() => undefined);
+    if (finishing) await setTimeout(60 * Math.random());
+    if (!siteAlone) killProcess(backend);
+    await site.stop("SIGKILL");
+    sending?.destroy();
+    await Promise.all([writing, finishing]);
+    site = sandbox.start();
+    await site.waitUntilReady();
+
+    if (half) await large?.expectToGoOn();
+    if (large) {
+      const taken = await large.finish();
+      expect(taken, `round ${round}`).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
+      await large.expectWhole();
+    }
+  }
+
+  const data = await listShipmentsWithDocuments();
+  const names = new Set(data.map(({ name }) => name));
+  expect(acknowledged.shipments.size).toBeGreaterThan(rounds);
+  expect([...acknowledged.shipments].filter((name) => !names.has(name))).toEqual([]);
+  expect(data.filter(({ documents }) => documents.length !== 4)).toEqual([]);
+
+  const uploaded = data.flatMap(({ id, documents }) => documents.map((document) => ({ id, ...document })));
+  const sizes = new Map<string, number>();
+  for (const { id, name, storage_path } of uploaded.filter((document) => document.uploaded)) {
+    const file = await createServiceRoleClient(sandbox.dataDir)
+      .storage.from("documents")
+      .download(storage_path ?? "");
+    expect(file.error, `${name} of ${id}`).toBeNull();
+    sizes.set(`/portal/${id}|Upload the ${name}`, file.data?.size ?? -1);
+  }
+  expect(acknowledged.uploads.size).toBeGreaterThanOrEqual(rounds / 3);
+  for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
+});
+
+test("a backend that is killed alone comes back under the site, which says so meanwhile", async () => {
+  const browser = sandbox.browser();
+  await browser.post("/login", demoCredentials);
+  killProcess(sandbox.backendPid());
+  // What /readyz has found holds for a second; the backend needs more to come back.
+  await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not answer\n");
+  expect((await browser.get("/")).status).toBe(200);
+  // Reads are tried again for a while, in which the backend may be back.
+  expect([200, 503]).toContain((await browser.get("/portal")).status);
+  await expect.poll(async () => (await browser.get("/portal")).status, { timeout: 30_000 }).toBe(200);
+  expect(site.jsonLines.map(({ event }) => event)).toContain("backend ended");
+});
+
+test("a site that is killed takes its backend along", async () => {
+  const backend = sandbox.backendPid();
+  expect(isAlive(backend)).toBe(true);
+  killProcess(site.child.pid ?? null);
+  await expect.poll(() => [site.child.pid, backend].map(isAlive)).toEqual([false, false]);
+});
+
+test.each(isLongRun ? [900, 1500, 2500, 4000] : [1500 + 2000 * Math.random()])(
+  "a first start that is killed half-way, after %i ms, leaves nothing that stops the next",
+  async (after) => {
+    const other = await createSiteSandbox({}, "new");
+    const first = other.start();
+    await setTimeout(after);
+    await first.stop("SIGKILL");
+    const second = other.start();
+    await second.waitUntilReady();
+    const browser = other.browser();
+    expect((await browser.post("/login", demoCredentials)).headers.get("Location")).toBe("/portal");
+    await second.stop("SIGTERM");
+    await other.leave();
+  },
+);

@@ -1,0 +1,145 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { readSettings } from "../../app/lib/http/env.server.ts";
+import { createSiteEnvironment } from "../support/environment.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const dockerfileLines = readFileSync(path.join(root, "Dockerfile"), "utf8").replaceAll("\\\n", " ").split("\n");
+const dockerignoreLines = readFileSync(path.join(root, ".dockerignore"), "utf8").split("\n");
+const lastStage = dockerfileLines.slice(dockerfileLines.findLastIndex((line) => line.startsWith("FROM ")));
+
+/** The arguments of an instruction in the last stage. */
+const readInstructions = (word: string) =>
+  lastStage.filter((line) => line.trim().startsWith(`${word} `)).map((line) => line.trim().slice(word.length + 1));
+const parseCommand = (text = ""): string[] => JSON.parse(text.slice(text.indexOf("[")));
+const [start, health] = [parseCommand(readInstructions("CMD")[0]), parseCommand(readInstructions("HEALTHCHECK")[0])];
+const environment = Object.fromEntries(
+  readInstructions("ENV").flatMap((line) => line.split(" ").map((pair) => pair.split("=") as [string, string])),
+);
+
+/** The files and folders of this repository that a COPY names, without those of other stages. */
+const copiedPaths = dockerfileLines
+  .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
+  .flatMap((line) => line.split(" ").slice(1, -1))
+  .filter((source) => source !== ".");
+
+describe("the Dockerfile", () => {
+  test("copies what is there and what .dockerignore lets through", () => {
+    expect(copiedPaths.length).toBeGreaterThan(3);
+    for (const source of copiedPaths) {
+      expect(existsSync(path.join(root, source)), source).toBe(true);
+      expect(dockerignoreLines, source).toContain(`!${source.split("/")[0]}`);
+    }
+  });
+
+  test("gets nothing that is not named: no data, no secret, no history", () => {
+    expect(dockerignoreLines.find((line) => line && !line.startsWith("#"))).toBe("*");
+    for (const name of dockerignoreLines.filter((line) => line.startsWith("!"))) {
+      expect(existsSync(path.join(root, name.slice(1))), name).toBe(true);
+      expect(name).not.toMatch(/\.data|\.git|\.env|node_modules|build/);
+    }
+    expect(dockerignoreLines).toContain("**/.env");
+  });
+
+  test("does not run as root, and starts Node itself, which hears SIGTERM", () => {
+    expect(readInstructions("USER")).toEqual(["node"]);
+    expect(start[0]).toBe("node");
+  });
+});
+
+describe("compose.yaml", () => {
+  const { site } = parse(readFileSync(path.join(root, "compose.yaml"), "utf8")).services;
+
+  test("gives the container no more than it needs, and time to end", () => {
+    expect(site).toMatchObject({ read_only: true, cap_drop: ["ALL"], tmpfs: ["/tmp"], init: true });
+    expect(site.security_opt).toEqual(["no-new-privileges:true"]);
+    expect(site.volumes).toEqual([`data:${environment.DATA_DIR}`]);
+    expect(site.ports).toEqual([`127.0.0.1:3000:${environment.PORT}`]);
+    expect(Number.parseInt(site.stop_grace_period, 10) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
+  });
+
+  test("has an example of its settings that the site would start with", () => {
+    const example = readFileSync(path.join(root, "site.env.example"), "utf8").split("\n");
+    const named = Object.fromEntries(example.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split("=", 2)));
+    const settings = readSettings({ ...environment, ...named });
+    expect(settings).toMatchObject({ origin: "https://portal.example", host: "0.0.0.0", backend: null, smtpUrl: null });
+  });
+});
+
+describe("the image's files, without the development dependencies,", () => {
+  const site = mkdtempSync(path.join(tmpdir(), "image-"));
+  let place: Awaited<ReturnType<typeof createSiteSandbox>>;
+  beforeAll(async () => {
+    place = await createSiteSandbox();
+    for (const line of readInstructions("COPY")) {
+      const [source = "", target = ""] = line.split(" ").filter((part) => !part.startsWith("--"));
+      const name = source.replace(/^\/site\//, "");
+      if (name === "node_modules") linkProductionPackages(path.join(site, target));
+      else cpSync(path.join(root, name), path.join(site, target, target === "./" ? name : ""), { recursive: true });
+    }
+  });
+  afterAll(async () => {
+    await place.leave();
+    rmSync(site, { recursive: true, force: true });
+  });
+
+  test("start, serve, sign in, say that they are well, write nothing beside themselves and end at SIGTERM", async () => {
+    const before = listFiles(site);
+    const { PORT: _, DATA_DIR: __, ...own } = environment;
+    const running = place.start(own, { cwd: site, args: start.slice(1) });
+    const isWell = () =>
+      spawnSync(process.execPath, health.slice(1), { env: createSiteEnvironment({ PORT: String(place.port) }) }).status;
+    expect(isWell()).toBe(1);
+    await running.waitUntilReady();
+    expect(isWell()).toBe(0);
+    expect((await place.browser().open("/")).h1).not.toBe("");
+    const browser = place.browser();
+    expect((await browser.post("/login", demoCredentials)).status).toBe(303);
+    expect((await browser.open("/portal")).h1).toBe("My Shipments");
+    expect((await running.stop("SIGTERM")).code).toBe(0);
+    expect(listFiles(site)).toEqual(before);
+    expect(running.output).not.toContain("Building");
+  });
+
+  test("write the company's mails, and on https say how many samples are in their content", async () => {
+    const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
+    const running = place.start(settings, { cwd: site, args: start.slice(1) });
+    await running.waitUntilReady();
+    const email = "invited@client.example";
+    const issued = await place.staff(["client-id", "new", "--email", email], settings, site);
+    expect(issued).toMatchObject({ code: 0, told: expect.stringContaining("client-id send") });
+    const outbox = path.join(place.dataDir, "outbox");
+    const mails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
+    expect(mails.filter((mail) => mail.includes(`To: ${email}`))).toHaveLength(1);
+    await running.stop("SIGTERM");
+    expect(running.output).toMatch(/"event":"samples","values":[1-9]\d*,/);
+  });
+
+  test("say what is missing when they came without a build", async () => {
+    rmSync(path.join(site, "build"), { recursive: true });
+    const failed = place.start({}, { cwd: site, args: start.slice(1) });
+    expect(await failed.waitForExit()).toBe(1);
+    expect(failed.output.trim()).toBe("There is no build to serve: run npm ci and npm run build first.");
+  });
+});
+
+/** What npm ci --omit=dev installs, as links to the packages that are here. */
+function linkProductionPackages(folder: string): void {
+  const lock = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
+  for (const [place, { dev }] of Object.entries<{ dev?: boolean }>(lock.packages)) {
+    const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(place) ?? [];
+    if (!name || dev || !existsSync(path.join(root, place))) continue;
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    symlinkSync(path.join(root, place), path.join(folder, name));
+  }
+}
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+}

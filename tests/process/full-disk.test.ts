@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createServiceRoleClient } from "../support/service-role.ts";
+import type { SiteProcess } from "../support/site-process.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+import { createPdf, parsePage, type TestBrowser } from "../support/test-app.ts";
+
+let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
+let site: SiteProcess;
+let browser: TestBrowser;
+/** Null where this user may not mount. */
+let unmount: (() => void) | null;
+beforeAll(async () => {
+  sandbox = await createSiteSandbox({ WRITES_PER_MINUTE: "100000" });
+  unmount = mountSmallDisk(sandbox.dataDir, 300);
+  site = sandbox.start();
+  await site.waitUntilReady();
+  browser = sandbox.browser();
+  await browser.post("/login", demoCredentials);
+});
+afterAll(async () => {
+  await site.stop("SIGKILL");
+  unmount?.();
+  await sandbox.leave();
+});
+
+const postShipment = (name: string) => browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+
+/** Mounts `size` MiB over a folder and keeps its files. Returns how to unmount; null if this user may not mount. */
+function mountSmallDisk(folder: string, size: number): (() => void) | null {
+  const away = `${folder}.away`;
+  mkdirSync(folder, { recursive: true });
+  cpSync(folder, away, { recursive: true });
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder], { stdio: "ignore" });
+  } catch {
+    rmSync(away, { recursive: true });
+    return null;
+  }
+  cpSync(away, folder, { recursive: true });
+  rmSync(away, { recursive: true });
+  return () => {
+    execFileSync("umount", [folder]);
+    rmSync(folder, { recursive: true });
+  };
+}
+
+/** Fills a disk up to `but` free bytes. Returns a function that frees the space. */
+function fillDisk(folder: string, but: number): () => void {
+  const { bavail, bsize } = statfsSync(folder);
+  const file = path.join(folder, "filler");
+  writeFileSync(file, new Uint8Array(bavail * bsize - but));
+  return () => rmSync(file);
+}
+
+/** Makes writes to the folder of stored files fail: on a full disk or, without the right to mount, as a file. */
+function makeDiskFull(objects: string): () => void {
+  const unmount = mountSmallDisk(objects, 1);
+  if (unmount) {
+    onTestFinished(unmount);
+    return fillDisk(objects, 16_384);
+  }
+  renameSync(objects, `${objects}.away`);
+  writeFileSync(objects, "");
+  return () => {
+    rmSync(objects);
+    renameSync(`${objects}.away`, objects);
+  };
+}
+
+// A full disk under a database cannot be simulated: without the right to mount, this test is left out.
+const probe = mountSmallDisk(path.join(tmpdir(), `probe-${process.pid}`), 1);
+probe?.();
+if (probe) {
+  test("a disk without room for the database answers with the toast, and what was acknowledged is there afterwards", async () => {
+    const release = fillDisk(sandbox.dataDir, 300_000);
+    const acknowledged: string[] = [];
+    let refused = null;
+    for (let next = 0; next < 500 && !refused; next += 1) {
+      const answer = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
+      if (answer.status === 303) acknowledged.push(answer.headers.get("Location") ?? "");
+      else refused = await parsePage(answer);
+      // Uses up sooner the space that the database has reserved for its write-ahead log.
+      await createServiceRoleClient(sandbox.dataDir).rpc("issue_client_ids", { how_many: 1000 });
+    }
+    expect([502, 503]).toContain(refused?.status);
+    expect(refused?.toasts.at(-1)?.title).toBe("Failed to create shipment");
+    expect((await browser.get("/")).status).toBe(200);
+    release();
+    await expect.poll(async () => (await postShipment("Room again")).status, { timeout: 30_000 }).toBe(303);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    for (const address of [acknowledged[0], acknowledged.at(-1)]) {
+      expect((await browser.get(address ?? "")).status, address).toBe(200);
+    }
+  });
+}
+
+test("a disk without room for a file refuses it with its toast, keeps what is there, and takes it when there is room", async () => {
+  const address = (await postShipment("Full")).headers.get("Location") ?? "";
+  const free = makeDiskFull(path.join(sandbox.dataDir, "objects"));
+  const button = "Upload the Packing List";
+  const full = await parsePage(
+    await browser.submit(await browser.open(address), button, { file: createPdf("list.pdf", 400_000) }),
+  );
+  expect([502, 503]).toContain(full.status);
+  expect(full.toasts.at(-1)?.title).toBe("Upload failed");
+  expect(full.text).toContain("Packing List Not uploaded");
+  free();
+  const done = await browser.follow(await browser.submit(full, button, { file: createPdf("list.pdf", 400_000) }));
+  expect(done.text).toContain("Packing List Uploaded, we check it next");
+  expect((await site.stop("SIGTERM")).code).toBe(0);
+});

@@ -1,0 +1,128 @@
+import process from "node:process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLargeUpload, largeFileSize } from "../support/large-upload.ts";
+import { createServiceRoleClient } from "../support/service-role.ts";
+import { startSiteCluster } from "../support/site-cluster.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+import { origin } from "../support/test-app.ts";
+
+let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
+let site: Awaited<ReturnType<typeof startSiteCluster>>;
+beforeAll(async () => {
+  sandbox = await createSiteSandbox();
+  const environment = { APP_ORIGIN: origin, TRUSTED_PROXIES: "127.0.0.1", WRITES_PER_MINUTE: "100000" };
+  site = await startSiteCluster(3, { ...sandbox, environment });
+});
+afterAll(async () => {
+  await site.close();
+  await sandbox.leave();
+});
+
+async function listShipmentsLike(pattern: string) {
+  const { data, error } = await createServiceRoleClient(sandbox.dataDir)
+    .from("shipments")
+    .select("name")
+    .like("name", pattern);
+  if (error) throw error;
+  return data.map(({ name }) => name);
+}
+
+test("what one process writes into a browser, the others read: session, toast, theme", async () => {
+  const client = sandbox.browser();
+  const before = [...site.given];
+  expect((await client.post("/login", demoCredentials)).headers.get("Location")).toBe("/portal");
+  const welcome = await client.open("/portal");
+  expect(welcome.toasts.map(({ title }) => title)).toContain("Login Successful");
+  await client.post("/actions/theme", { theme: "light" });
+  for (let turn = 0; turn < 3; turn += 1) {
+    const page = await client.open("/portal");
+    expect(page.status).toBe(200);
+    expect(page.all("html")[0]?.getAttribute("class")).toBe("light");
+  }
+  expect(site.given.map((count, at) => count - (before[at] ?? 0)).every((count) => count >= 2)).toBe(true);
+});
+
+test("all have the same public pages, with the same ETags", async () => {
+  const services = (...headers: string[]) =>
+    sandbox.raw(["GET /services HTTP/1.1", "Host: x", "Connection: close", ...headers, "\r\n"].join("\r\n"));
+  const marks = [];
+  for (let turn = 0; turn < 3; turn += 1) marks.push(/etag: (.*)/i.exec(await services())?.[1]);
+  expect(new Set(marks)).toEqual(new Set([expect.stringMatching(/^"/)]));
+  for (let turn = 0; turn < 3; turn += 1) {
+    expect(await services(`If-None-Match: ${marks[0]}`)).toMatch(/^HTTP\/1.1 304/);
+  }
+});
+
+test("a limit is one limit for all of them, also when fifty come at once", async () => {
+  const client = sandbox.browser();
+  const wrong = { email: "nobody@client.example", password: "not the password" };
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async () => (await client.post("/login", wrong)).status),
+  );
+  expect(statuses.filter((status) => status === 400)).toHaveLength(5);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(45);
+});
+
+test("ten equal forms to create a shipment make one, whichever process gets them", async () => {
+  const client = sandbox.browser();
+  await client.post("/login", demoCredentials);
+  const form = { name: "Once only", requestId: crypto.randomUUID() };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => client.post("/portal/new", form)));
+  expect(new Set(answers.map(({ headers }) => headers.get("Location"))).size).toBe(1);
+  expect(await listShipmentsLike("Once only")).toHaveLength(1);
+});
+
+test("they take one file part by part, from two tabs at once, and it is one document", async () => {
+  const client = sandbox.browser();
+  await client.post("/login", demoCredentials);
+  const tab = await createLargeUpload(sandbox, client, "Several");
+  const second = await tab.inATab();
+  for (let at = 0; at < 600_000; at += 300_000) {
+    expect(await tab.send(at, at + 300_000)).toMatchObject({ status: 200, there: at + 300_000 });
+    expect((await second.ask()).there).toBe(at + 300_000);
+  }
+  const both = await Promise.all([tab.send(600_000), second.send(600_000, 1_000_001)]);
+  expect(both.map(({ status }) => status).every((status) => status === 200 || status === 409)).toBe(true);
+  const left = (await tab.ask()).there ?? 0;
+  if (left < largeFileSize) await tab.send(left);
+  const ends = await Promise.all([tab.finish(), second.finish(), tab.finish()]);
+  expect(ends).toMatchObject(ends.map(() => ({ status: 200, toast: { title: "Packing List uploaded" } })));
+  await tab.expectWhole();
+  const stored = createServiceRoleClient(sandbox.dataDir)
+    .from("documents")
+    .select("id")
+    .eq("id", tab.document)
+    .eq("uploaded", true);
+  expect((await stored).data).toHaveLength(1);
+});
+
+test("one is killed under load: what was answered is kept, and the others go on", async () => {
+  const acknowledged: string[] = [];
+  let failedAfter = 0;
+  let over = false;
+  let killed = false;
+  const writing = Array.from({ length: 3 }, async (_, writer) => {
+    const client = sandbox.browser();
+    await client.post("/login", demoCredentials);
+    for (let next = 0; !over; next += 1) {
+      const name = `Load ${writer}, ${next}`;
+      const wasKilled = killed;
+      const answer = await client.post("/portal/new", { name, requestId: crypto.randomUUID() });
+      if (answer.status === 303) acknowledged.push(name);
+      else if (wasKilled) failedAfter += 1;
+    }
+  });
+  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(10);
+  const victim = site.processes[1]?.pid;
+  if (!victim) throw new Error("no process to kill");
+  process.kill(victim, "SIGKILL");
+  await expect.poll(() => site.processes[1]?.signalCode, { interval: 5 }).toBe("SIGKILL");
+  killed = true;
+  const sofar = acknowledged.length;
+  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(sofar + 10);
+  over = true;
+  await Promise.all(writing);
+  expect(failedAfter).toBe(0);
+  const kept = new Set(await listShipmentsLike("Load %"));
+  expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
+});

@@ -1,0 +1,223 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { userInfo } from "node:os";
+import process from "node:process";
+import { text } from "node:stream/consumers";
+import { Command } from "commander";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { listAuditEntries } from "../../app/models/audit-log.server.ts";
+import { parseDay } from "../../app/server/cli/arguments.ts";
+import { addPeopleCommands } from "../../app/server/cli/people.ts";
+import { addShipmentCommands } from "../../app/server/cli/shipments.ts";
+import { createSiteEnvironment } from "../support/environment.ts";
+import { newLoggedInBrowser, newShipment } from "../support/logged-in-browser.ts";
+import { readEmailsTo } from "../support/outbox.ts";
+import { createServiceRoleClient } from "../support/service-role.ts";
+import { root } from "../support/site-process.ts";
+import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
+import { origin, parsePage } from "../support/test-app.ts";
+
+let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
+beforeAll(async () => {
+  sandbox = await createSiteSandbox();
+  await sandbox.start().waitUntilReady();
+});
+afterAll(() => sandbox.leave());
+
+const shipmentId = "5a000000-0000-4000-8000-000000000001";
+const getIdFromPath = (address: string) => address.split("/").at(-1) ?? "";
+const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+test("what a terminal would act on is not written down, not even by the company's key, and printed so that it is seen", async () => {
+  const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
+  const written = await createServiceRoleClient(sandbox.dataDir)
+    .from("shipments")
+    .update({ awb })
+    .eq("id", shipmentId)
+    .select("id");
+  expect(written.error?.code).toBe("23514");
+  const failed = await sandbox.staff(["document", "verify", shipmentId, "Bill\x1b[31m\u202eof Lading"]);
+  expect(failed.code).toBe(1);
+  expect(failed.told.trimEnd()).not.toMatch(controlCharacters);
+  expect(failed.told).toContain("Bill\\u001b[31m\\u202eof Lading");
+});
+
+test("what the company does, to shipments by the beginning of an id, clients see, and the log has by the name that was given, or the user's", async () => {
+  const browser = sandbox.browser();
+  await browser.post("/login", demoCredentials);
+  const tiles = await newShipment(browser, "Tiles", 2000);
+  const beginning = getIdFromPath(tiles).slice(0, 13);
+  const by = ["--by", "Wanjiru  Kamau"];
+  const none = await sandbox.staff(["account", "reset-2fa", demoCredentials.email]);
+  expect([none.code, none.told]).toEqual([1, expect.stringContaining("has no second factor.")]);
+  for (const words of [
+    ["document", "verify", beginning, "Packing List"],
+    ["shipment", "set-awb", beginning, "MSCU 7788990"],
+    ["shipment", "advance", shipmentId.slice(0, 13), "--location", "Kilindini", ...by],
+    [...by, "shipment", "set-awb", shipmentId, "MEDUX0000001", "--reason", "Another ship"],
+    ["client-id", "new", "--count", "2"],
+  ]) {
+    expect((await sandbox.staff(words)).code, words.join(" ")).toBe(0);
+  }
+  const { text: ofTiles } = await parsePage(await browser.get(tiles));
+  for (const shown of ["Packing List Verified", "MSCU 7788990"]) expect(ofTiles).toContain(shown);
+  const { text: moved } = await parsePage(await browser.get(`/portal/${shipmentId}`));
+  for (const shown of ["Stage 7/10", "Kilindini", "MEDUX0000001"]) expect(moved).toContain(shown);
+
+  const json = JSON.parse((await sandbox.staff(["log", "--json"])).printed);
+  const acts = [
+    {
+      actor_name: userInfo().username,
+      action: "client-id issue",
+      shipment_id: null,
+      before: null,
+      after: { count: 2 },
+    },
+    {
+      actor_name: "Wanjiru Kamau",
+      action: "shipment set-awb",
+      shipment_id: shipmentId,
+      before: { awb: "MEDUX4471203" },
+      after: { awb: "MEDUX0000001" },
+    },
+    {
+      actor_name: "Wanjiru Kamau",
+      action: "shipment advance",
+      shipment_id: shipmentId,
+      before: { stage: 6 },
+      after: { stage: 7, location: "Kilindini" },
+    },
+  ];
+  // Older are those of the demo.
+  expect(json.slice(0, acts.length)).toEqual(acts.map((act) => expect.objectContaining(act)));
+
+  const { printed } = await sandbox.staff(["log", "--since", new Date().toISOString().slice(0, 10)]);
+  const lines = printed.trimEnd().split("\n");
+  expect(lines.filter((line) => line.includes("  client-id issue  "))).toHaveLength(1);
+  expect(lines.findIndex((line) => line.includes("shipment advance"))).toBeGreaterThan(
+    lines.findIndex((line) => line.includes("shipment set-awb")),
+  );
+  expect(printed).toMatch(
+    /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-awb {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
+  );
+  expect((await sandbox.staff(["log", "--since", "2999-01-01"])).printed).toBe("");
+});
+
+/** What a command prints that runs in this process. Throws what it refuses. */
+async function runInProcess(words: string[]) {
+  const out = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const err = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const textOf = (spy: typeof out) => spy.mock.calls.map(([some]) => String(some)).join("");
+  try {
+    const program = new Command().exitOverride();
+    addPeopleCommands(program, () => "Wanjiru Kamau");
+    addShipmentCommands(program, () => "Wanjiru Kamau");
+    await program.parseAsync(words, { from: "user" });
+    return { printed: textOf(out), told: textOf(err) };
+  } finally {
+    out.mockRestore();
+    err.mockRestore();
+  }
+}
+
+test("what the desk does, the command does", async () => {
+  vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const shipment = "6a000000-0000-4000-8000-000000000005";
+  const why = ["--reason", "A mistake"];
+  const steps: [string[], string][] = [
+    [["shipment", "correct", shipment, "--stage", "4", ...why], "is at stage 4/10: Customs Declaration"],
+    [["shipment", "arrived", shipment, "--place", "mombasa", "--day", "2026-05-10", "--size", "40"], "2026-05-10"],
+    [["charge", "set", shipment, "agent-fee", "12500.50"], "agent-fee is KES 12,500.50"],
+    [["charge", "paid", shipment, "agent-fee"], ""],
+    [["note", shipment, "The ship is in"], ""],
+    [["document", "send-back", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "is sent back"],
+    [["notice", "set", "Customs system down since 09:10"], "All clients read it now"],
+    [["notice", "end"], "Nothing is said to all clients any more"],
+    [["colleague", "invite", "baraka@company.example", "--name", "Baraka Ouma"], "has seven days"],
+    [["colleague", "list"], "clerk  baraka@company.example            Baraka Ouma, invited"],
+    [["colleague", "remove", "baraka@company.example"], "is no colleague any more"],
+    [["mail", "list"], ""],
+  ];
+  for (const [words, said] of steps) {
+    const { printed, told } = await runInProcess(words);
+    expect(
+      told.split("\n").filter((line) => line && !line.startsWith("{")),
+      words.join(" "),
+    ).toEqual([]);
+    expect(printed, words.join(" ")).toContain(said);
+  }
+  const issued = await runInProcess(["client-id", "new", "--for", "Tea traders", "--email", "tea@client.example"]);
+  await runInProcess(["client-id", "send", issued.printed.trim()]);
+  expect(await readEmailsTo(sandbox.dataDir, "tea@client.example")).toHaveLength(2);
+  await runInProcess(["client-id", "withdraw", issued.printed.trim(), ...why]);
+  const bad = await sandbox.staff(["client-id", "new", "--email", "a@b.example, c@d.example"]);
+  expect([bad.code, bad.told]).toEqual([1, expect.stringContaining("Give one e-mail address.")]);
+  expect(() => parseDay("2099-02-30")).toThrow("Give a day such as 2040-12-31.");
+});
+
+test("staff see what is past its time, delete it under the running site, and keep what they say", async () => {
+  const email = "past@client.example";
+  const browser = await newLoggedInBrowser(sandbox, email);
+  const past = await newShipment(browser, "Old tea", 2000);
+  const disputed = await newShipment(browser, "Disputed tea", 2000);
+  for (const address of [past, disputed]) {
+    const aged = await createServiceRoleClient(sandbox.dataDir)
+      .from("shipments")
+      .update({ retention_ends_on: "2020-01-31" })
+      .eq("id", getIdFromPath(address));
+    expect(aged.error).toBeNull();
+  }
+  expect((await sandbox.staff(["shipment", "keep", getIdFromPath(disputed), "2099-12-31"])).code).toBe(0);
+
+  const looked = await sandbox.staff(["retention"]);
+  expect(looked.printed.split("\n")).toEqual([
+    `shipment ${getIdFromPath(past)}, kept until 2020-01-31: Old tea`,
+    expect.stringMatching(
+      new RegExp(`^file [0-9a-f-]{36}/${getIdFromPath(past)}/packing-list-[0-9a-f]{12}-list\\.pdf$`),
+    ),
+    "--delete deletes it.",
+    "",
+  ]);
+  expect(looked.told).toBe("");
+  expect((await browser.get(past)).status).toBe(200);
+
+  const done = await sandbox.staff(["retention", "--delete"]);
+  expect(done.code).toBe(0);
+  const acts = done.told
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  expect(acts).toEqual([
+    expect.objectContaining({ event: "staff act", action: "retention", shipment_id: getIdFromPath(past) }),
+    expect.objectContaining({ event: "staff act", action: "retention", after: { files: 1 } }),
+  ]);
+  const { value: logged } = await listAuditEntries(createServiceRoleClient(sandbox.dataDir), undefined).next();
+  expect(logged?.slice(0, 2).reverse()).toEqual([
+    expect.objectContaining({ action: "retention", shipment_id: getIdFromPath(past) }),
+    expect.objectContaining({ action: "retention", after: { files: 1 } }),
+  ]);
+  expect((await browser.get(past)).status).toBe(404);
+  expect((await parsePage(await browser.get(disputed))).text).toContain("Packing List Uploaded, we check it next");
+  expect((await sandbox.staff(["retention", "--delete"])).printed).toBe("Nothing is past its time.\n");
+
+  const kept = await sandbox.staff(["account", "erase", email]);
+  expect(kept.code).toBe(1);
+  expect(kept.told).toBe(
+    `${email}: This account has shipments that have to be kept, the last until 2099-12-31: nothing was deleted.\n`,
+  );
+  expect((await browser.get("/portal")).status).toBe(200);
+});
+
+test("a command whose reader has gone ends without a word", async () => {
+  const child = spawn(process.execPath, ["app/server/run.js", "staff", "shipment", "list"], {
+    cwd: root,
+    env: createSiteEnvironment({ DATA_DIR: sandbox.dataDir }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.destroy();
+  const told = text(child.stderr);
+  await once(child, "close");
+  expect(await told).toBe("");
+  expect(child.exitCode).toBe(0);
+});

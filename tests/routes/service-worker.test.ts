@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildServiceWorker } from "../../app/lib/build/worker.ts";
+import { clientBuildFolder } from "../../app/server/start/build.ts";
+import { getTestApp, startTestSite } from "../support/test-app.ts";
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let site: Awaited<ReturnType<typeof startTestSite>>;
+beforeAll(async () => {
+  app = await getTestApp();
+  site = await startTestSite();
+});
+afterAll(async () => {
+  await site.close();
+});
+
+describe("the worker", () => {
+  // As a browser does that asks whether it is still the same.
+  const ask = (tag = "") =>
+    fetch(`http://127.0.0.1:${site.port}/worker.js`, {
+      headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },
+    });
+
+  test("is asked for each time, costs nothing when it is the same, and may reach this site alone", async () => {
+    const { status, headers } = await ask();
+    expect(status).toBe(200);
+    expect(headers.get("Content-Type")).toMatch(/^text\/javascript/);
+    expect(headers.get("Cache-Control")).toBe("no-cache");
+    expect(headers.get("Content-Security-Policy")).toBe("default-src 'none'; connect-src 'self'");
+    expect((await ask(headers.get("ETag") ?? "")).status).toBe(304);
+  });
+
+  test("has at most 3 KB", () => {
+    expect(readFileSync(path.join(clientBuildFolder, "worker.js.br")).length).toBeLessThanOrEqual(3 * 1024);
+  });
+
+  test("is another one with each build, and shows kept pages with one script, which it names by its hash", async () => {
+    const [one, other] = [await buildServiceWorker("one"), await buildServiceWorker("other")];
+    expect(one).not.toBe(other);
+    const script = /<script>(.*?)<\\?\/script>/s.exec(one)?.[1] ?? "";
+    expect(script).toContain("location.reload");
+    expect(one).toContain(`'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    expect(one).not.toContain("unsafe-");
+  });
+
+  test("is named in no page: nothing is registered before a page is idle, and nothing in lighter pages", async () => {
+    for (const headers of [{ "Save-Data": "off" }, { "Save-Data": "on" }])
+      expect(await (await site.browser().get("/", headers)).text()).not.toContain("worker.js");
+  });
+});
+
+test("the site can be added to a home screen, as one app with all of its pages", () => {
+  const manifest = JSON.parse(readFileSync(path.join(clientBuildFolder, "manifest.webmanifest"), "utf8"));
+  expect(manifest).toMatchObject({ id: "/", scope: "/", start_url: "/", display: "standalone" });
+  for (const { src, sizes } of manifest.icons.filter(({ type }: { type: string }) => type === "image/png")) {
+    const file = readFileSync(path.join(clientBuildFolder, src));
+    expect(`${file.readUInt32BE(16)}x${file.readUInt32BE(20)}`).toBe(sizes);
+  }
+  expect(manifest.icons.map(({ sizes }: { sizes: string }) => sizes)).toEqual(["192x192", "512x512", "any"]);
+});
+
+describe("in the account, that pages are kept", () => {
+  const isKept = async (browser: ReturnType<typeof app.browser>) =>
+    (await browser.open("/portal/account")).all('input[name="kept"]')[0]?.hasAttribute("checked");
+
+  test("is switched off and on for this browser, in a cookie that its script reads", async () => {
+    const browser = app.browser();
+    await browser.signUpAndLogIn("Wanjiru Kamau");
+    expect(await isKept(browser)).toBe(true);
+
+    const off = await browser.post("/portal/account", { act: "pages", form: "pages" });
+    expect([off.status, off.headers.get("Location")]).toEqual([303, "/portal/account"]);
+    const line = off.headers.getSetCookie().find((cookie) => cookie.startsWith("offline=")) ?? "";
+    expect(line.split("; ")).toEqual(expect.arrayContaining(["offline=off", "Max-Age=31536000", "SameSite=Lax"]));
+    expect(line).not.toContain("HttpOnly");
+    expect(await isKept(browser)).toBe(false);
+
+    await browser.post("/portal/account", { act: "pages", form: "pages", kept: "yes" });
+    expect(browser.cookies.has("offline")).toBe(false);
+    expect(await isKept(browser)).toBe(true);
+  });
+
+  test("is not to be chosen on a shared computer", async () => {
+    const browser = app.browser();
+    await browser.signUpAndLogIn("Achieng Otieno");
+    browser.cookies.set("shared", "1");
+    const page = await browser.open("/portal/account");
+    expect(page.all('input[name="kept"]')).toEqual([]);
+    expect(page.html).toContain("On a shared computer no pages are kept.");
+  });
+});

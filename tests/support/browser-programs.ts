@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { chromium } from "@playwright/test";
+import { findProgram } from "../../app/server/programs.ts";
+import { installDebianPackage } from "./debian-packages.ts";
+
+/** Chromium without a user interface: a page takes less than half of the processor time. */
+const headlessShell = "chromium-headless-shell";
+
+/** The Chromium of the journeys: CHROMIUM_PATH, the system's headless shell, Playwright's, the system's; or null. */
+export function findChromium(): string | null {
+  const named = process.env.CHROMIUM_PATH;
+  if (named) return named;
+  const light = findProgram([headlessShell]);
+  if (light) return light;
+  if (existsSync(chromium.executablePath())) return chromium.executablePath();
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  return findProgram([...names, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]);
+}
+
+/**
+ * Finds a browser. Installs the headless shell first if it can (Debian, root), or Playwright's Chromium if there is no
+ * other. Throws an error that says what to install when neither works.
+ */
+export async function ensureChromium(): Promise<string> {
+  if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);
+  const found = findChromium();
+  if (found) return found;
+  console.log("No browser found: installing one …");
+  const cli = path.resolve(import.meta.dirname, "../../node_modules/@playwright/test/cli.js");
+  spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
+  const installed = findChromium();
+  if (installed) return installed;
+  throw new Error("The journeys need a browser: install Chromium, or set CHROMIUM_PATH to one.");
+}
+
+/** The Firefox of its journeys: FIREFOX_PATH, or the system's; null when there is none. */
+function findFirefox(): string | null {
+  const names = ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
+  return process.env.FIREFOX_PATH || findProgram(names);
+}
+
+/** Finds a Firefox or installs Debian's. Throws a line that says what to install when neither works. */
+export async function ensureFirefox(): Promise<string> {
+  if (!findFirefox()) await installDebianPackage("firefox-esr");
+  const found = findFirefox();
+  if (found) return found;
+  throw new Error("The journeys in Firefox need one: install Firefox, or set FIREFOX_PATH to one.");
+}

@@ -1,0 +1,41 @@
+import { randomInt } from "node:crypto";
+import { mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** A file for each port that a process of some run was given: what is given to one may be listened on seconds later. */
+const reservationFolder = path.join(tmpdir(), "portal-test-ports");
+const reservationMs = 3_600_000;
+
+/**
+ * A port nobody uses right now and no process of tests was given within the hour: below those that systems take for
+ * outgoing connections, which could have it in the meantime.
+ */
+export async function freePort(): Promise<number> {
+  mkdirSync(reservationFolder, { recursive: true });
+  for (;;) {
+    const port = randomInt(10_240, 32_000);
+    if (reservePort(port) && (await isFree(port))) return port;
+  }
+}
+
+function reservePort(port: number): boolean {
+  const file = path.join(reservationFolder, String(port));
+  try {
+    writeFileSync(file, "", { flag: "wx" });
+    return true;
+  } catch {
+    if (Date.now() - statSync(file).mtimeMs < reservationMs) return false;
+    utimesSync(file, new Date(), new Date());
+    return true;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * Several processes of the site on one backend, behind a proxy that sends each request to the next of them. The journeys
+ * run against it (playwright.config.ts starts this file), so that state kept in one process alone fails them.
+ */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import path from "node:path";
+import process from "node:process";
+import type { BackendAccess } from "../../app/lib/http/env.server.ts";
+import { getRunningAccess } from "../../app/server/embedded-backend.ts";
+import { destroyAfterFlush } from "./connection-proxy.ts";
+import { freePort } from "./free-port.ts";
+import { getHostedAccess } from "./service-role.ts";
+import { SiteProcess } from "./site-process.ts";
+
+export type SiteClusterOptions = {
+  port: number;
+  backendPort: number;
+  dataDir: string;
+  environment?: Record<string, string>;
+};
+
+/**
+ * Starts `count` processes and the proxy on `port`, and waits until all of them answer. The first starts the embedded
+ * backend, unless a hosted one is under test; to the others it is a backend like any, known by its address and keys.
+ */
+export async function startSiteCluster(
+  count: number,
+  { port, backendPort, dataDir, environment = {} }: SiteClusterOptions,
+) {
+  const common = { APP_ORIGIN: `http://127.0.0.1:${port}`, ...environment, DATA_DIR: dataDir };
+  const hosted = getHostedAccess();
+  const first = await startSiteProcess({
+    ...common,
+    ...(hosted ? toBackendEnvironment(hosted) : { BACKEND_PORT: String(backendPort) }),
+  });
+  const backend = toBackendEnvironment(
+    hosted ?? getRunningAccess(dataDir),
+    hosted ? undefined : readSessionSecret(dataDir),
+  );
+  const others = await Promise.all(
+    Array.from({ length: count - 1 }, () => startSiteProcess({ ...common, ...backend })),
+  );
+  const processes = [first, ...others];
+  const proxy = createRoundRobinProxy(processes);
+  proxy.server.listen(port, "127.0.0.1");
+  await once(proxy.server, "listening");
+  return {
+    processes: processes.map(({ child }) => child),
+    /** How many requests each process was given. */
+    given: proxy.given,
+    async close() {
+      proxy.server.closeAllConnections();
+      proxy.server.close();
+      // The backend ends with the first, so that one goes last.
+      for (const site of processes.reverse()) await site.stop("SIGTERM");
+    },
+  };
+}
+
+/** A backend as the environment of a site names it. */
+function toBackendEnvironment(
+  access: BackendAccess | null,
+  sessionSecret = "a secret of tests, known to both processes",
+) {
+  return {
+    SUPABASE_URL: access?.url ?? "",
+    SUPABASE_PUBLISHABLE_KEY: access?.publishableKey ?? "",
+    SUPABASE_SECRET_KEY: access?.secretKey ?? "",
+    SESSION_SECRET: sessionSecret,
+  };
+}
+
+function readSessionSecret(dataDir: string): string {
+  const keys = readFileSync(path.join(dataDir, "keys.json"), "utf8");
+  return (JSON.parse(keys) as { sessionSecret: string }).sessionSecret;
+}
+
+async function startSiteProcess(environment: Record<string, string>): Promise<SiteProcess> {
+  const port = await freePort();
+  const site = new SiteProcess(port, { ...environment, PORT: String(port) });
+  await site.waitUntilReady();
+  return site;
+}
+
+/** A reverse proxy that sends requests to the processes in turn; a process that has ended gets none. */
+function createRoundRobinProxy(processes: SiteProcess[]) {
+  const given = processes.map(() => 0);
+  let turn = 0;
+  const next = () => {
+    for (let tried = 0; tried < processes.length; tried += 1) {
+      const at = turn++ % processes.length;
+      const site = processes[at];
+      if (!site || site.hasEnded) continue;
+      given[at] = (given[at] ?? 0) + 1;
+      return site.port;
+    }
+    return null;
+  };
+  const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const port = next();
+    if (!port) return outgoing.writeHead(502).end();
+    const { method, url } = incoming;
+    // A connection for each request: one that is kept may be closed by the process just as it is used again.
+    const headers = { ...incoming.headers, connection: "close" };
+    const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
+      const { connection: _, ...received } = answer.headers;
+      // An answer that came before the whole of the body: the rest is not waited for.
+      outgoing.writeHead(answer.statusCode ?? 502, incoming.complete ? received : { ...received, connection: "close" });
+      answer.pipe(outgoing);
+      answer.once("error", () => outgoing.destroy());
+    });
+    onward.once("error", () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
+    outgoing.once("close", () => outgoing.writableFinished || destroyAfterFlush(onward));
+    incoming.pipe(onward);
+  });
+  return { server, given };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { PORT, BACKEND_PORT, DATA_DIR = "" } = process.env;
+  if (process.argv.includes("--hosted") && !getHostedAccess()) {
+    throw new Error(
+      "Set SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY and MAILS_DIR: see docs/hosting.md.",
+    );
+  }
+  const site = await startSiteCluster(2, {
+    port: Number(PORT),
+    backendPort: Number(BACKEND_PORT),
+    dataDir: DATA_DIR,
+    // One client of all tests sends more forms a minute than a person.
+    environment: { WRITES_PER_MINUTE: "100000" },
+  });
+  process.once("SIGTERM", () => site.close().then(() => process.exit(0)));
+}

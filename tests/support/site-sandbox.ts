@@ -1,0 +1,94 @@
+/** A place for the processes of one test file: ports, data, and what is done with a site there. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { buffer, text } from "node:stream/consumers";
+import { findRunningBackend } from "../../supabase/local/lock.ts";
+import { createSiteEnvironment } from "./environment.ts";
+import { copyFirstStartDataDir } from "./first-start-data.ts";
+import { freePort } from "./free-port.ts";
+import { killProcess, type ProcessCommand, root, runningProcesses, SiteProcess } from "./site-process.ts";
+import { origin, TestBrowser } from "./test-app.ts";
+
+/** The client of supabase/seed.sql. */
+export const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
+
+/** Two ports, a data directory, and the starts on it. */
+export async function createSiteSandbox(
+  environment: Record<string, string> = {},
+  data: "started before" | "new" = "started before",
+) {
+  const dataDir =
+    data === "started before" ? await copyFirstStartDataDir() : mkdtempSync(path.join(tmpdir(), "process-"));
+  const port = await freePort();
+  const backendPort = await freePort();
+  return {
+    dataDir,
+    port,
+    backendPort,
+    /** `npm start` as its own process, with more in its environment; not waited for. */
+    start: (more: Record<string, string> = {}, from?: ProcessCommand) =>
+      new SiteProcess(
+        port,
+        {
+          PORT: String(port),
+          BACKEND_PORT: String(backendPort),
+          DATA_DIR: dataDir,
+          APP_ORIGIN: origin,
+          ...environment,
+          ...more,
+        },
+        from,
+      ),
+    /** `npm run staff --` with these words, as its own process: what it printed, and its exit code. */
+    staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
+      runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
+    /** A browser of the site, at an address of its own. */
+    browser: () => createBrowser(port),
+    /** Sends bytes over one connection. Returns what the server sends until it closes it. */
+    async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
+      const socket = connect(port, "127.0.0.1");
+      for (const part of bytes) socket.write(part);
+      return (await buffer(socket)).toString("latin1");
+    },
+    /** An open TCP connection to the site. */
+    socket: (): Socket => connect(port, "127.0.0.1"),
+    /** The process of the backend, or null. */
+    backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
+    /** Kills what was started here and still lives, and removes the data. */
+    async leave() {
+      const backend = findRunningBackend(dataDir)?.pid;
+      for (const child of runningProcesses) child.kill("SIGKILL");
+      await Promise.all([...runningProcesses].map((child) => once(child, "exit")));
+      if (backend) killProcess(backend);
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function runStaffCommand(words: string[], environment: Record<string, string>, cwd: string) {
+  const child = spawn(process.execPath, ["app/server/run.js", "staff", ...words], {
+    cwd,
+    env: createSiteEnvironment(environment),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  runningProcesses.add(child);
+  child.once("exit", () => runningProcesses.delete(child));
+  const ended = once(child, "close");
+  const [printed, told] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await ended;
+  return { printed, told, code: child.exitCode };
+}
+
+function createBrowser(port: number): TestBrowser {
+  return new TestBrowser(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+    return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  });
+}

@@ -1,0 +1,291 @@
+import process from "node:process";
+import { type HTMLElement, parse } from "node-html-parser";
+import { createRequestHandler, RouterContextProvider, type ServerBuild } from "react-router";
+import { expect } from "vitest";
+import { env } from "../../app/lib/http/env.server.ts";
+import { anonymousClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
+import { serverBuildFile } from "../../app/server/start/build.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
+import { getConfirmationLink } from "./outbox.ts";
+import { issueClientIds } from "./service-role.ts";
+
+export const origin = "http://127.0.0.1:3000";
+export const password = "a good password";
+/** A Cache-Control with which neither a proxy nor the browser's Back keeps an answer. */
+export const noStorePattern = /^private,.*\bno-store\b/;
+
+let testApp: ReturnType<typeof startTestApp> | undefined;
+
+/**
+ * The built app as one function from Request to Response, on the backend of the route tests behind a proxy that can
+ * fail. The files that one worker runs share it: a test that makes the proxy fail ends that itself.
+ */
+export function getTestApp() {
+  testApp ??= startTestApp();
+  return testApp;
+}
+
+async function startTestApp() {
+  const url = process.env.SUPABASE_URL ?? "";
+  const proxy = await startFaultProxy(url);
+  process.env.SUPABASE_URL = proxy.url;
+  const build = (await import(serverBuildFile)) as ServerBuild;
+  const handle = createRequestHandler(build, "production");
+  return {
+    proxy,
+    /** The company's handle, past the proxy: neither its faults nor its record of calls. */
+    company: serviceRoleClient({ ...env().backend, url }),
+    browser: () =>
+      new TestBrowser((request) => {
+        request.headers.set("X-Client-Address", request.headers.get("X-Forwarded-For") ?? "");
+        return handle(request, new RouterContextProvider());
+      }),
+  };
+}
+
+/** The site as npm start serves it, over HTTP on this or a free port, on the backend of `theApp`; and its server. */
+export async function startTestSite(at = 0) {
+  const { createSite } = await import("../../app/server/web/server.ts");
+  const server = await createSite();
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return {
+    port,
+    server,
+    browser: () =>
+      new TestBrowser(async (request) => {
+        const { pathname, search } = new URL(request.url);
+        const { method, headers } = request;
+        const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+        return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+      }),
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A handle on the backend as the client with this address has it, for what the client finds there. */
+export async function logInToBackend(email: string) {
+  const backend = anonymousClient();
+  const { data, error } = await backend.auth.signInWithPassword({ email, password });
+  if (error) throw error;
+  return { backend, id: data.user.id };
+}
+
+/** A file that is a PDF by its signature, of so many bytes. */
+export function createPdf(name = "invoice.pdf", size = 2000): File {
+  return new File(["%PDF-1.4\n", " ".repeat(size - 15), "%%EOF\n"], name, { type: "application/pdf" });
+}
+
+export type FormValues = Record<string, string | File>;
+
+/** A browser without script: keeps cookies, sends forms, follows nothing by itself. */
+export class TestBrowser {
+  readonly cookies = new Map<string, string>();
+  /** Each browser sits at an address of its own, as the proxy before the site tells it. */
+  address = `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join(".")}`;
+  constructor(private readonly handle: (request: Request) => Promise<Response>) {}
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.send(new Request(new URL(path, origin), { headers }));
+  }
+
+  /** Posts a form as a browser does: urlencoded, or multipart when a FormData is given. */
+  post(
+    path: string,
+    fields: Record<string, string> | URLSearchParams | FormData,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
+    return this.send(
+      new Request(new URL(path, origin), { method: "POST", body, headers: { Origin: origin, ...headers } }),
+    );
+  }
+
+  async send(request: Request): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    if (cookie) request.headers.set("Cookie", cookie);
+    if (!request.headers.has("X-Forwarded-For")) request.headers.set("X-Forwarded-For", this.address);
+    const response = await this.handle(request);
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/max-age=0/i.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return response;
+  }
+
+  /** Opens a page. */
+  async open(path: string): Promise<ParsedPage> {
+    return parsePage(await this.get(path));
+  }
+
+  /** Fills in the form of a page that has this button and presses it. Throws when the page has no such button. */
+  submit(page: ParsedPage, button: string, typed: FormValues = {}): Promise<Response> {
+    const { action, multipart, fields } = page.form(button);
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...fields, ...typed })) form.append(name, value);
+    if (multipart) return this.post(action, form);
+    return this.post(action, Object.fromEntries([...form].map(([name, value]) => [name, String(value)])));
+  }
+
+  /** Goes where a redirect leads. Throws when the answer is none. */
+  follow(response: Response): Promise<ParsedPage> {
+    const location = response.headers.get("Location");
+    if (response.status !== 303 || !location) throw new Error(`${response.status} leads nowhere`);
+    return this.open(location);
+  }
+
+  /**
+   * A new client with a confirmed account, logged in here. Returns its e-mail address. The company makes the account in
+   * one step: tests/routes/sign-up.test.ts and the journeys sign up by the form.
+   */
+  async signUpAndLogIn(name: string): Promise<string> {
+    const email = `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@client.example`;
+    const company = serviceRoleClient();
+    const [clientId] = await issueClientIds(company, 1);
+    const user_metadata = { full_name: name, client_id: clientId };
+    const { error } = await company.auth.admin.createUser({ email, password, email_confirm: true, user_metadata });
+    if (error) throw error;
+    await this.logIn(email);
+    return email;
+  }
+
+  /** Gives the password of the sign-up behind the link of the newest mail to this address. */
+  async confirmEmail(email: string, typed = password): Promise<Response> {
+    const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
+    return this.submit(await this.open(pathname + search), "Confirm this address", { email, password: typed });
+  }
+
+  /** Logs in, past the toast that says so. Throws when that fails. */
+  async logIn(email: string, typed = password): Promise<void> {
+    const response = await this.post("/login", { email, password: typed });
+    if (response.headers.get("Location") !== "/portal") throw new Error(`${email} could not log in`);
+    this.cookies.delete("flash");
+  }
+
+  /** Makes a shipment, past its form and the toast that says so, and returns its path, /portal/<id>. */
+  async createShipment(name: string): Promise<string> {
+    const response = await this.post("/portal/new", { name, requestId: crypto.randomUUID() });
+    this.cookies.delete("flash");
+    return response.headers.get("Location") ?? "";
+  }
+}
+
+export type ParsedPage = Awaited<ReturnType<typeof parsePage>>;
+
+/** A value that is made when it is first asked for, and kept. */
+function memoize<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** An answer as a person without script sees it. */
+export async function parsePage(response: Response) {
+  const html = await response.text();
+  // Most answers are looked at in one or two places, many in none: each is found when it is asked for.
+  const root = memoize(() => parse(html, { comment: false }));
+  const all = (selector: string) => root().querySelectorAll(selector);
+  const one = (selector: string) => memoize(() => getText(root().querySelector(selector)));
+  const title = one("head title");
+  const h1 = one("h1");
+  const text = one("main");
+  const toasts = memoize(() =>
+    all("[role=alert], [role=status]").map((toast) => ({
+      title: getText(toast.querySelector("p")),
+      description: getText(toast.querySelectorAll("p")[1]),
+      variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
+    })),
+  );
+  const problems = memoize(() =>
+    all("[aria-labelledby=problems] a").map((link) => ({
+      text: getText(link),
+      id: link.getAttribute("href")?.replace("#", "") ?? "",
+    })),
+  );
+
+  return {
+    status: response.status,
+    headers: response.headers,
+    html,
+    all,
+    get title() {
+      return title();
+    },
+    get h1() {
+      return h1();
+    },
+    /** Everything between navigation and footer. */
+    get text() {
+      return text();
+    },
+    get toasts() {
+      return toasts();
+    },
+    /** The error summary: what is wrong, and the ids its links lead to. */
+    get problems() {
+      return problems();
+    },
+    has: (id: string) => root().getElementById(id) !== null,
+    /** What is printed in a field. */
+    value: (name: string) => root().querySelector(`main [name=${name}]`)?.getAttribute("value") ?? "",
+    /** What is read aloud with a field besides its label: hint and error. */
+    saidOf: (name: string) => {
+      const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
+      return ids.split(" ").flatMap((id) => (id ? [getText(root().getElementById(id))] : []));
+    },
+    /** The form a button belongs to, with everything a browser would send of it. */
+    form: (button: string) => {
+      const form = all("form").find((one) => one.querySelectorAll("button").some((each) => getText(each) === button));
+      if (!form) throw new Error(`No button "${button}" on the page "${h1()}" (${response.status})`);
+      const fields: FormValues = {};
+      for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
+        const isBox = field.getAttribute("type") === "checkbox";
+        if ((isBox && !field.hasAttribute("checked")) || field.hasAttribute("disabled")) continue;
+        const isFile = field.getAttribute("type") === "file";
+        fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : getFieldValue(field, isBox ? "on" : "");
+      }
+      const multipart = form.getAttribute("enctype") === "multipart/form-data";
+      return { action: form.getAttribute("action") ?? "", multipart, fields };
+    },
+  };
+}
+
+/** What a browser sends of a field: what is typed in it or chosen, or `otherwise` when it has no value. */
+export function getFieldValue(field: HTMLElement, otherwise = ""): string {
+  if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
+  if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
+  const options = field.querySelectorAll("option");
+  const chosen = options.find((option) => option.hasAttribute("selected")) ?? options[0];
+  return chosen?.getAttribute("value") ?? getText(chosen);
+}
+
+/** The text of an element with single blanks. */
+export function getText(element: HTMLElement | null | undefined): string {
+  return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
+}
+
+/** What a toast says when the backend could not: that it does not answer, or that it answered nonsense. */
+export const unavailableText = expect.stringMatching(
+  /^(Our records do not answer at the moment\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
+);
+
+/** That a page says nothing of the backend's insides: its errors, its address, our stack, or what it answered. */
+export function expectNoInternals(page: ParsedPage): void {
+  const insides = ["relation x", "<h1>Welcome", '{"id":"5a0', "fetch failed", "ECONN", "socket", "SyntaxError"];
+  insides.push("TypeError", "AuthRetryable", "Unexpected token", "node_modules", "stack", "SQL", "PGRST");
+  insides.push(new URL(process.env.SUPABASE_URL ?? "").host);
+  let shown = page.html.replace(/<script[^>]*> ?\(\(storageKey.*?<\/script>/s, "");
+  // What is drawn by lot may spell one of these words: the key of a second factor, as it is and in fours, and the nonce.
+  const secret = page.value("secret");
+  const inFours = secret.match(/.{1,4}/g)?.join(" ") ?? "";
+  const nonce = /nonce="([^"]+)"/.exec(shown)?.[1] ?? "";
+  for (const lot of [secret, inFours, nonce]) if (lot) shown = shown.replaceAll(lot, "");
+  expect(insides.filter((inside) => shown.includes(inside))).toEqual([]);
+}

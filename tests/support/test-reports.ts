@@ -1,0 +1,65 @@
+/** What the two test runners report, read from their JSON. */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
+import type { JsonTestResults } from "vitest/node";
+
+/** How many tests passed, the name and errors of each that did not, and how long each took, in milliseconds. */
+export type TestRunResult = { passed: number; failed: string[]; durations: { name: string; ms: number }[] };
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+/** Reads vitest's report. `ran`: whether it exited with 0; `what` names the run when the report shows no failure. */
+export function readVitestReport(file: string, ran: boolean, what: string): TestRunResult {
+  const report = readJson<JsonTestResults>(file);
+  const files = (report?.testResults ?? []).map((result) => ({ ...result, where: path.relative(root, result.name) }));
+  const failed = files.flatMap(({ where, message, status, assertionResults }) => {
+    const tests = assertionResults
+      .filter((test) => test.status === "failed")
+      .map(({ fullName, failureMessages }) => `${where} › ${fullName}\n${shortenMessage(failureMessages?.[0])}`);
+    // A file that cannot be loaded fails without a failed test.
+    return tests.length === 0 && status === "failed" ? [`${where}\n${shortenMessage(message)}`] : tests;
+  });
+  return {
+    passed: report?.numPassedTests ?? 0,
+    failed: failed.length > 0 || ran ? failed : [`${what}, by its exit code`],
+    durations: files.flatMap(({ where, assertionResults }) =>
+      assertionResults.map(({ fullName, duration }) => ({ name: `${where} › ${fullName}`, ms: duration ?? 0 })),
+    ),
+  };
+}
+
+/** Reads Playwright's report. `ran`: whether it exited with 0. */
+export function readPlaywrightReport(file: string, ran: boolean): TestRunResult {
+  const report = readJson<JSONReport>(file);
+  const tests = (report?.suites ?? []).flatMap(flattenSpecs).flatMap((spec) =>
+    spec.tests.map(({ status, projectName, results }) => ({
+      name: `tests/e2e/${spec.file} › ${spec.title} [${projectName}]`,
+      ms: results.reduce((total, { duration }) => total + duration, 0),
+      // A test that ran out of time says where it was in its second error.
+      errors: results.flatMap(({ errors }) => errors.map(({ message }) => shortenMessage(message))),
+      failed: status === "unexpected" || status === "flaky",
+    })),
+  );
+  const failed = tests.filter((test) => test.failed).map(({ name, errors }) => [name, ...errors].join("\n"));
+  failed.push(...(report?.errors ?? []).map(({ message }) => `journeys\n${shortenMessage(message)}`));
+  return {
+    passed: report?.stats.expected ?? 0,
+    failed: failed.length > 0 || ran ? failed : ["journeys, by their exit code"],
+    durations: tests,
+  };
+}
+
+function flattenSpecs(suite: JSONReportSuite): JSONReportSpec[] {
+  return [...suite.specs, ...(suite.suites ?? []).flatMap(flattenSpecs)];
+}
+
+/** The first lines of what a test said, without colours. */
+function shortenMessage(message = ""): string {
+  return stripVTControlCharacters(message).split("\n").slice(0, 20).join("\n");
+}
+
+function readJson<T>(file: string): T | null {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as T) : null;
+}
