@@ -36,6 +36,8 @@ export default defineConfig<SiteOptions>({
   outputDir: "test-results",
   fullyParallel: true,
   forbidOnly: true,
+  // A journey that fails is tried once more; npm test reports it as flaky.
+  retries: 1,
   // Route and process tests run beside the journeys.
   workers: 2,
   reporter: "list",

@@ -47,6 +47,8 @@ console.log("\nThe slowest:");
 for (const { name, ms } of slowest.slice(0, 20)) console.log(`${formatSeconds(ms).padStart(8)}  ${name}`);
 const failed = results.flatMap((outcome) => outcome.failed);
 for (const failure of failed) console.log(`\nFAILED ${failure}`);
+for (const journey of results.flatMap(({ flaky = [] }) => flaky))
+  console.log(`\nFLAKY, passed at the second try: ${journey}`);
 console.log(`\n${results.reduce((total, { passed }) => total + passed, 0)} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);
 

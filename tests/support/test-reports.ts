@@ -5,8 +5,16 @@ import { stripVTControlCharacters } from "node:util";
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
 import type { JsonTestResults } from "vitest/node";
 
-/** How many tests passed, the name and errors of each that did not, and how long each took, in milliseconds. */
-export type TestRunResult = { passed: number; failed: string[]; durations: { name: string; ms: number }[] };
+/**
+ * How many tests passed, the name and errors of each that failed or passed at its second try only, and how long each took, in
+ * milliseconds.
+ */
+export type TestRunResult = {
+  passed: number;
+  failed: string[];
+  flaky?: string[];
+  durations: { name: string; ms: number }[];
+};
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -39,13 +47,15 @@ export function readPlaywrightReport(file: string, ran: boolean): TestRunResult 
       ms: results.reduce((total, { duration }) => total + duration, 0),
       // A test that ran out of time says where it was in its second error.
       errors: results.flatMap(({ errors }) => errors.map(({ message }) => shortenMessage(message))),
-      failed: status === "unexpected" || status === "flaky",
+      failed: status === "unexpected",
+      isFlaky: status === "flaky",
     })),
   );
   const failed = tests.filter((test) => test.failed).map(({ name, errors }) => [name, ...errors].join("\n"));
   failed.push(...(report?.errors ?? []).map(({ message }) => `journeys\n${shortenMessage(message)}`));
   return {
-    passed: report?.stats.expected ?? 0,
+    passed: (report?.stats.expected ?? 0) + (report?.stats.flaky ?? 0),
+    flaky: tests.filter(({ isFlaky }) => isFlaky).map(({ name, errors }) => [name, ...errors].join("\n")),
     failed: failed.length > 0 || ran ? failed : ["journeys, by their exit code"],
     durations: tests,
   };
