@@ -82,7 +82,7 @@ export async function changePassword(
   const person = await reauthenticate(client, limits, proof);
   if ("reason" in person) return person;
   const { error } = await person.auth.updateUser({ password, current_password: proof.currentPassword });
-  const to = { email: client.email, account: client.id, kind: "password change" } as const;
+  const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
   // Without an answer it may be changed all the same: at once, when it opens the account, or a moment later.
   const isUnknown = error !== null && toUserError(error).status === 503;
   if (error && !(isUnknown && (await isPasswordValid(client.email, password)))) {
@@ -204,7 +204,7 @@ export async function confirmEmailChange(
   if (spent.error) return toUserError({ ...spent.error, status: spent.status });
   if (!spent.data) return { reason: "This link has been used or is too old.", status: 409 };
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
-  const to = { email: old_email, account, kind: "address change" } as const;
+  const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const refused = error && toUserError(error);
   // Without an answer it may be changed all the same, at once or a moment later: then the old address is told too.
   const isUnknown = refused?.status === 503;
