@@ -224,13 +224,13 @@ test("clients have exactly the privileges on tables and columns that the product
       ...qualifyColumns("SELECT documents", "version, rejected_at, rejection_reason"),
       ...qualifyColumns(
         "SELECT shipments",
-        "id, user_id, request_id, name, stage, status, awb, created_at, retention_ends_on",
+        "id, user_id, idempotency_key, name, stage, status, awb, created_at, retention_ends_on",
       ),
       ...qualifyColumns("SELECT shipments", "waiting_on, waiting_since, changed_at, staff_action_at, version"),
       ...qualifyColumns("SELECT shipments", "arrival_place, arrived_on, container_size, free_storage_ends_on"),
-      ...qualifyColumns("SELECT tracking_events", "id, shipment_id, status, location, note, created_at"),
+      ...qualifyColumns("SELECT tracking_events", "id, shipment_id, kind, stage, status, location, note, created_at"),
       ...qualifyColumns("SELECT failed_emails", "id, failed_at, kind, sent_to, account_id, client_id, resolved_at"),
-      ...qualifyColumns("INSERT shipments", "user_id, request_id, name, stage, status, awb"),
+      ...qualifyColumns("INSERT shipments", "user_id, idempotency_key, name, stage, status, awb"),
     ].sort(),
   );
   const whole = await query<{ grant: string }>(

@@ -29,7 +29,7 @@ export async function newStaffMember(world: TestBackend, role: TestStaffRole, em
 /** A colleague who has not set a second factor up, signed in with the password. */
 export async function newStaffMemberWithoutFactor(world: TestBackend, role: TestStaffRole, email: string) {
   const { rows } = await world.backend.db.query<{ id: string }>(
-    `insert into private.staff_invites (email, name, role, actor_name) values ($1, $2, $3, 'the command')
+    `insert into private.staff_invites (email, name, role, invited_by_name) values ($1, $2, $3, 'the command')
      returning id`,
     [email, toStaffName(email), role],
   );
