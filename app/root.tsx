@@ -87,7 +87,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
   // A page that stands alone, without the site around it and without script.
   if (useMatches().some(({ handle }) => (handle as { bare?: true } | undefined)?.bare)) {
     return (
-      <html lang="en" className={theme} data-alone>
+      <html lang="en" className={theme} data-standalone>
         <head>
           {head}
           <link rel="icon" href="data:," />

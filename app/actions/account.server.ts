@@ -29,12 +29,12 @@ export function createAccountIntents(
   limits: RateLimiter,
 ): Readonly<Record<string, IntentDefinition<Viewer>>> {
   const proof = {
-    present: LoginFields.shape.password,
+    currentPassword: LoginFields.shape.password,
     factor: z.string().optional(),
     code: client.factors.length > 0 ? TotpCode : z.string().optional(),
   };
-  const proven = ({ present, factor, code }: { present: string; factor?: string; code?: string }) => {
-    return { currentPassword: present, code, factorId: selectFactor(client.factors, factor)?.id };
+  const proven = ({ factor, ...given }: { currentPassword: string; factor?: string; code?: string }) => {
+    return { ...given, factorId: selectFactor(client.factors, factor)?.id };
   };
   // What these change is changed by handles of their own, which the limit of a client's changes does not see.
   const counted =
@@ -62,25 +62,28 @@ export function createAccountIntents(
         return refused ?? { toast: "We wrote to the new address: open the link in that mail" };
       }),
     ),
-    notices: defineIntent(
-      z.object({ wanted: z.literal("yes").optional() }),
-      counted(async (who, { wanted }) => {
-        const refused = await setShipmentEmailsEnabled(serviceRoleClient(), who.id, wanted === "yes");
-        return refused ?? { toast: wanted ? "You get these mails" : "You get no more of these mails" };
+    "shipment-emails": defineIntent(
+      z.object({ enabled: z.literal("yes").optional() }),
+      counted(async (who, { enabled }) => {
+        const refused = await setShipmentEmailsEnabled(serviceRoleClient(), who.id, enabled === "yes");
+        return refused ?? { toast: enabled ? "You get these mails" : "You get no more of these mails" };
       }),
     ),
     // A choice of this browser alone: nothing of the account changes.
-    pages: defineIntent(z.object({ kept: z.literal("yes").optional() }), async (_who: Viewer, { kept }) => ({
-      toast: kept ? "Pages are kept on this device" : "No pages are kept on this device",
-      cookie: offlineCookie(kept === "yes"),
-    })),
-    elsewhere: defineIntent(z.object({}), async (who: Viewer) => {
+    "offline-pages": defineIntent(
+      z.object({ enabled: z.literal("yes").optional() }),
+      async (_who: Viewer, { enabled }) => ({
+        toast: enabled ? "Pages are kept on this device" : "No pages are kept on this device",
+        cookie: offlineCookie(enabled === "yes"),
+      }),
+    ),
+    "sign-out-others": defineIntent(z.object({}), async (who: Viewer) => {
       const refused = await signOutOtherDevices(who);
       return refused ?? { toast: "Every other device is signed out" };
     }),
-    erase: defineIntent(z.object({ keep: z.literal("yes").optional() }), async (who: Viewer, { keep }) => {
-      const refused = await setErasureRequest(who, keep !== "yes");
-      return refused ?? { toast: keep ? "Your account stays" : "We have your request, and answer by mail" };
+    erase: defineIntent(z.object({ withdraw: z.literal("yes").optional() }), async (who: Viewer, { withdraw }) => {
+      const refused = await setErasureRequest(who, withdraw !== "yes");
+      return refused ?? { toast: withdraw ? "Your account stays" : "We have your request, and answer by mail" };
     }),
   };
 }

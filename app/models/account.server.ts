@@ -48,16 +48,16 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
-  { currentPassword: present, code, factorId, link }: ReauthenticationInput,
+  { currentPassword, code, factorId, link }: ReauthenticationInput,
 ): Promise<AppSupabaseClient | IntentError> {
   const attempt = await limits.consumeLogin(client.email);
   if ("reason" in attempt) return attempt;
   const person = anonymousClient();
-  const { error } = await logInWithPassword(person, { email: client.email, password: present });
+  const { error } = await logInWithPassword(person, { email: client.email, password: currentPassword });
   if (error?.code === "invalid_credentials") {
     const reason = "This is not the password of the account.";
     log("warn", "proof failed", { account: pseudonym(client.email) });
-    return { reason, status: 400, fieldErrors: { present: [reason] } };
+    return { reason, status: 400, fieldErrors: { currentPassword: [reason] } };
   }
   attempt.refund();
   if (error) return toUserError(error);
@@ -195,7 +195,7 @@ export async function confirmEmailChange(
     link: token,
   });
   if ("reason" in person) {
-    const { present: wrong, ...others } = person.fieldErrors ?? {};
+    const { currentPassword: wrong, ...others } = person.fieldErrors ?? {};
     return { ...person, fieldErrors: person.fieldErrors && { ...others, ...(wrong && { password: wrong }) } };
   }
   await person.auth.signOut({ scope: "local" }).catch(() => undefined);

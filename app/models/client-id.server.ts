@@ -48,7 +48,7 @@ export type IssueClientIdsParams = { count: number; for?: string; email?: string
 export async function issueClientIds(
   backend: AppSupabaseClient,
   { count, for: issued_for, email: sent_to }: IssueClientIdsParams,
-  signed: Omit<StaffActionOptions, "seen"> = {},
+  signed: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<StaffActionResult<string[]> | UserError> {
   const issued = await runStaffAction(backend, "issue_client_ids", { how_many: count, issued_for, sent_to, ...signed });
   return "reason" in issued ? issued : { result: issued.result.map(({ client_id }) => client_id) };
@@ -63,7 +63,7 @@ export async function sendClientId(
   company: AppSupabaseClient,
   head: EmailSender,
   clientId: string,
-  signed: Omit<StaffActionOptions, "seen">,
+  signed: Omit<StaffActionOptions, "expected_version">,
 ): Promise<EmailResult> {
   const asked = await runStaffAction(backend, "send_client_id", { client_id: clientId, ...signed });
   if ("reason" in asked) return asked;

@@ -131,11 +131,14 @@ export async function hasFile({ supabase: backend }: Viewer, id: string, sha256:
 }
 
 /**
- * Takes the file of a document of the client's back, before it is verified; null when it is done. `seen` is the version that
+ * Takes the file of a document of the client's back, before it is verified; null when it is done. `expectedVersion` is the version that
  * the page showed. The stored file is deleted; one that is not, `staff retention` deletes.
  */
-export async function removeFile(client: Viewer, id: string, seen: number): Promise<UserError | null> {
-  const { data, error, status } = await client.supabase.rpc("remove_file", { document_id: id, expected_version: seen });
+export async function removeFile(client: Viewer, id: string, expectedVersion: number): Promise<UserError | null> {
+  const { data, error, status } = await client.supabase.rpc("remove_file", {
+    document_id: id,
+    expected_version: expectedVersion,
+  });
   if (error) return toUserError({ ...error, status });
   await serviceRoleClient()
     .storage.from("documents")

@@ -18,38 +18,38 @@ export const ChangeShipmentFields = z.object({
   awb: awbField,
 });
 
-/** The create form. `requestId` is an idempotency key: a form posted twice makes one shipment. */
+/** The create form. `idempotencyKey` is an idempotency key: a form posted twice makes one shipment. */
 export const CreateShipmentFields = z.object({
   name: shipmentNameField("")
     .optional()
     .transform((name) => name ?? ""),
   awb: awbField,
-  requestId: z.uuid("Open this form again and send it once more."),
+  idempotencyKey: z.uuid("Open this form again and send it once more."),
 });
 
-/** Changes the name and the AWB/BL of a shipment of the client's at stage 1; `seen` is its version then. Null when done. */
+/** Changes the name and the AWB/BL of a shipment of the client's at stage 1; `expectedVersion` is its version then. Null when done. */
 export async function changeShipment(
   client: Viewer,
   id: string,
   { name, awb }: z.infer<typeof ChangeShipmentFields>,
-  seen: number,
+  expectedVersion: number,
 ): Promise<UserError | null> {
   const { error, status } = await client.supabase.rpc("change_shipment", {
     shipment_id: id,
     name,
     awb,
-    expected_version: seen,
+    expected_version: expectedVersion,
   });
   return error ? toUserError({ ...error, status }) : null;
 }
 
 /**
- * Opens a shipment at stage 1. The same `requestId` again finds the shipment it made, so that a form sent twice, or
+ * Opens a shipment at stage 1. The same `idempotencyKey` again finds the shipment it made, so that a form sent twice, or
  * again after a lost answer, makes one. Returns the shipment's id or a refusal.
  */
 export async function createShipment(
   client: Viewer,
-  { name, awb = "", requestId }: { name: string; awb?: string; requestId: string },
+  { name, awb = "", idempotencyKey }: { name: string; awb?: string; idempotencyKey: string },
 ): Promise<{ id: string } | UserError> {
   const { data, error, status } = await client.supabase
     .from("shipments")
@@ -57,7 +57,7 @@ export async function createShipment(
       name,
       awb: awb || null,
       user_id: client.id,
-      request_id: requestId,
+      request_id: idempotencyKey,
       status: "Client Onboarding",
       stage: 1,
     })
@@ -70,7 +70,7 @@ export async function createShipment(
     .from("shipments")
     .select("id")
     .eq("user_id", client.id)
-    .eq("request_id", requestId)
+    .eq("request_id", idempotencyKey)
     .retry(false)
     .single();
   return made.error ? toUserError({ ...made.error, status: made.status }) : made.data;

@@ -66,7 +66,7 @@ export async function moveShipments(
   backend: AppSupabaseClient,
   moves: { id: string; expected_version?: number }[],
   location: string | undefined,
-  signed: Omit<StaffActionOptions, "seen">,
+  signed: Omit<StaffActionOptions, "expected_version">,
 ): Promise<StaffActionResult<BulkMoveResult[]> | UserError> {
   const moved = await runStaffAction(backend, "move_shipments", { moves, location, ...signed });
   if ("reason" in moved) return moved;

@@ -24,7 +24,7 @@ export async function inviteStaffMember(
   company: AppSupabaseClient,
   head: EmailSender,
   who: { name: string; email: string; role: string },
-  signed: Omit<StaffActionOptions, "seen"> = {},
+  signed: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<EmailResult> {
   const ask = async () => {
     const asked = await runStaffAction(backend, "invite_staff_member", { ...who, ...signed });

@@ -34,7 +34,7 @@ export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noind
 export default function EmailChangePage({ loaderData: change, actionData }: Route.ComponentProps) {
   return (
     <EmailLinkPage
-      id="new-address"
+      id="confirm-email"
       title="Confirm your new e-mail address"
       heading={
         <>

@@ -23,11 +23,11 @@ export async function action({ request, context, url }: Route.ActionArgs) {
   const form = await readForm(request);
   if (!account) return data(null, { status: 400 });
   const isOneClick = form.get("List-Unsubscribe") === "One-Click";
-  const wanted = !isOneClick && form.get("wanted") === "yes";
-  const refused = await setShipmentEmailsEnabled(serviceRoleClient(), account, wanted);
+  const enabled = !isOneClick && form.get("enabled") === "yes";
+  const refused = await setShipmentEmailsEnabled(serviceRoleClient(), account, enabled);
   if (refused) throw userErrorData(refused);
   if (isOneClick) return null;
-  const title = wanted ? "You get these mails again" : "No more of these mails";
+  const title = enabled ? "You get these mails again" : "No more of these mails";
   return redirectWithToast(context, `/unsubscribe?token=${token}`, { title, variant: "default" });
 }
 
@@ -50,11 +50,11 @@ export default function UnsubscribePage({ loaderData }: Route.ComponentProps) {
           </p>
           <div className="flex flex-wrap gap-3">
             <Form method="post" replace>
-              <input type="hidden" name="wanted" value="no" />
+              <input type="hidden" name="enabled" value="no" />
               <Button look="action">Stop these mails</Button>
             </Form>
             <Form method="post" replace>
-              <input type="hidden" name="wanted" value="yes" />
+              <input type="hidden" name="enabled" value="yes" />
               <Button>Send them again</Button>
             </Form>
           </div>

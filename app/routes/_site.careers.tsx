@@ -96,7 +96,7 @@ function CareersForm(props: { refused: RejectedForm | undefined; intro: string; 
       <FormErrorSummary refused={refused} form={form} />
       <h1 className="mb-2 text-2xl">Careers</h1>
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
-      <p className="mb-6 max-w-prose border-l-2 border-needs-you pl-4">
+      <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
         This form is a preview. It checks what you enter, and then sends and stores nothing. Mail your application to{" "}
         <a className="py-3.5 underline" href={`mailto:${mail}`}>
           {mail}

@@ -143,8 +143,8 @@ export default function CookieSettingsPage({ loaderData, actionData }: Route.Com
 
 function BrowserStorage() {
   return (
-    <section aria-labelledby="kept">
-      <h2 id="kept" className="text-lg">
+    <section aria-labelledby="browser-storage">
+      <h2 id="browser-storage" className="text-lg">
         What we keep in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">

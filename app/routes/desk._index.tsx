@@ -46,7 +46,7 @@ export function action({ request, context }: Route.ActionArgs) {
     announce: defineIntent(AnnouncementFields, async ({ supabase: backend }, { text }, sent) =>
       toIntentResult(await setAnnouncement(backend, text, sent), () => "All clients read it now"),
     ),
-    "end-notice": defineIntent(z.object({}), async ({ supabase: backend }) =>
+    "remove-announcement": defineIntent(z.object({}), async ({ supabase: backend }) =>
       toIntentResult(await removeAnnouncement(backend), () => "Nothing is said to all clients any more"),
     ),
     send: defineIntent(
@@ -58,8 +58,8 @@ export function action({ request, context }: Route.ActionArgs) {
         return toEmailIntentResult(told, `${clientId} is on its way`);
       },
     ),
-    "dealt-with": defineIntent(z.object({ mail: z.uuid() }), async ({ supabase: backend }, { mail }) =>
-      toIntentResult(await resolveFailedEmail(backend, mail), () => "Taken off the list"),
+    "dismiss-failed-email": defineIntent(z.object({ email: z.uuid() }), async ({ supabase: backend }, { email }) =>
+      toIntentResult(await resolveFailedEmail(backend, email), () => "Taken off the list"),
     ),
   });
 }
@@ -156,7 +156,7 @@ function AnnouncementCard(props: {
   request: string;
 }) {
   const { said, answer, request } = props;
-  const { id, act, fields, refused } = useIntentForm("announce", answer, ["text"]);
+  const { id, intent, fields, refused } = useIntentForm("announce", answer, ["text"]);
   return (
     <Card title="Notice for all clients">
       <div className="px-4 py-1">
@@ -166,7 +166,7 @@ function AnnouncementCard(props: {
               <span className="font-semibold">{said.text}</span>{" "}
               <span className="text-sm text-quiet">since {eastAfricaTime(said.started_at)}</span>
             </p>
-            <IntentForm id="end-notice" intent="end-notice">
+            <IntentForm id="remove-announcement" intent="remove-announcement">
               <Button>End this notice</Button>
             </IntentForm>
           </div>
@@ -175,7 +175,7 @@ function AnnouncementCard(props: {
           <summary className="inline-flex min-h-11 cursor-pointer items-center text-sm underline">
             {said ? "Set another notice" : "Set a notice"}
           </summary>
-          <IntentForm id={id} intent={act} idempotencyKey={request}>
+          <IntentForm id={id} intent={intent} idempotencyKey={request}>
             <Field
               field={fields.text}
               label="What all clients read above their shipments"

@@ -53,17 +53,17 @@ export async function action({ request, context, params }: Route.ActionArgs) {
         () => "The account opens with its password alone",
       ),
     ),
-    close: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
+    "close-account": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
       toIntentResult(await closeAccount(backend, id, reason), () => "The account is closed"),
     ),
-    open: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
+    "reopen-account": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
       toIntentResult(await reopenAccount(backend, id, reason), () => "The account is open again"),
     ),
     erase: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
       const refused = await eraseAccount(backend, serviceRoleClient(), id, reason, undefined, getEmailSender());
       return refused ?? { toast: "The account is gone", redirectTo: "/desk/clients" };
     }),
-    keep: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
+    "reject-erasure": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
       const told = await rejectErasure(backend, serviceRoleClient(), getEmailSender(), id, reason);
       return toEmailIntentResult(told, "The answer is on its way");
     }),
@@ -171,11 +171,11 @@ function AccountCard({ client, answer }: { client: DeskClientDetails; answer: Re
       <p className="px-4 pt-3 text-sm text-quiet">Clients read the reasons you give in the copy of their data.</p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
-          <p className="mb-1 px-4 text-sm font-semibold text-needs-you">
+          <p className="mb-1 px-4 text-sm font-semibold text-attention">
             Asked on {eastAfricaTime(client.erasure_requested_at)} to be erased.
           </p>
           <ReasonForm
-            intent="keep"
+            intent="reject-erasure"
             title="Answer that it cannot be erased yet"
             text="The reason goes to them by mail, as you write it here."
             hint="Such as: the law has us keep your last shipment until 4 May 2033"
@@ -202,10 +202,10 @@ function AccountCard({ client, answer }: { client: DeskClientDetails; answer: Re
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" intent="open" title="Open account again" answer={answer} />
+        <ReasonForm key="open" intent="reopen-account" title="Open account again" answer={answer} />
       ) : (
         <ReasonForm
-          intent="close"
+          intent="close-account"
           title="Close account"
           text="It is signed out everywhere at once, and nobody gets in. Its shipments stay."
           answer={answer}

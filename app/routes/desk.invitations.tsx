@@ -91,7 +91,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function DeskInvitationsPage({ loaderData, actionData }: Route.ComponentProps) {
   const { invitations, hasMore, page } = loaderData;
   const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, act, fields, refused } = useIntentForm("issue", actionData, ["count", "for", "email"]);
+  const { id, intent, fields, refused } = useIntentForm("issue", actionData, ["count", "for", "email"]);
   return (
     <>
       <Title refused={actionData !== undefined}>Invitations</Title>
@@ -99,7 +99,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
       <h1 className="mb-4 text-xl">Invitations</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="New client IDs">
-          <IntentForm id={id} intent={act} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
             <Field
               field={withStoredValue(fields.count, refused, "1")}
               label="How many"

@@ -23,7 +23,7 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 const MoveFields = z.object({
   location: oneLine("").max(120, "Use at most 120 characters for the location.").optional(),
   note: severalLines("").max(1000, "Use at most 1,000 characters for the note.").optional(),
-  despite: z.literal("missing").optional(),
+  confirmMissing: z.literal("yes").optional(),
 });
 
 export async function loader({ context, url }: Route.LoaderArgs) {
@@ -40,8 +40,13 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const id = params.shipmentId;
   return handleIntent(request, context, `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`, {
-    move: defineIntent(MoveFields, async ({ supabase: backend }, { location, note, despite }, sent) => {
-      const moved = await moveShipment(backend, id, { location, note, despiteMissing: despite !== undefined }, sent);
+    move: defineIntent(MoveFields, async ({ supabase: backend }, { location, note, confirmMissing }, sent) => {
+      const moved = await moveShipment(
+        backend,
+        id,
+        { location, note, despiteMissing: confirmMissing !== undefined },
+        sent,
+      );
       if ("reason" in moved) return moved;
       if (!("missing" in moved.result)) return { toast: `It is at ${moved.result.status} now` };
       return { reason: "", status: 409 };
@@ -56,7 +61,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {
   const { name, stage, status, version, missing, page } = loaderData;
   const request = getIdempotencyKey(actionData, loaderData.request);
-  const { id, act, fields } = useIntentForm("move", actionData, ["location", "note"]);
+  const { id, intent, fields } = useIntentForm("move", actionData, ["location", "note"]);
   const next = STAGES[stage];
   const asks = missing.length > 0;
   const title = asks ? "Move on without these documents?" : "Move to the next stage";
@@ -76,8 +81,8 @@ export default function MovePage({ loaderData, actionData }: Route.ComponentProp
         </ul>
       )}
       {next && (
-        <IntentForm id={id} intent={act} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
-          {asks && <input type="hidden" name="despite" value="missing" />}
+        <IntentForm id={id} intent={intent} expectedVersion={version} idempotencyKey={request} className="max-w-xl">
+          {asks && <input type="hidden" name="confirmMissing" value="yes" />}
           <Field field={fields.location} label="Location" optional autoComplete="off" />
           <TextField field={fields.note} label="Note to the client" rows={2} />
           <div className="flex flex-wrap gap-3">

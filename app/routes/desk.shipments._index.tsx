@@ -83,8 +83,8 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
   const { shipments, filter, request } = props;
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipment matches.</p>;
   return (
-    <Form method="post" action="/desk/shipments/bulk-move" id="many" className="group">
-      <input type="hidden" name="request" value={request} />
+    <Form method="post" action="/desk/shipments/bulk-move" id="selected-shipments" className="group">
+      <input type="hidden" name="idempotencyKey" value={request} />
       <input type="hidden" name="list" value={createShipmentSearch(filter)} />
       <ul className="ruled rounded-label border border-line bg-raised">
         {shipments.map((shipment) => (
@@ -99,7 +99,7 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
                 className="size-5"
               />
             </label>
-            <input type="hidden" name={`seen-${shipment.id}`} value={shipment.version} />
+            <input type="hidden" name={`expectedVersion-${shipment.id}`} value={shipment.version} />
             <Link
               data-row
               to={`/desk/shipments/${shipment.id}${createShipmentSearch(filter)}`}
@@ -129,9 +129,9 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         </label>
         <Button look="action">
           Move to the next stage
-          <SelectionCount form="many" />
+          <SelectionCount form="selected-shipments" />
         </Button>
-        <SelectAllButton form="many" />
+        <SelectAllButton form="selected-shipments" />
       </div>
     </Form>
   );

@@ -44,8 +44,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   const list = String(form.get("list") ?? "");
   if (problem) return data({ problem, list: toViewerPath(`/desk/shipments${list}`) }, { status: 400 });
   const moves = ids.map((id) => {
-    const seen = Number(form.get(`seen-${id}`) ?? Number.NaN);
-    return { id, expected_version: Number.isInteger(seen) ? seen : undefined };
+    const version = Number(form.get(`expectedVersion-${id}`) ?? Number.NaN);
+    return { id, expected_version: Number.isInteger(version) ? version : undefined };
   });
   const { idempotency_key: sentAs } = readIntentMetadata(form);
   const moved = await moveShipments(backend, moves, location.data, { idempotency_key: sentAs }).catch(

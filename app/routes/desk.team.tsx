@@ -81,7 +81,7 @@ const roleOptions = [
 ];
 
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { id, act, fields, refused } = useIntentForm("invite", actionData, ["name", "email", "role"]);
+  const { id, intent, fields, refused } = useIntentForm("invite", actionData, ["name", "email", "role"]);
   const request = getIdempotencyKey(actionData, loaderData.request);
   const here = loaderData.staff_members.filter(({ removed_at }) => !removed_at);
   const gone = loaderData.staff_members.filter(({ removed_at }) => removed_at);
@@ -92,7 +92,7 @@ export default function DeskTeamPage({ loaderData, actionData }: Route.Component
       <h1 className="mb-4 text-xl">Colleagues</h1>
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <Card title="Invite a colleague">
-          <IntentForm id={id} intent={act} idempotencyKey={request} className="px-4 py-3">
+          <IntentForm id={id} intent={intent} idempotencyKey={request} className="px-4 py-3">
             <Field field={fields.name} label="Name" hint="As it stands in the log" autoComplete="off" />
             <Field field={fields.email} label="Email" type="email" autoComplete="off" />
             <SelectField

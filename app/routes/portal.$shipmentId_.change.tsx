@@ -43,8 +43,8 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     const result = submission.reply();
     return rejectForm(result, createErrorToast("Not changed", getFirstError(result)));
   }
-  const { expected_version: seen = -1 } = readIntentMetadata(form);
-  const refused = await changeShipment(client, id, submission.value, seen).catch(userErrorFromThrown);
+  const { expected_version: version = -1 } = readIntentMetadata(form);
+  const refused = await changeShipment(client, id, submission.value, version).catch(userErrorFromThrown);
   if (refused) return rejectForm(submission.reply(), createErrorToast("Not changed", refused.reason), refused.status);
   return redirectWithToast(context, shipmentPath(id, url), { title: "Shipment changed", variant: "default" });
 }
@@ -63,7 +63,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
       <h1 className="mb-6 text-xl">Change shipment</h1>
       {isOpen ? (
         <Form method="post" replace id={form.id} noValidate>
-          <input type="hidden" name="seen" value={version} />
+          <input type="hidden" name="expectedVersion" value={version} />
           <Field
             field={withStoredValue(fields.name, actionData, name)}
             label="Name of the shipment"

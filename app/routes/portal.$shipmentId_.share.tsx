@@ -30,14 +30,20 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const id = params.shipmentId;
   if (!isUuid(id)) throw data("Not found", { status: 404 });
   return handleIntentFor(requireViewer(context), request, context, `/portal/${id}/share${url.search}`, {
-    make: defineIntent(z.object({}), async (client: Viewer, _, { idempotency_key: request = randomUUID() }) => {
-      const refused = await createShareLink(client, id, request);
-      return refused ?? { toast: "The link is made" };
-    }),
-    end: defineIntent(z.object({ link: z.uuid("Open this page again.") }), async (client: Viewer, { link }) => {
-      const refused = await revokeShareLink(client, link);
-      return refused ?? { toast: "Link ended" };
-    }),
+    "create-link": defineIntent(
+      z.object({}),
+      async (client: Viewer, _, { idempotency_key: request = randomUUID() }) => {
+        const refused = await createShareLink(client, id, request);
+        return refused ?? { toast: "The link is made" };
+      },
+    ),
+    "revoke-link": defineIntent(
+      z.object({ link: z.uuid("Open this page again.") }),
+      async (client: Viewer, { link }) => {
+        const refused = await revokeShareLink(client, link);
+        return refused ?? { toast: "Link ended" };
+      },
+    ),
   });
 }
 
@@ -47,7 +53,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export default function ShareLinksPage({ loaderData, actionData }: Route.ComponentProps) {
   const { page, name, links, request } = loaderData;
-  const make = useIntentForm("make", actionData, []);
+  const create = useIntentForm("create-link", actionData, []);
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     // The form that had the focus is gone, or a new one: on to the newest link.
@@ -90,7 +96,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
                   See what they see{renderLinkNumber(index)}
                 </a>
               )}{" "}
-              <IntentForm id={`end-${link.id}`} intent="end">
+              <IntentForm id={`revoke-link-${link.id}`} intent="revoke-link">
                 <input type="hidden" name="link" value={link.id} />
                 <Button look="quiet">End this link{renderLinkNumber(index)}</Button>
               </IntentForm>
@@ -103,7 +109,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       </ul>
       <div className="flex flex-wrap gap-3">
         {links.length < 5 ? (
-          <IntentForm id={make.id} intent="make" idempotencyKey={getIdempotencyKey(make.refused, request)}>
+          <IntentForm id={create.id} intent="create-link" idempotencyKey={getIdempotencyKey(create.refused, request)}>
             <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
               Make a link
             </SubmitButton>

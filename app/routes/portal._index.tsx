@@ -75,11 +75,11 @@ const formatCount = (count: number) => (count >= 100 ? "99+" : count);
 function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listState"]) {
   return (
     <Form role="search" action="/portal" className="mt-6 grid max-w-xl grid-cols-2 gap-2 print:hidden">
-      <label htmlFor="find" className="col-span-2 -mb-1 text-sm font-semibold">
+      <label htmlFor="search" className="col-span-2 -mb-1 text-sm font-semibold">
         Find a shipment
       </label>{" "}
       <input
-        id="find"
+        id="search"
         type="search"
         name="q"
         defaultValue={q}

@@ -18,7 +18,7 @@ import type { Route } from "./+types/portal.new";
 import type { PortalOutletContext } from "./portal";
 
 export function loader() {
-  return { requestId: randomUUID() };
+  return { idempotencyKey: randomUUID() };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -26,8 +26,8 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: CreateShipmentFields });
   if (submission.status !== "success") {
-    // A form without a valid requestId gets a new one.
-    const result = submission.reply({ hideFields: submission.error?.requestId ? ["requestId"] : [] });
+    // A form without a valid idempotencyKey gets a new one.
+    const result = submission.reply({ hideFields: submission.error?.idempotencyKey ? ["idempotencyKey"] : [] });
     return rejectForm(result, createErrorToast("Failed to create shipment", getFirstError(result)));
   }
   // An empty name creates nothing and shows no message (docs/decisions/042-empty-shipment-name.md).
@@ -50,16 +50,16 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
   const { accountId: person } = useOutletContext<PortalOutletContext>();
   const [form, fields] = useActionForm("create-shipment", actionData, ["name", "awb"]);
   useDraft(form.id, person);
-  // A refused form keeps its requestId: if the shipment was made after all, a retry finds that one.
-  const sent = actionData?.result?.initialValue?.requestId;
-  const requestId = typeof sent === "string" ? sent : loaderData.requestId;
+  // A refused form keeps its idempotencyKey: if the shipment was made after all, a retry finds that one.
+  const sent = actionData?.result?.initialValue?.idempotencyKey;
+  const idempotencyKey = typeof sent === "string" ? sent : loaderData.idempotencyKey;
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>
       <FormErrorSummary refused={actionData} form={form} />
       <h1 className="mb-6 text-xl">Create Shipment</h1>
       <Form method="post" replace id={form.id} noValidate>
-        <input type="hidden" name="requestId" value={requestId} />
+        <input type="hidden" name="idempotencyKey" value={idempotencyKey} />
         <Field
           field={fields.name}
           label="Name of the shipment"

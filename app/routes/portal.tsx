@@ -128,7 +128,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
         </div>
       )}
       {announcement && (
-        <p className="mb-8 border-l-4 border-needs-you pl-4 print:hidden">
+        <p className="mb-8 border-l-4 border-attention pl-4 print:hidden">
           {announcement.text} <span className="text-sm text-quiet">{announcement.at}</span>
         </p>
       )}

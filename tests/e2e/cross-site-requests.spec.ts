@@ -44,7 +44,7 @@ for (const [whose, address] of origins) {
     const id = await createAndOpenShipment(page, "Mine");
     const button = "<button>Press me</button>";
     const attacks: [string, string][] = [
-      ["/portal/new", createHiddenField("name", "Theirs") + createHiddenField("requestId", crypto.randomUUID())],
+      ["/portal/new", createHiddenField("name", "Theirs") + createHiddenField("idempotencyKey", crypto.randomUUID())],
       [`/portal/${id}/documents`, createHiddenField("id", "x")],
       ["/portal/2fa", createHiddenField("intent", "start")],
       ["/portal/sign-out", ""],

@@ -459,7 +459,7 @@ test.describe("what was kept for an account goes", () => {
       const { email, password } = client;
       for (const [path, form] of [
         ["/login", { email, password }],
-        ["/portal/account", { act: "elsewhere" }],
+        ["/portal/account", { intent: "sign-out-others" }],
       ] as const)
         expect((await there.post(path, { form, maxRedirects: 0 })).status()).toBe(303);
       await there.dispose();

@@ -140,7 +140,7 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
     await press("a", "Get a Quote");
     await find("dialog");
     await press("button", "Prepare the mail");
-    await find("[aria-labelledby=problems]");
+    await find("[aria-labelledby=error-summary]");
   });
 
   test("a refused message is told where it can be read, not under what stays above the page", async () => {
@@ -153,10 +153,10 @@ describe.each([true, false])("Firefox, script: %s:", (runs) => {
       (button as HTMLElement).focus({ preventScroll: true });
     });
     await page.keyboard.press("Enter");
-    await find("[aria-labelledby=problems]");
+    await find("[aria-labelledby=error-summary]");
     const covered = () =>
       page.evaluate(() => {
-        const top = document.querySelector("[aria-labelledby=problems]")?.getBoundingClientRect().top ?? 0;
+        const top = document.querySelector("[aria-labelledby=error-summary]")?.getBoundingClientRect().top ?? 0;
         return (document.querySelector("header")?.getBoundingClientRect().bottom ?? 0) - top;
       });
     await expect.poll(covered).toBeLessThanOrEqual(0);

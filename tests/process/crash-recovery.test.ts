@@ -32,7 +32,7 @@ async function writeRound(browser: TestBrowser, path: string, round: number): Pr
   const creating = async () => {
     for (let next = 0; ; next += 1) {
       const name = `Round ${round}, ${next}`;
-      const answer = await browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+      const answer = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
       if (answer.status === 303) acknowledged.shipments.add(name);
     }
   };
@@ -64,7 +64,7 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   for (let round = 0; round < rounds; round += 1) {
-    const made = await browser.post("/portal/new", { name: `Upload ${round}`, requestId: crypto.randomUUID() });
+    const made = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
     expect(made.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
     // By turns: the backend and the site; the site alone, whose backend then ends by itself, while a large file is half

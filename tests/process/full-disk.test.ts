@@ -28,7 +28,7 @@ afterAll(async () => {
   await sandbox.leave();
 });
 
-const postShipment = (name: string) => browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+const postShipment = (name: string) => browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
 
 /** Mounts `size` MiB over a folder and keeps its files. Returns how to unmount; null if this user may not mount. */
 function mountSmallDisk(folder: string, size: number): (() => void) | null {

@@ -161,7 +161,7 @@ test("a database that goes away under a running site is a 503, and nobody is sig
   server.stop();
   expect((await browser.get("/")).status).toBe(200);
   expect((await browser.get(address)).status).toBe(503);
-  expect((await browser.post("/portal/new", { name: "Lost", requestId: crypto.randomUUID() })).status).toBe(503);
+  expect((await browser.post("/portal/new", { name: "Lost", idempotencyKey: crypto.randomUUID() })).status).toBe(503);
   const visitor = sandbox.browser();
   expect((await visitor.post("/login", { email: "patient@client.example", password: "x" })).status).toBe(503);
   expect((await visitor.get("/readyz")).status).toBe(503);
@@ -179,7 +179,7 @@ test("sessions that a server cuts while clients work lose nothing that was answe
   let working = true;
   const work = (async () => {
     for (let next = 0; working; next += 1) {
-      const answer = await browser.post("/portal/new", { name: `Cut ${next}`, requestId: crypto.randomUUID() });
+      const answer = await browser.post("/portal/new", { name: `Cut ${next}`, idempotencyKey: crypto.randomUUID() });
       if (answer.status === 303) opened.add(`Cut ${next}`);
       else refused.push(answer.status);
     }

@@ -66,7 +66,7 @@ test("a limit is one limit for all of them, also when fifty come at once", async
 test("ten equal forms to create a shipment make one, whichever process gets them", async () => {
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
-  const form = { name: "Once only", requestId: crypto.randomUUID() };
+  const form = { name: "Once only", idempotencyKey: crypto.randomUUID() };
   const answers = await Promise.all(Array.from({ length: 10 }, () => client.post("/portal/new", form)));
   expect(new Set(answers.map(({ headers }) => headers.get("Location"))).size).toBe(1);
   expect(await listShipmentsLike("Once only")).toHaveLength(1);
@@ -107,7 +107,7 @@ test("one is killed under load: what was answered is kept, and the others go on"
     for (let next = 0; !over; next += 1) {
       const name = `Load ${writer}, ${next}`;
       const wasKilled = killed;
-      const answer = await client.post("/portal/new", { name, requestId: crypto.randomUUID() });
+      const answer = await client.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
       if (answer.status === 303) acknowledged.push(name);
       else if (wasKilled) failedAfter += 1;
     }

@@ -134,22 +134,22 @@ describe("the account page", () => {
   });
 
   test("knows no other form, and says so", async () => {
-    for (const act of ["", "erase-all", "toString", "__proto__"])
-      expect((await client.browser.post(accountPath, { act, form: act })).status).toBe(400);
+    for (const intent of ["", "erase-all", "toString", "__proto__"])
+      expect((await client.browser.post(accountPath, { intent, form: intent })).status).toBe(400);
   });
 
   test("sets the mails about shipments, and agrees with the link in those mails", async () => {
     const { browser, id } = client;
     const refusals = async () => (await sql`select from private.email_opt_outs where account_id = ${id}`).length;
     const isChecked = async () =>
-      (await browser.open(accountPath)).all("main input[name=wanted]").map((box) => box.hasAttribute("checked"));
+      (await browser.open(accountPath)).all("#shipment-emails input[name=enabled]").map((box) => box.hasAttribute("checked"));
     expect(await isChecked()).toEqual([true]);
     const { fields } = (await browser.open(accountPath)).form("Save notices");
-    const { wanted: _, ...unchecked } = fields as Record<string, string>;
+    const { enabled: _, ...unchecked } = fields as Record<string, string>;
     const stopped = await browser.follow(await browser.post(accountPath, unchecked));
     expect(stopped.toasts).toEqual(successToast("You get no more of these mails"));
     expect([await isChecked(), await refusals()]).toEqual([[false], 1]);
-    const begun = await browser.follow(await submitOnAccount(browser, "Save notices", { wanted: "yes" }));
+    const begun = await browser.follow(await submitOnAccount(browser, "Save notices", { enabled: "yes" }));
     expect([begun.toasts, await isChecked(), await refusals()]).toEqual([
       successToast("You get these mails"),
       [true],
@@ -157,7 +157,7 @@ describe("the account page", () => {
     ]);
     await app.browser().post(createUnsubscribeUrl(id).replace(origin, ""), { "List-Unsubscribe": "One-Click" });
     expect([await isChecked(), await refusals()]).toEqual([[false], 1]);
-    await submitOnAccount(browser, "Save notices", { wanted: "yes" });
+    await submitOnAccount(browser, "Save notices", { enabled: "yes" });
     expect(await refusals()).toBe(0);
   });
 
@@ -179,19 +179,19 @@ describe("the password", () => {
     const mails = await countEmailsTo(email);
     const wrong: [FormValues, string, string | RegExp][] = [
       [
-        { present: "not the password", password: "a new password" },
-        "present",
+        { currentPassword: "not the password", password: "a new password" },
+        "currentPassword",
         "This is not the password of the account.",
       ],
-      [{ present: "", password: "a new password" }, "present", /password/],
-      [{ present: password, password: "" }, "password", /^Choose a password/],
-      [{ present: password, password: "five5" }, "password", /^Choose a password/],
+      [{ currentPassword: "", password: "a new password" }, "currentPassword", /password/],
+      [{ currentPassword: password, password: "" }, "password", /^Choose a password/],
+      [{ currentPassword: password, password: "five5" }, "password", /^Choose a password/],
       [
-        { present: password, password: "é".repeat(37) },
+        { currentPassword: password, password: "é".repeat(37) },
         "password",
         "Choose a shorter password: at most 72 characters.",
       ],
-      [{ present: password, password }, "password", "This is the password you have. Choose another one."],
+      [{ currentPassword: password, password }, "password", "This is the password you have. Choose another one."],
     ];
     const form = await browser.open(accountPath);
     for (const [typed, field, why] of wrong) {
@@ -209,7 +209,7 @@ describe("the password", () => {
 
     const before = browser.cookies.get("session");
     const page = await browser.follow(
-      await submitOnAccount(browser, "Change password", { present: password, password: "a new password" }),
+      await submitOnAccount(browser, "Change password", { currentPassword: password, password: "a new password" }),
     );
     expect(page.toasts).toEqual(successToast("Password changed: every other device is signed out"));
     expect([await isLoggedIn(browser), await isLoggedIn(elsewhere)]).toEqual([true, false]);
@@ -225,15 +225,15 @@ describe("the password", () => {
   test("is guessed by nobody at an open session: after five wrong ones it pauses", async () => {
     const { browser, email } = await newClient(app, "Left Open");
     const form = await browser.open(accountPath);
-    const typed = { present: "a guess", password: "a new password" };
+    const typed = { currentPassword: "a guess", password: "a new password" };
     for (let guess = 0; guess < 5; guess += 1)
       expect((await browser.submit(form, "Change password", typed)).status).toBe(400);
-    const paused = await browser.submit(form, "Change password", { ...typed, present: password });
+    const paused = await browser.submit(form, "Change password", { ...typed, currentPassword: password });
     expect([paused.status, Number(paused.headers.get("Retry-After")) > 0]).toEqual([429, true]);
     const page = await parsePage(paused);
     expect(page.toasts[0]?.description).toMatch(/^Too many attempts to log in\. Try again in \d+ minutes\.$/);
     const other = await submitOnAccount(browser, "Change email", {
-      present: password,
+      currentPassword: password,
       email: newEmailAddress("Guesser"),
     });
     expect(other.status).toBe(429);
@@ -242,7 +242,7 @@ describe("the password", () => {
 
   test("stays while the backend fails, and the same form works later", async () => {
     const { browser, email } = await newClient(app, "Patient Owner");
-    const typed = { present: password, password: "a new password" };
+    const typed = { currentPassword: password, password: "a new password" };
     for (const of of [/auth\/v1\/token/, /^PUT .*\/auth\/v1\/user/]) {
       app.proxy.fail(500, of);
       const page = await parsePage(await submitOnAccount(browser, "Change password", typed));
@@ -260,7 +260,7 @@ describe("the password", () => {
     const { browser, email } = await newClient(app, "Uncertain Owner");
     app.proxy.fail(500, /^PUT .*\/auth\/v1\/user/);
     const page = await parsePage(
-      await submitOnAccount(browser, "Change password", { present: password, password: "a new password" }),
+      await submitOnAccount(browser, "Change password", { currentPassword: password, password: "a new password" }),
     );
     app.proxy.fail("none");
     expectRejectedForm(page, 503, "We do not know whether it was changed. Log in again, with the new one first.");
@@ -274,7 +274,10 @@ describe("the password", () => {
     const { browser, email } = await newClient(app, "Found Password");
     const elsewhere = await logInElsewhere(email);
     app.proxy.fail("lost answer", /^PUT .*\/auth\/v1\/user/);
-    const answer = await submitOnAccount(browser, "Change password", { present: password, password: "a new password" });
+    const answer = await submitOnAccount(browser, "Change password", {
+      currentPassword: password,
+      password: "a new password",
+    });
     app.proxy.fail("none");
     const page = await browser.follow(answer);
     expect(page.toasts).toEqual(successToast("Password changed: every other device is signed out"));
@@ -314,9 +317,9 @@ describe("an account with a second factor", () => {
         "/login/verify",
       ]);
     }
-    for (const act of ["name", "elsewhere", "erase"]) {
-      const answer = await half.post(accountPath, { act, form: act, fullName: "Half Way" });
-      expect([act, answer.headers.get("Location")?.split("?")[0]]).toEqual([act, "/login/verify"]);
+    for (const intent of ["name", "sign-out-others", "erase"]) {
+      const answer = await half.post(accountPath, { intent, form: intent, fullName: "Half Way" });
+      expect([intent, answer.headers.get("Location")?.split("?")[0]]).toEqual([intent, "/login/verify"]);
     }
     expect((await client.browser.open(accountPath)).value("fullName")).toBe(client.name);
   });
@@ -326,7 +329,7 @@ describe("an account with a second factor", () => {
     const next = newEmailAddress("Never Used", "client.example");
     const wrong = ["", "12345", await authenticator.wrongCode(), await authenticator.lastCode()];
     for (const code of wrong) {
-      const typed = { present: password, password: "a new password", email: next, code };
+      const typed = { currentPassword: password, password: "a new password", email: next, code };
       for (const [button, form] of [
         ["Change password", "password"],
         ["Change email", "email"],
@@ -346,7 +349,7 @@ describe("an account with a second factor", () => {
     ]);
 
     const code = await authenticator.freshCode();
-    const typed = { present: password, password: "a new password", code };
+    const typed = { currentPassword: password, password: "a new password", code };
     const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
     expect(page.toasts).toEqual(successToast("Password changed: every other device is signed out"));
     // The session goes on as one that has given the code.
@@ -361,7 +364,7 @@ describe("a new e-mail address", () => {
   /** Asks for another address, and lets the minute between two such wishes pass. */
   async function ask(browser: TestBrowser, email: string): Promise<ParsedPage> {
     await sql`update private.email_changes set expires_at = expires_at - interval '2 minutes'`;
-    return browser.follow(await submitOnAccount(browser, "Change email", { email, present: password }));
+    return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
   }
   const confirm = async (link: string, typed: string, browser = app.browser()) =>
     browser.submit(await browser.open(link), "Confirm this address", { password: typed });
@@ -404,7 +407,10 @@ describe("a new e-mail address", () => {
   test("is not given to who has the link alone, with an account of their own or without", async () => {
     const { browser, email } = await newClient(app, "Robbed Owner");
     const thief = await newClient(app, "Link Thief");
-    await submitOnAccount(thief.browser, "Change password", { present: password, password: "the thief's password" });
+    await submitOnAccount(thief.browser, "Change password", {
+      currentPassword: password,
+      password: "the thief's password",
+    });
     const next = newEmailAddress("Read By Others", "client.example");
     await ask(browser, next);
     const link = await getEmailChangeLink(next);
@@ -442,21 +448,30 @@ describe("a new e-mail address", () => {
     const { browser, email } = await newClient(app, "Hasty Owner");
     const next = newEmailAddress("Hasty Address", "client.example");
     const refusals: [FormValues, string, RegExp][] = [
-      [{ email: next, present: "not the password" }, "present", /^This is not the password of the account\.$/],
-      [{ email: email.toUpperCase(), present: password }, "email", /^This is your address already\.$/],
-      [{ email: "no address", present: password }, "email", /address/],
-      [{ email: `${"x".repeat(250)}@client.example`, present: password }, "email", /./],
+      [
+        { email: next, currentPassword: "not the password" },
+        "currentPassword",
+        /^This is not the password of the account\.$/,
+      ],
+      [{ email: email.toUpperCase(), currentPassword: password }, "email", /^This is your address already\.$/],
+      [{ email: "no address", currentPassword: password }, "email", /address/],
+      [{ email: `${"x".repeat(250)}@client.example`, currentPassword: password }, "email", /./],
     ];
     const form = await browser.open(accountPath);
     for (const [typed, field, why] of refusals) {
       const page = await parsePage(await browser.submit(form, "Change email", typed));
       expect([typed, page.status]).toEqual([typed, 400]);
       expect(getField(page, `email-${field}`).said.at(-1)).toMatch(why);
-      expect([getField(page, "email-email").value, getField(page, "email-present").value]).toEqual([typed.email, ""]);
+      expect([getField(page, "email-email").value, getField(page, "email-currentPassword").value]).toEqual([
+        typed.email,
+        "",
+      ]);
     }
     expect([await countEmailsTo(next), (await listEmailTexts(email, emailSubjects.asked)).length]).toEqual([0, 0]);
     await ask(browser, next);
-    const again = await parsePage(await submitOnAccount(browser, "Change email", { email: next, present: password }));
+    const again = await parsePage(
+      await submitOnAccount(browser, "Change email", { email: next, currentPassword: password }),
+    );
     expectRejectedForm(again, 429, "A message is on its way already. Wait a minute and try again.");
   });
 
@@ -585,7 +600,7 @@ describe("a new e-mail address", () => {
     try {
       for (const name of names) {
         const page = await parsePage(
-          await submitOnAccount(browser, "Change email", { email: name, present: password }),
+          await submitOnAccount(browser, "Change email", { email: name, currentPassword: password }),
         );
         const why = "The mail could not be sent. Your address stays as it is. Try again in a minute.";
         expectRejectedForm(page, 503, why);
@@ -598,7 +613,7 @@ describe("a new e-mail address", () => {
     expect((await app.browser().open(passwordLink)).text).toContain("Set password");
     for (const name of names) expect((await ask(browser, name)).toasts).toEqual(asked);
     const sixth = await parsePage(
-      await submitOnAccount(browser, "Change email", { email: newEmailAddress("Sixth"), present: password }),
+      await submitOnAccount(browser, "Change email", { email: newEmailAddress("Sixth"), currentPassword: password }),
     );
     expect([sixth.status, sixth.toasts[0]?.description]).toEqual([
       429,

@@ -99,7 +99,7 @@ describe("when the backend hangs, a form is answered in its time", () => {
     {
       what: "a new shipment",
       of: /^POST \/rest\/v1\/shipments/,
-      ready: async () => () => client.post("/portal/new", { name: "Beans", requestId: crypto.randomUUID() }),
+      ready: async () => () => client.post("/portal/new", { name: "Beans", idempotencyKey: crypto.randomUUID() }),
     },
     {
       what: "an upload",

@@ -138,7 +138,7 @@ describe("the same form", () => {
 
   test("opened twice is two forms", async () => {
     const [first, second] = [await client.open("/portal/new"), await client.open("/portal/new")];
-    expect(first.value("requestId")).not.toBe(second.value("requestId"));
+    expect(first.value("idempotencyKey")).not.toBe(second.value("idempotencyKey"));
   });
 });
 

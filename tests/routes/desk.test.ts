@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterEach(() => app.proxy.fail("none"));
 
 /** The form of an act, as a browser sends it, for a page where it may not stand. */
-const noteForm = { act: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
+const noteForm = { intent: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
 
 /** The way back that a redirect to the login or to the code names. */
 const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
@@ -253,7 +253,7 @@ describe("the door of the desk", () => {
   test("leads colleagues away from the portal, which is the clients'", async () => {
     for (const path of ["/portal", "/portal/new", "/portal/2fa", shipment.portal]) {
       expect((await clerk.browser.get(path)).headers.get("Location"), path).toBe("/desk");
-      const form = { name: "Mine", requestId: crypto.randomUUID() };
+      const form = { name: "Mine", idempotencyKey: crypto.randomUUID() };
       expect((await clerk.browser.post(path, form)).headers.get("Location"), path).toBe("/desk");
     }
     const { data } = await app.company.from("shipments").select("id").eq("user_id", clerk.id);
@@ -286,18 +286,18 @@ describe("the door of the desk", () => {
     expect(back?.getAttribute("href")).toBe("/desk");
     expect((await clerk.browser.open("/desk")).all("main nav a").map(getText)).not.toContain("Colleagues");
     const acts: FormValues[] = [
-      { act: "invite", name: "Own Friend", email: friend, role: "lead" },
-      { act: "role", account: clerk.id, role: "lead" },
-      { act: "send-link", account: lead.id },
-      { act: "remove-2fa", account: lead.id, reason: "Mine" },
-      { act: "remove", account: lead.id, reason: "Mine" },
+      { intent: "invite", name: "Own Friend", email: friend, role: "lead" },
+      { intent: "role", account: clerk.id, role: "lead" },
+      { intent: "send-link", account: lead.id },
+      { intent: "remove-2fa", account: lead.id, reason: "Mine" },
+      { intent: "remove", account: lead.id, reason: "Mine" },
     ];
     for (const act of acts) {
       expect((await clerk.browser.post("/desk/team", act as Record<string, string>)).status).toBe(403);
     }
     // A page of clients is no way round it.
-    for (const act of ["send-link", "remove-2fa", "close", "erase"]) {
-      const answer = await clerk.browser.post(`/desk/clients/${lead.id}`, { act, reason: "Mine" });
+    for (const intent of ["send-link", "remove-2fa", "close-account", "erase"]) {
+      const answer = await clerk.browser.post(`/desk/clients/${lead.id}`, { intent, reason: "Mine" });
       expect([403, 404]).toContain(answer.status);
     }
     expect(await colleagues()).toEqual(before);
@@ -516,7 +516,7 @@ describe("however much there is to show, a page of the desk crosses the line in 
 /** The names of the shipments on a page of the list. */
 const listShipmentNames = (page: ParsedPage) =>
   page
-    .all("main form#many li")
+    .all("main form#selected-shipments li")
     .map((row) => getText(row.querySelector("label span")))
     .sort();
 const searchNames = async (search: string) => listShipmentNames(await clerk.browser.open(`/desk/shipments?${search}`));
@@ -549,7 +549,7 @@ describe("the list of shipments", () => {
     expect(await searchNames("q=zawadi&waiting=client&stage=1")).toEqual([]);
     const page = await clerk.browser.open("/desk/shipments?q=zawadi&stage=2&waiting=client");
     expect(page.form("Find").fields).toMatchObject({ q: "zawadi", stage: "2", waiting: "client" });
-    const [row] = page.all("main form#many li a");
+    const [row] = page.all("main form#selected-shipments li a");
     expect(row?.getAttribute("href")).toMatch(/\?q=zawadi&stage=2&waiting=client$/);
     const beside = await clerk.browser.open(row?.getAttribute("href") ?? "");
     expect(beside.all("main section a[aria-current=page]").map(getText)).toEqual([
@@ -597,7 +597,7 @@ describe("the list of shipments", () => {
 
   test("shows each with its client, stage, move and last change, and a way to its page", async () => {
     const page = await clerk.browser.open("/desk/shipments?q=coffee_beans");
-    const [row] = page.all("main form#many li a");
+    const [row] = page.all("main form#selected-shipments li a");
     expect(getText(row)).toMatch(
       /^Coffee_beans Zawadi Finder 2\/10 Document Verification Client's move MSCU7654321 \d{1,2} .* EAT$/,
     );
@@ -935,7 +935,9 @@ describe("an account of a client", () => {
     expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No client matches.");
     for (const id of ["0b51e3a8-0000-4000-8000-000000000000", "not-a-uuid", lead.id]) {
       const answers = [await clerk.browser.open(`/desk/clients/${id}`)];
-      answers.push(await parsePage(await clerk.browser.post(`/desk/clients/${id}`, { act: "close", reason: "x" })));
+      answers.push(
+        await parsePage(await clerk.browser.post(`/desk/clients/${id}`, { intent: "close-account", reason: "x" })),
+      );
       for (const { status, h1 } of answers) expect([id, status, h1]).toEqual([id, 404, "There is no page here"]);
     }
   });
@@ -950,7 +952,7 @@ describe("an account of a client", () => {
       }),
     );
     expect(refused.status).toBe(400);
-    expect(getField(refused, "close-reason").said).toEqual(["Say why, in a few words."]);
+    expect(getField(refused, "close-account-reason").said).toEqual(["Say why, in a few words."]);
     expect((await person.browser.get("/portal")).status).toBe(200);
 
     const closed = await press(person, "Close account");
@@ -992,7 +994,7 @@ describe("an account of a client", () => {
     await person.browser.logIn(person.email);
     const again = await parsePage(
       await clerk.browser.post(`/desk/clients/${person.id}`, {
-        act: "remove-2fa",
+        intent: "remove-2fa",
         form: "remove-2fa",
         reason: "Twice",
       }),
@@ -1028,7 +1030,7 @@ describe("an account of a client", () => {
     expect(page.text).toMatch(/It cannot be erased before \d{1,2} [A-Z][a-z]+ \d{4}: its shipments have to be kept/);
     const { action } = page.form("Close account");
     const forced = await parsePage(
-      await clerk.browser.post(action, { act: "erase", form: "erase", reason: "By hand" }),
+      await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "By hand" }),
     );
     const why = `This account has shipments that have to be kept, the last until ${day}: nothing was deleted.`;
     expectRejectedForm(forced, 409, why);
@@ -1143,7 +1145,7 @@ describe("an invitation of a client", () => {
     const { action, fields } = page.form(button);
     const why = "This Client ID is not known, or has been used, or was issued without an address.";
     for (const one of [clientId, unsent, "0000-0000-0000-0000"]) {
-      const form = { ...(fields as Record<string, string>), clientId: one, request: crypto.randomUUID() };
+      const form = { ...(fields as Record<string, string>), clientId: one, idempotencyKey: crypto.randomUUID() };
       expectRejectedForm(await parsePage(await clerk.browser.post(action, form)), 409, why);
     }
     expect(await countEmailsTo(email)).toBe(3);
@@ -1363,8 +1365,8 @@ describe("a colleague", () => {
           await app.company.rpc("change_staff_role", { account_id: account, role: "clerk" }).then(toActionResult),
         );
       const forms: Record<string, string>[] = [
-        { act: "role", account: lead.id, role: "clerk" },
-        { act: "remove", account: lead.id, reason: "Enough" },
+        { intent: "role", account: lead.id, role: "clerk" },
+        { intent: "remove", account: lead.id, reason: "Enough" },
       ];
       for (const form of forms) {
         const refused = await parsePage(await lead.browser.post("/desk/team", { ...form, form: "x" }));

@@ -90,7 +90,7 @@ describe("auth that fails stops nobody whose token is good:", () => {
 describe("a shipment is not made and its name is kept when the session cannot be checked:", () => {
   test.each([...faults])("%s", async (fault) => {
     app.proxy.fail(fault, /get_viewer/);
-    const form = { name: "Unsent", requestId: crypto.randomUUID() };
+    const form = { name: "Unsent", idempotencyKey: crypto.randomUUID() };
     const page = await parsePage(await client.post("/portal/new", form));
     expectFailure(page, "Failed to create shipment");
     expect(page.value("name")).toBe("Unsent");

@@ -79,7 +79,7 @@ function expectRejected(page: ParsedPage, fields: string[], status = 400) {
     expect(page.problems[index]?.text, name).not.toBe("");
     expect(page.saidOf(name), name).toContain(page.problems[index]?.text);
   }
-  const order = page.all("h1, [aria-labelledby=problems]").map(({ tagName }) => tagName);
+  const order = page.all("h1, [aria-labelledby=error-summary]").map(({ tagName }) => tagName);
   expect(order, "the summary stands above the h1").toEqual(["SECTION", "H1"]);
 }
 

@@ -53,7 +53,7 @@ test("on https every cookie is bound to this host and to https, and no script re
     await visitor.post("/login", { ...demoCredentials, shared: "on" }),
     await visitor.post("/login", demoCredentials),
     await visitor.get("/portal"),
-    await visitor.post("/portal/account", { act: "pages" }),
+    await visitor.post("/portal/account", { intent: "offline-pages" }),
     await visitor.post("/portal/sign-out", {}),
   ];
   const lines = answers.flatMap((answer) => answer.headers.getSetCookie());

@@ -402,7 +402,7 @@ describe("whose move it is", () => {
       const page = await browser.open(path);
       const [told, ...more] = page.all("main p").filter((one) => /free storage|free at the port/i.test(getText(one)));
       expect(more).toEqual([]);
-      return { text: getText(told), isUrgent: told?.classList.contains("text-needs-you") };
+      return { text: getText(told), isUrgent: told?.classList.contains("text-attention") };
     }
     /** The cargo came so many days ago; the tests of the tariff have the days themselves. */
     async function came(daysAgo: number) {

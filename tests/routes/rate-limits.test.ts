@@ -359,7 +359,7 @@ describe("codes of a second factor", () => {
     }
     const change = async (browser: TestBrowser, code: string) =>
       browser.submit(await browser.open("/portal/account"), "Change password", {
-        ...{ present: password, password: "a new password", code },
+        ...{ currentPassword: password, password: "a new password", code },
       });
     const set = async (link: string, code: string, browser = app.browser()) =>
       browser.submit(await browser.open(link), "Set password", { password: "a new password", code });
@@ -450,7 +450,7 @@ describe("a client's writes are so many in a minute", () => {
       const words = /^Too many changes in one minute\. Try again in \d+ seconds?\.$/;
       expectRateLimited(page, "Failed to create shipment", words, 60);
       expect(page.value("name")).toBe("One too many");
-      expect(page.value("requestId")).toBe(form.value("requestId"));
+      expect(page.value("idempotencyKey")).toBe(form.value("idempotencyKey"));
     });
     expect(calls.filter((call) => call.startsWith("POST /rest/v1/shipments"))).toEqual([]);
 
@@ -499,9 +499,9 @@ describe("a client's writes are so many in a minute", () => {
     const next = newEmailAddress("Fickle Address", "client.example");
     const form = await browser.open("/portal/account");
     const forms: [string, FormValues][] = [
-      ["Save notices", { wanted: "yes" }],
-      ["Change password", { present: wrongPassword, password: "a new password" }],
-      ["Change email", { present: wrongPassword, email: next }],
+      ["Save notices", { enabled: "yes" }],
+      ["Change password", { currentPassword: wrongPassword, password: "a new password" }],
+      ["Change email", { currentPassword: wrongPassword, email: next }],
     ];
     for (const _twice of [1, 2]) {
       const statuses = [];
@@ -509,11 +509,11 @@ describe("a client's writes are so many in a minute", () => {
       expect(statuses).toEqual([303, 400, 400]);
     }
     browser.cookies.delete("flash");
-    const { wanted: _, ...unticked } = form.form("Save notices").fields as Record<string, string>;
+    const { enabled: _, ...unticked } = form.form("Save notices").fields as Record<string, string>;
     const answers = [
       await browser.post("/portal/account", unticked),
-      await browser.submit(form, "Change password", { present: password, password: "a new password" }),
-      await browser.submit(form, "Change email", { present: password, email: next }),
+      await browser.submit(form, "Change password", { currentPassword: password, password: "a new password" }),
+      await browser.submit(form, "Change email", { currentPassword: password, email: next }),
     ];
     for (const answer of answers) {
       const page = await parsePage(answer);
@@ -531,7 +531,9 @@ describe("a client's writes are so many in a minute", () => {
     const browser = app.browser();
     const email = await browser.signUpAndLogIn("Flood");
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => browser.post("/portal/new", { name: "Flood", requestId: crypto.randomUUID() })),
+      Array.from({ length: 50 }, () =>
+        browser.post("/portal/new", { name: "Flood", idempotencyKey: crypto.randomUUID() }),
+      ),
     );
     expect(answers.filter((answer) => answer.status === 303)).toHaveLength(6);
     expect(answers.filter((answer) => answer.status === 429)).toHaveLength(44);

@@ -188,7 +188,7 @@ describe("a session without the code", () => {
     }
     const login = await half.get("/login?next=/portal/new");
     expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
-    const posted = await half.post("/portal/new", { name: "Mine", requestId: crypto.randomUUID() });
+    const posted = await half.post("/portal/new", { name: "Mine", idempotencyKey: crypto.randomUUID() });
     expect(posted.headers.get("Location")).toContain("/login/verify");
     expect((await browser.open("/portal")).text).not.toContain("Mine");
   });

@@ -63,21 +63,21 @@ test("the site can be added to a home screen, as one app with all of its pages",
 
 describe("in the account, that pages are kept", () => {
   const isKept = async (browser: ReturnType<typeof app.browser>) =>
-    (await browser.open("/portal/account")).all('input[name="kept"]')[0]?.hasAttribute("checked");
+    (await browser.open("/portal/account")).all('#offline-pages input[name="enabled"]')[0]?.hasAttribute("checked");
 
   test("is switched off and on for this browser, in a cookie that its script reads", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Wanjiru Kamau");
     expect(await isKept(browser)).toBe(true);
 
-    const off = await browser.post("/portal/account", { act: "pages", form: "pages" });
+    const off = await browser.post("/portal/account", { intent: "offline-pages", form: "offline-pages" });
     expect([off.status, off.headers.get("Location")]).toEqual([303, "/portal/account"]);
     const line = off.headers.getSetCookie().find((cookie) => cookie.startsWith("offline=")) ?? "";
     expect(line.split("; ")).toEqual(expect.arrayContaining(["offline=off", "Max-Age=31536000", "SameSite=Lax"]));
     expect(line).not.toContain("HttpOnly");
     expect(await isKept(browser)).toBe(false);
 
-    await browser.post("/portal/account", { act: "pages", form: "pages", kept: "yes" });
+    await browser.post("/portal/account", { intent: "offline-pages", form: "offline-pages", enabled: "yes" });
     expect(browser.cookies.has("offline")).toBe(false);
     expect(await isKept(browser)).toBe(true);
   });
@@ -87,7 +87,7 @@ describe("in the account, that pages are kept", () => {
     await browser.signUpAndLogIn("Achieng Otieno");
     browser.cookies.set("shared", "1");
     const page = await browser.open("/portal/account");
-    expect(page.all('input[name="kept"]')).toEqual([]);
+    expect(page.all('#offline-pages input[name="enabled"]')).toEqual([]);
     expect(page.html).toContain("On a shared computer no pages are kept.");
   });
 });

@@ -61,7 +61,7 @@ test("a visitor's script gets nothing of the portal's data either", async () => 
     expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     const text = await response.text();
     expect(text).toContain("/login");
-    expect(text).not.toMatch(/shipments|hasOlder|requestId/);
+    expect(text).not.toMatch(/shipments|hasOlder|idempotencyKey/);
   }
 });
 
@@ -266,7 +266,7 @@ describe("a token that somebody else than auth does not take:", () => {
     const browser = copyBrowser(client);
     app.proxy.answer(answer);
     expect((await browser.get("/portal")).status).toBe(503);
-    expect((await browser.post("/portal/new", { name: "x", requestId: randomUUID() })).status).toBe(503);
+    expect((await browser.post("/portal/new", { name: "x", idempotencyKey: randomUUID() })).status).toBe(503);
     app.proxy.fail("none");
     expect((await browser.get("/portal")).status).toBe(200);
   });

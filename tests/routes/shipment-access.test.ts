@@ -116,7 +116,7 @@ test("every address under /portal and /desk asks who is signed out to log in, op
   const addresses = (await listProtectedPaths()).filter((path) => !open.includes(path));
   expect(addresses.length).toBeGreaterThan(20);
   for (const path of addresses) {
-    for (const answer of [await visitor.get(path), await visitor.post(path, { act: "name", fullName: "x" })]) {
+    for (const answer of [await visitor.get(path), await visitor.post(path, { intent: "name", fullName: "x" })]) {
       expect([path, answer.status, answer.headers.get("Location")?.split("?")[0]]).toEqual([path, 303, "/login"]);
     }
   }

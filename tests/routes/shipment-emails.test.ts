@@ -43,7 +43,7 @@ const getUnsubscribePath = (account: string) => createUnsubscribeUrl(account).re
 const getUnsubscribeToken = (account: string) => new URL(createUnsubscribeUrl(account)).searchParams.get("token") ?? "";
 
 /** What the button and a mail program send to stop. */
-const unsubscribeBodies: Record<string, string>[] = [{ wanted: "no" }, { "List-Unsubscribe": "One-Click" }];
+const unsubscribeBodies: Record<string, string>[] = [{ enabled: "no" }, { "List-Unsubscribe": "One-Click" }];
 
 async function hasShipmentEmails({ id }: { id: string }): Promise<boolean> {
   return (await sql`select from private.email_opt_outs where account_id = ${id}`).length === 0;
@@ -134,7 +134,7 @@ describe("the page of a stop link", () => {
     await sql`delete from private.email_opt_outs where account_id = ${client.id}`;
     const form = new FormData();
     form.append("List-Unsubscribe", "One-Click");
-    form.append("wanted", "yes");
+    form.append("enabled", "yes");
     expect((await app.browser().post(getUnsubscribePath(client.id), form)).status).toBe(200);
     expect(await hasShipmentEmails(client)).toBe(false);
   });
@@ -174,7 +174,7 @@ describe("the page of a stop link", () => {
 
   test("with something after the signature is wrong, as it would be in the address that the answer leads to", async () => {
     for (const more of [".", ".x", ".%0D%0ASet-Cookie:%20a=b"]) {
-      const answer = await app.browser().post(`${getUnsubscribePath(client.id)}${more}`, { wanted: "no" });
+      const answer = await app.browser().post(`${getUnsubscribePath(client.id)}${more}`, { enabled: "no" });
       expect([more, answer.status]).toEqual([more, 400]);
     }
     expect(await hasShipmentEmails(client)).toBe(true);
@@ -182,7 +182,7 @@ describe("the page of a stop link", () => {
 
   test("takes no form of another site", async () => {
     const evil = { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" };
-    const answer = await app.browser().post(getUnsubscribePath(client.id), { wanted: "no" }, evil);
+    const answer = await app.browser().post(getUnsubscribePath(client.id), { enabled: "no" }, evil);
     expect([answer.status, await hasShipmentEmails(client)]).toEqual([403, true]);
   });
 
@@ -212,11 +212,11 @@ describe("the page of a stop link", () => {
       const visitor = site.browser();
       await visitor.open(getUnsubscribePath(client.id));
       await visitor.open(`${getUnsubscribePath(client.id)}x`);
-      await visitor.post(getUnsubscribePath(client.id), { wanted: "no" });
+      await visitor.post(getUnsubscribePath(client.id), { enabled: "no" });
       await visitor.post(getUnsubscribePath(client.id), { "List-Unsubscribe": "One-Click" });
-      await visitor.post(`${getUnsubscribePath(client.id)}x`, { wanted: "no" });
+      await visitor.post(`${getUnsubscribePath(client.id)}x`, { enabled: "no" });
       app.proxy.fail(500, /set_shipment_emails_enabled/);
-      await visitor.post(getUnsubscribePath(client.id), { wanted: "no" });
+      await visitor.post(getUnsubscribePath(client.id), { enabled: "no" });
       await expect
         .poll(() => lines.filter((line) => line.includes('"route":"/unsubscribe"')).length)
         .toBeGreaterThan(5);

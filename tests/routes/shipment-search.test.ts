@@ -417,8 +417,8 @@ describe("a shipment's name and AWB/BL", () => {
     // What is typed as it is stored needs no such words.
     const same = await parsePage(await browser.submit(second, "Save", { name: "First", awb: "S-4" }));
     expect([same.saidOf("name"), same.saidOf("awb")]).toEqual([[], ["Stored: S-3"]]);
-    for (const seen of ["", "x", "-1"])
-      expect((await browser.post(`${portal}/change`, { name: "x", seen })).status).toBe(409);
+    for (const expectedVersion of ["", "x", "-1"])
+      expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
 
     const open = await browser.open(`${portal}/change`);
     resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
@@ -761,7 +761,9 @@ describe("a link to share a shipment", () => {
     expectRejectedForm(again, 409, "The link of this form has ended. Open this page again to make another one.");
     expect([(await app.browser().get(path)).status, linksOn(again)]).toEqual([404, []]);
     for (const link of ["", "x", "1' or '1'='1"])
-      expect((await client.browser.post(`${own.portal}/share`, { act: "end", form: "end", link })).status).toBe(400);
+      expect(
+        (await client.browser.post(`${own.portal}/share`, { intent: "revoke-link", form: "revoke-link", link })).status,
+      ).toBe(400);
   });
 
   test("is one of five at most, also of many made at once, and the same form sent twice makes one", async () => {
@@ -778,7 +780,9 @@ describe("a link to share a shipment", () => {
     expect(new Set(linksOn(page)).size).toBe(5);
     expect(page.text).toContain("Five links, as many as there can be.");
     expect(() => page.form("Make a link")).toThrow("No button");
-    const refused = await parsePage(await client.browser.submit(form, "Make a link", { request: crypto.randomUUID() }));
+    const refused = await parsePage(
+      await client.browser.submit(form, "Make a link", { idempotencyKey: crypto.randomUUID() }),
+    );
     expectRejectedForm(refused, 409, "This shipment has five links, as many as there can be. End one first.");
     await client.browser.submit(page, "End this link");
     client.browser.cookies.delete("flash");

@@ -419,16 +419,16 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
   test("what a document or a payment is undone for", async () => {
     const { id } = await getDocument(app.company, shipment.id, "Packing List");
     const verifiedOne = await getDocument(app.company, shipment.id, "Bill of Lading");
-    await expectKept("Send back the Packing List", { reason: "" }, `send-back-${id}-reason`, why);
+    await expectKept("Send back the Packing List", { reason: "" }, `reject-document-${id}-reason`, why);
     await expectKept(
       "Send back the Packing List",
       { reason: long(501) },
-      `send-back-${id}-reason`,
+      `reject-document-${id}-reason`,
       "Use at most 500 characters.",
     );
     const back = "Take the verification back the Bill of Lading";
     await expectKept(back, { reason: "" }, `unverify-${verifiedOne.id}-reason`, why);
-    await expectKept("Mark as not paid for IDF Fee", { reason: "" }, "unpaid-idf-fee-reason", why);
+    await expectKept("Mark as not paid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", why);
   });
 
   test("the stage where it is, and the number that it has, are no change", async () => {
@@ -451,7 +451,7 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
     expect(refused.form("Save AWB/BL").fields).toMatchObject(typed);
     // As if none stood.
     const { action, fields } = form.form("Save AWB/BL");
-    const { stands: _, ...rest } = fields as Record<string, string>;
+    const { hasAwb: _, ...rest } = fields as Record<string, string>;
     for (const awb of ["176-2", ""]) {
       const forced = await parsePage(await clerk.post(action, { ...rest, awb, reason: "" }));
       expectRejectedForm(forced, 400, why);
@@ -473,8 +473,8 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
     expect(refused.text).toContain("IDF Fee KES 100.00, paid ");
   });
 
-  test.each(["", "toString", "constructor", "__proto__", "move"])("an act that is none: %j", async (act) => {
-    const answer = await parsePage(await clerk.post(shipment.desk, { act, note: "x", reason: "x" }));
+  test.each(["", "toString", "constructor", "__proto__", "move"])("an act that is none: %j", async (intent) => {
+    const answer = await parsePage(await clerk.post(shipment.desk, { intent, note: "x", reason: "x" }));
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("This form is not known here. Open the page again.");
     expectNoInternals(answer);
@@ -483,8 +483,8 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
   test("a shipment that is not there is the page of an unknown address, for a form too", async () => {
     for (const id of ["0b51e3a8-0000-4000-8000-000000000000", "not-a-uuid"]) {
       const answers = [await clerk.open(`/desk/shipments/${id}`), await clerk.open(`/desk/shipments/${id}/move`)];
-      answers.push(await parsePage(await clerk.post(`/desk/shipments/${id}`, { act: "note", note: "Hello" })));
-      answers.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { act: "move" })));
+      answers.push(await parsePage(await clerk.post(`/desk/shipments/${id}`, { intent: "note", note: "Hello" })));
+      answers.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { intent: "move" })));
       for (const page of answers) expect([page.status, page.h1]).toEqual([404, "There is no page here"]);
     }
   });
@@ -594,7 +594,9 @@ describe("moving a shipment on", () => {
     expect(closed.text).toContain("Stage 10/10 Shipment Closed Move Closed since");
     expect(closed.all("button").filter((button) => getText(button).startsWith("Move"))).toEqual([]);
     const { fields, action } = page.form("Move to Document Verification");
-    const late = await parsePage(await clerk.post(action, { ...(fields as Record<string, string>), seen: "9" }));
+    const late = await parsePage(
+      await clerk.post(action, { ...(fields as Record<string, string>), expectedVersion: "9" }),
+    );
     expectRejectedForm(late, 409, "This shipment is closed: stage 10 is the last.");
     expect(late.all("button").filter((button) => getText(button).startsWith("Move"))).toEqual([]);
   });

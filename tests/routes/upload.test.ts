@@ -677,9 +677,10 @@ describe("a stored file", () => {
       (await browser.follow(await browser.post(action, sent))).toasts[0]?.description;
     expect((await stranger.post(action, fields as Record<string, string>)).status).toBe(404);
     expect((await readInvoice()).uploaded).toBe(true);
-    for (const seen of ["", "x", "-1", "99999999999"]) expect(await refused(client, { seen })).toContain("has changed");
+    for (const expectedVersion of ["", "x", "-1", "99999999999"])
+      expect(await refused(client, { expectedVersion })).toContain("has changed");
     expect(await refused(client, {})).toContain("has changed");
-    expect((await client.post(`${path}/documents/x`, { seen: "1" })).status).toBe(404);
+    expect((await client.post(`${path}/documents/x`, { expectedVersion: "1" })).status).toBe(404);
 
     expect((await app.company.from("shipments").update({ stage: 10 }).eq("id", idOf(path))).error).toBeNull();
     const closed = await client.open(path);

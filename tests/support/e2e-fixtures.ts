@@ -204,7 +204,7 @@ export async function logIn(page: Page, client: Pick<ClientCredentials, "email" 
 
 /** Opens a shipment without a page, past the toast that says so; the journeys of the portal fill in its form. */
 export async function newShipment(page: Page, name: string): Promise<string> {
-  const path = await postForm(page.request, "/portal/new", { name, requestId: crypto.randomUUID() });
+  const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
   return path.split("/")[2] ?? "";
 }

@@ -12,7 +12,7 @@ const chunkSize = 256 * 1024;
 
 /** A new shipment of a signed-in client, and the upload of a large file for its packing list. */
 export async function createLargeUpload(place: { dataDir: string; port: number }, browser: TestBrowser, name: string) {
-  const made = await browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+  const made = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   const path = made.headers.get("Location") ?? "";
   const documents = () => createServiceRoleClient(place.dataDir).from("documents").select("id, uploaded, storage_path");
   const { data, error } = await documents()

@@ -20,7 +20,7 @@ export async function newLoggedInBrowser(place: SiteSandbox, email: string): Pro
 
 /** Opens a shipment with a packing list of so many bytes as a client does. Returns its address. */
 export async function newShipment(browser: TestBrowser, name: string, size: number): Promise<string> {
-  const made = await browser.post("/portal/new", { name, requestId: crypto.randomUUID() });
+  const made = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   const address = made.headers.get("Location") ?? "";
   const stored = await browser.submit(await browser.open(address), "Upload the Packing List", {
     file: createPdf("list.pdf", size),

@@ -169,7 +169,7 @@ export class TestBrowser {
 
   /** Makes a shipment, past its form and the toast that says so, and returns its path, /portal/<id>. */
   async createShipment(name: string): Promise<string> {
-    const response = await this.post("/portal/new", { name, requestId: crypto.randomUUID() });
+    const response = await this.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
     this.cookies.delete("flash");
     return response.headers.get("Location") ?? "";
   }
@@ -204,7 +204,7 @@ export async function parsePage(response: Response) {
     })),
   );
   const problems = memoize(() =>
-    all("[aria-labelledby=problems] a").map((link) => ({
+    all("[aria-labelledby=error-summary] a").map((link) => ({
       text: getText(link),
       id: link.getAttribute("href")?.replace("#", "") ?? "",
     })),

@@ -6,7 +6,7 @@ import { eastAfricaTime } from "~/models/dates";
 import { deskWaitingOnLabels, type WaitingOn } from "~/models/desk";
 
 const waitingOnColours: Record<WaitingOn, string> = {
-  client: "text-needs-you",
+  client: "text-attention",
   company: "text-with-us",
   nobody: "text-done",
 };
@@ -22,7 +22,7 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
 
 /** A field of a form that only looks something up: it shows what its address asks for, and is never refused. */
 export function createSearchField(name: string, value: string): FormField {
-  return { id: `find-${name}`, name, value, errorId: "", resultCount: 0 };
+  return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }
 
 /** Links to the page before and after; `to` makes the address of a page. */

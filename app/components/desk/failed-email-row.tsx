@@ -52,8 +52,8 @@ export function FailedEmailRow({
             {name}
           </Link>
         )}
-        <IntentForm id={`dealt-with-${id}`} intent="dealt-with">
-          <input type="hidden" name="mail" value={id} />
+        <IntentForm id={`dismiss-failed-email-${id}`} intent="dismiss-failed-email">
+          <input type="hidden" name="email" value={id} />
           <Button>Dealt with{name}</Button>
         </IntentForm>
       </span>

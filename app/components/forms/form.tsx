@@ -89,10 +89,10 @@ export function ErrorSummary(props: {
         <section
           ref={summary}
           tabIndex={-1}
-          aria-labelledby="problems"
+          aria-labelledby="error-summary"
           className="mb-6 rounded-label border-2 border-failure px-4 py-3"
         >
-          <h2 id="problems" className="font-semibold">
+          <h2 id="error-summary" className="font-semibold">
             There is a problem
           </h2>
           <ul className="mt-1 grid gap-1">

@@ -25,7 +25,7 @@ export function useIntentForm<const Name extends string>(
   const id = target ? `${intent}-${target}` : intent;
   const refused = answer?.form === id ? answer : undefined;
   const [, fields] = useActionForm(id, refused, names);
-  return { id, act: intent, refused, fields };
+  return { id, intent, refused, fields };
 }
 
 /** A field that shows what is stored until a refused form brings back what was typed. */
@@ -50,10 +50,10 @@ export function IntentForm(props: {
   const emptied = useResetCount(id);
   return (
     <Form key={emptied} method="post" action={action} id={id} noValidate preventScrollReset className={className}>
-      <input type="hidden" name="act" value={intent} />
+      <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
-      {expectedVersion !== undefined && <input type="hidden" name="seen" value={expectedVersion} />}
-      {idempotencyKey && <input type="hidden" name="request" value={idempotencyKey} />}
+      {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
+      {idempotencyKey && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
       {children}
     </Form>
   );

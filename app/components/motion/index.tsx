@@ -18,7 +18,7 @@ export function Marquee({ label, className, children }: MarqueeProps) {
   const strip = useRef<HTMLElement>(null);
   const motion = useMotion();
   return (
-    <section ref={strip} aria-label={label} className="strip">
+    <section ref={strip} aria-label={label} className="marquee">
       <div>
         <ul className={`${className} moves:flex`}>{children}</ul>
         {motion && (

@@ -36,7 +36,7 @@ export function createOfflineFallback(document: Document, phone: string | undefi
 <p class="mt-2 mb-6 max-w-prose">This page was not kept on this device. It opens as soon as there is a connection.</p>
 <p class="mb-6"><a href="" class="${buttonClasses}">Try again</a></p>
 ${call}
-<section aria-labelledby="kept-pages" class="hidden has-[li]:block"><h2 id="kept-pages" class="text-lg">Pages kept on this device</h2>
+<section aria-labelledby="offline-pages" class="hidden has-[li]:block"><h2 id="offline-pages" class="text-lg">Pages kept on this device</h2>
 <ul class="*:py-3 [&_a]:underline"><!--pages--></ul></section>`;
   return { ...serializeCopy(copy), name: "" };
 }
@@ -85,7 +85,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
 
 /** The line above a copy; the worker chooses between the time alone and the time with its day. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
-  const line = createParagraph(copy, "", "mb-8 border-l-4 border-needs-you pl-4");
+  const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();
   const choice = `${iso}|${eastAfricaTime(iso).split(", ")[1]}|${eastAfricaTime(iso)}`;
   line.append("No connection. This page is from ", copy.createComment(choice), ".");

@@ -5,7 +5,7 @@ import { Art } from "../site/art";
 import { buttonClass } from "../ui/button";
 
 const waitingOnLabels: Record<WaitingOn, { label: string; colour: string }> = {
-  client: { label: "Your move", colour: "text-needs-you" },
+  client: { label: "Your move", colour: "text-attention" },
   company: { label: "With us", colour: "text-with-us" },
   nobody: { label: "Closed", colour: "text-done" },
 };

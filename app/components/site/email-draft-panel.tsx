@@ -23,10 +23,10 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
     <section
       ref={panel}
       tabIndex={-1}
-      aria-labelledby="mail-ready"
+      aria-labelledby="email-draft"
       className="max-w-prose rounded-label border border-line bg-raised p-4 sm:p-6"
     >
-      <h2 id="mail-ready" className="text-lg font-semibold">
+      <h2 id="email-draft" className="text-lg font-semibold">
         Your mail is ready to send
       </h2>
       <p className="mt-1 text-quiet">It goes from your own mail application to {draft.to}. Nothing is kept here.</p>
@@ -37,11 +37,11 @@ export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; o
         <Icon of={Mail} className="size-5" />
         Open in your mail application
       </a>
-      <label htmlFor="mail-text" className="mt-6 block text-sm font-semibold">
+      <label htmlFor="email-text" className="mt-6 block text-sm font-semibold">
         No mail application on this device? Copy the text
       </label>
       <textarea
-        id="mail-text"
+        id="email-text"
         readOnly
         rows={9}
         className="mt-1 w-full rounded-label border border-edge bg-sunken p-3 font-mono text-sm"

@@ -83,7 +83,7 @@ function Prose({ html }: { html: string | undefined }) {
 
 function ContentsList({ headings }: { headings: Heading[] }) {
   return (
-    <ol className="unfolds mx-4 mb-4 border-l border-line text-sm lg:mx-1 lg:mb-0">
+    <ol className="toc-list mx-4 mb-4 border-l border-line text-sm lg:mx-1 lg:mb-0">
       {headings.map(({ id, text }) => (
         <li key={id} className={stationClass}>
           <a

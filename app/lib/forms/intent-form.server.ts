@@ -73,12 +73,12 @@ export async function handleIntentFor<Who>(
   forms: Readonly<Record<string, IntentDefinition<Who>>>,
 ) {
   const sent = await readForm(request);
-  const act = String(sent.get("act"));
-  const one = Object.hasOwn(forms, act) ? forms[act] : undefined;
+  const intent = String(sent.get("intent"));
+  const one = Object.hasOwn(forms, intent) ? forms[intent] : undefined;
   if (!one) throw data("This form is not known here. Open the page again.", { status: 400 });
   const signed = readIntentMetadata(sent);
   const again = { form: String(sent.get("form") ?? ""), idempotencyKey: signed.idempotency_key };
-  const hideFields = ["password", "present", "code"];
+  const hideFields = ["password", "currentPassword", "code"];
   const submission = parseWithZod(sent, { schema: one.schema });
   if (submission.status !== "success") {
     const result = submission.reply({ hideFields });
@@ -105,11 +105,11 @@ const createNotDoneToast = (why: string | undefined) => createErrorToast("Not do
 
 /** The version a form was opened at, and its own id. What is no number or no uuid counts as not sent. */
 export function readIntentMetadata(form: FormData): IntentMetadata {
-  const seen = form.get("seen");
-  const request = form.get("request");
+  const version = form.get("expectedVersion");
+  const key = form.get("idempotencyKey");
   return {
-    expected_version: typeof seen === "string" && /^-?\d{1,9}$/.test(seen) ? Number(seen) : undefined,
+    expected_version: typeof version === "string" && /^-?\d{1,9}$/.test(version) ? Number(version) : undefined,
     idempotency_key:
-      typeof request === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(request) ? request : undefined,
+      typeof key === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key) ? key : undefined,
   };
 }

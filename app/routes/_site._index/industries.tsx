@@ -23,7 +23,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
         aria-label="The ten industries"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a row that scrolls has to be reachable by keyboard
         tabIndex={0}
-        className="row -mr-4 -ml-1.5 lg:mr-0 snap-x snap-proximity scroll-pl-1.5 overflow-x-auto scroll-smooth p-1.5 pr-4 pb-4"
+        className="carousel -mr-4 -ml-1.5 lg:mr-0 snap-x snap-proximity scroll-pl-1.5 overflow-x-auto scroll-smooth p-1.5 pr-4 pb-4"
       >
         <ul className="flex w-max gap-3">
           {industries.map(({ id, name, text }) => (

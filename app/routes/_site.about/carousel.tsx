@@ -26,7 +26,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
         aria-live={motion ? (isTurning ? "off" : "polite") : undefined}
         // A row that scrolls has to be reachable by keyboard.
         tabIndex={motion ? 0 : undefined}
-        className="row scripted:[scrollbar-width:none] flex snap-x snap-mandatory overflow-x-auto scroll-smooth gap-x-4 md:not-scripted:grid md:not-scripted:grid-cols-6 md:not-scripted:gap-y-8 md:not-scripted:overflow-x-clip"
+        className="carousel scripted:[scrollbar-width:none] flex snap-x snap-mandatory overflow-x-auto scroll-smooth gap-x-4 md:not-scripted:grid md:not-scripted:grid-cols-6 md:not-scripted:gap-y-8 md:not-scripted:overflow-x-clip"
       >
         {scenes.map((scene, at) => (
           <li

@@ -26,7 +26,7 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
         </p>
       )}
       {ruling === "doubtful" && (
-        <p className="mt-3 rounded-label border-2 border-needs-you px-4 py-3 font-semibold">
+        <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
           Ask before you pay: in its notices KEBS has counted whole calendar years, and by that count this car had to
           land by 31 December {lands}.
         </p>
@@ -40,12 +40,12 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
               ` The age on arrival counts, and KEBS has counted whole calendar years in its notices: to be safe, see that this one lands by 31 December ${lands}.`}
           </Warning>
         )}
-        <Warning name="Dear" look="border-needs-you" from={certificate}>
+        <Warning name="Dear" look="border-attention" from={certificate}>
           No certificate of conformity: a penalty of {certificate.percent}% of CIF
           {penalty !== undefined && `, here KES ${formatAmount(penalty)} on top`}.
         </Warning>
         {isCar && (
-          <Warning name="Uncertain" look="border-needs-you">
+          <Warning name="Uncertain" look="border-attention">
             For a used car KRA works out the value from its own price list, less its age. The taxes can be higher than
             on your invoice.
           </Warning>

@@ -35,7 +35,7 @@ export function Cargo({ shipment, actionData: answer, idempotencyKey: request }:
         />
         {shipment.awb && (
           <>
-            <input type="hidden" name="stands" value="1" />
+            <input type="hidden" name="hasAwb" value="1" />
             <Field field={awb.fields.reason} label="Reason for the change" autoComplete="off" />
           </>
         )}

@@ -45,7 +45,7 @@ type ChargeRowProps = {
 };
 
 function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: request }: ChargeRowProps) {
-  const paid = useIntentForm("paid", answer, [], item);
+  const paid = useIntentForm("mark-paid", answer, [], item);
   return (
     <li>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
@@ -55,7 +55,7 @@ function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: req
           {charge?.note && <p className="text-sm wrap-anywhere text-quiet">{charge.note}</p>}
         </div>
         {charge && !charge.paid_at && (
-          <IntentForm id={paid.id} intent="paid" expectedVersion={charge.version} idempotencyKey={request}>
+          <IntentForm id={paid.id} intent="mark-paid" expectedVersion={charge.version} idempotencyKey={request}>
             <input type="hidden" name="item" value={item} />
             <SubmitButton look="plain" pending="Saving…">
               Mark as paid<span className="sr-only"> for {name}</span>
@@ -66,7 +66,7 @@ function ChargeRow({ item, name, charge, actionData: answer, idempotencyKey: req
       <ChargeForm item={item} name={name} charge={charge} actionData={answer} idempotencyKey={request} />
       {charge?.paid_at && (
         <ReasonForm
-          intent="unpaid"
+          intent="mark-unpaid"
           title="Mark as not paid"
           subject={` for ${name}`}
           hiddenFields={{ item }}
@@ -87,7 +87,7 @@ function describeCharge(charge: DeskCharge | undefined): string {
 }
 
 function ChargeForm({ item, name, charge, actionData: answer, idempotencyKey: request }: ChargeRowProps) {
-  const { id, act, fields, refused } = useIntentForm("charge", answer, ["amount", "currency", "due", "note"], item);
+  const { id, intent, fields, refused } = useIntentForm("charge", answer, ["amount", "currency", "due", "note"], item);
   return (
     <FormDisclosure
       open={refused !== undefined}
@@ -98,7 +98,7 @@ function ChargeForm({ item, name, charge, actionData: answer, idempotencyKey: re
         </span>
       }
     >
-      <IntentForm id={id} intent={act} expectedVersion={charge?.version ?? -1} idempotencyKey={request}>
+      <IntentForm id={id} intent={intent} expectedVersion={charge?.version ?? -1} idempotencyKey={request}>
         <input type="hidden" name="item" value={item} />
         <div className="grid gap-x-4 sm:grid-cols-[3fr_2fr]">
           <Field

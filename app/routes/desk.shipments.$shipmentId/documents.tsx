@@ -11,7 +11,7 @@ import { lastStage } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
 const stateLabels = {
-  missing: { words: "Not uploaded", colour: "text-needs-you" },
+  missing: { words: "Not uploaded", colour: "text-attention" },
   uploaded: { words: "To check", colour: "text-with-us" },
   verified: { words: "Verified", colour: "text-done" },
 };
@@ -108,7 +108,7 @@ function DeskDocumentRow({
       </div>
       {state === "uploaded" && !isClosed && (
         <ReasonForm
-          intent="send-back"
+          intent="reject-document"
           title="Send back"
           hint="The client reads this, such as: page 2 is unreadable"
           {...form}

@@ -7,10 +7,10 @@ import type { ShipmentSectionProps } from "./stage-card";
 
 /** What the client reads about the shipment, and a note to add to it. */
 export function History({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, act, fields } = useIntentForm("note", answer, ["note"]);
+  const { id, intent, fields } = useIntentForm("note", answer, ["note"]);
   return (
     <Card title="What the client sees">
-      <IntentForm id={id} intent={act} idempotencyKey={request} className="border-b border-line px-4 pt-3 pb-4">
+      <IntentForm id={id} intent={intent} idempotencyKey={request} className="border-b border-line px-4 pt-3 pb-4">
         <TextField field={fields.note} label="Note to the client" rows={2} mandatory />
         <SubmitButton look="plain" pending="Sending…">
           Send note

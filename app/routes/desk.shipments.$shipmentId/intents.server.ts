@@ -75,10 +75,10 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
       z
         .object({
           awb: oneLine("").max(64, "Use at most 64 characters for the AWB/BL.").optional(),
-          stands: z.string().optional(),
+          hasAwb: z.string().optional(),
           reason: reasonField.optional(),
         })
-        .refine(({ stands, reason }) => !stands || reason !== undefined, {
+        .refine(({ hasAwb, reason }) => !hasAwb || reason !== undefined, {
           path: ["reason"],
           message: "Say why, in a few words.",
         }),
@@ -117,14 +117,14 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
         paymentsHash,
       ),
     ),
-    paid: defineIntent(z.object({ item: ChargeItem }), async ({ supabase: backend }, { item }, sent) =>
+    "mark-paid": defineIntent(z.object({ item: ChargeItem }), async ({ supabase: backend }, { item }, sent) =>
       toIntentResult(
         await setChargePaid(backend, id, { item, paid: true }, sent),
         () => "Marked as paid",
         paymentsHash,
       ),
     ),
-    unpaid: defineIntent(
+    "mark-unpaid": defineIntent(
       z.object({ item: ChargeItem, reason: reasonField }),
       async ({ supabase: backend }, { item, reason }, sent) =>
         toIntentResult(
@@ -137,7 +137,7 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
       const refused = await verifyDocument(backend, serviceRoleClient(), document, sent);
       return refused ?? { toast: "Verified", anchor: `#document-${document}` };
     }),
-    "send-back": defineIntent(DocumentReasonFields, async ({ supabase: backend }, { document, reason }, sent) =>
+    "reject-document": defineIntent(DocumentReasonFields, async ({ supabase: backend }, { document, reason }, sent) =>
       toIntentResult(await rejectDocument(backend, document, reason, sent), () => "Sent back", `#document-${document}`),
     ),
     unverify: defineIntent(DocumentReasonFields, async ({ supabase: backend }, { document, reason }, sent) =>

@@ -41,11 +41,11 @@ function NextStageForm({
   search,
 }: ShipmentSectionProps & { search: string }) {
   const unchecked = shipment.documents.filter(({ uploaded, verified }) => uploaded && !verified).length;
-  const { id, act, fields } = useIntentForm("move", answer, ["location", "note"]);
+  const { id, intent, fields } = useIntentForm("move", answer, ["location", "note"]);
   return (
     <IntentForm
       id={id}
-      intent={act}
+      intent={intent}
       expectedVersion={shipment.version}
       idempotencyKey={request}
       action={`/desk/shipments/${shipment.id}/move${search}`}
@@ -64,11 +64,11 @@ function NextStageForm({
 }
 
 function StageCorrection({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
-  const { id, act, fields, refused } = useIntentForm("correct", answer, ["stage", "reason"]);
+  const { id, intent, fields, refused } = useIntentForm("correct", answer, ["stage", "reason"]);
   const stages = STAGES.map((name, index) => ({ value: String(index + 1), words: `${index + 1} ${name}` }));
   return (
     <FormDisclosure title="Correct the stage" open={refused !== undefined}>
-      <IntentForm id={id} intent={act} expectedVersion={shipment.version} idempotencyKey={request}>
+      <IntentForm id={id} intent={intent} expectedVersion={shipment.version} idempotencyKey={request}>
         <SelectField
           field={withStoredValue(fields.stage, refused, String(shipment.stage))}
           label="The stage it is really at"

@@ -21,7 +21,7 @@ type DocumentItem = {
 };
 
 const stateMarks: Record<DocumentState, [icon: IconNode, colour: string]> = {
-  missing: [CircleAlert, "text-needs-you"],
+  missing: [CircleAlert, "text-attention"],
   uploaded: [FileCheck, "text-with-us"],
   verified: [BadgeCheck, "text-done"],
 };
@@ -81,7 +81,7 @@ function DocumentRow(props: { document: DocumentItem; isClosed: boolean; refused
     before.current = state;
   }, [state]);
   return (
-    <li className="px-4 py-3 -outline-offset-4 data-over:outline-2 data-over:outline-dashed data-over:outline-action">
+    <li className="px-4 py-3 -outline-offset-4 data-drop:outline-2 data-drop:outline-dashed data-drop:outline-action">
       <div className="flex flex-wrap items-center gap-3">
         <Icon of={mark} className={`size-5 shrink-0 ${colour}`} />
         <div className="flex-1 basis-40">
@@ -102,7 +102,7 @@ function DocumentRow(props: { document: DocumentItem; isClosed: boolean; refused
               Open<span className="sr-only"> the {name}</span>
             </a>
             {state === "uploaded" && !isClosed && (
-              <Button name="seen" value={version} look="quiet">
+              <Button name="expectedVersion" value={version} look="quiet">
                 Take it back<span className="sr-only">: the {name}</span>
               </Button>
             )}

@@ -9,7 +9,7 @@ const tooManyFilesToast: Toast = {
 };
 
 /** Marks the row over which a file is held. */
-const dropTargetAttribute = "data-over";
+const dropTargetAttribute = "data-drop";
 
 /**
  * Lets a file be dropped on the row of a document: it is put into the row's file field as if it had been picked there. A

@@ -99,7 +99,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       <RouteLine shipment={shipment.id} stage={stage} status={shipment.status} step={step} press={press} />
       {storage && (
         <p
-          className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-needs-you" : ""}`}
+          className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-attention" : ""}`}
         >
           {storage.text}
         </p>

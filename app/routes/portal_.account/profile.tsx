@@ -9,10 +9,10 @@ import { Card } from "~/components/ui/card";
 import type { AccountSectionProps } from "./route";
 
 export function NameSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act, fields, refused } = useIntentForm("name", answer, ["fullName"]);
+  const { id, intent, fields, refused } = useIntentForm("name", answer, ["fullName"]);
   return (
     <Card title="Name">
-      <IntentForm id={id} intent={act} className="px-4 py-3">
+      <IntentForm id={id} intent={intent} className="px-4 py-3">
         <Field field={withStoredValue(fields.fullName, refused, account.name)} label="Full name" autoComplete="name" />
         <SubmitButton look="plain" pending="Saving…">
           Save name
@@ -23,13 +23,13 @@ export function NameSection({ account, actionData: answer }: AccountSectionProps
 }
 
 export function PasswordSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act, fields } = useIntentForm("password", answer, ["present", "password", "factor", "code"]);
+  const { id, intent, fields } = useIntentForm("password", answer, ["currentPassword", "password", "factor", "code"]);
   return (
     <Card title="Password">
-      <IntentForm id={id} intent={act} className="px-4 py-3">
+      <IntentForm id={id} intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">Every other device is signed out.</p>
         <HiddenUsername email={account.email} />
-        <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
+        <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
         <PasswordField
           field={fields.password}
           label="New password"
@@ -46,18 +46,18 @@ export function PasswordSection({ account, actionData: answer }: AccountSectionP
 }
 
 export function EmailSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act, fields } = useIntentForm("email", answer, ["email", "present", "factor", "code"]);
+  const { id, intent, fields } = useIntentForm("email", answer, ["email", "currentPassword", "factor", "code"]);
   return (
     <Card title="E-mail address">
-      <IntentForm id={id} intent={act} className="px-4 py-3">
+      <IntentForm id={id} intent={intent} className="px-4 py-3">
         {account.new_email && (
-          <p className="mb-3 text-sm text-needs-you wrap-anywhere">
+          <p className="mb-3 text-sm text-attention wrap-anywhere">
             We wrote to {account.new_email}. Your address changes when you open the link in that mail.
           </p>
         )}
         <HiddenUsername email={account.email} />
         <Field field={fields.email} label="New e-mail address" type="email" autoComplete="email" />
-        <PasswordField field={fields.present} label="Current password" autoComplete="current-password" />
+        <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
         <SecondFactorFields factors={account.factors} fields={fields} />
         <SubmitButton look="plain" pending="Sending…">
           Change email

@@ -122,14 +122,14 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
 }
 
 function ShipmentEmailsSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act } = useIntentForm("notices", answer, []);
+  const { id, intent } = useIntentForm("shipment-emails", answer, []);
   return (
     <Card title="Mails about your shipments">
-      <IntentForm id={id} intent={act} className="px-4 py-3">
+      <IntentForm id={id} intent={intent} className="px-4 py-3">
         <label className="mb-3 flex items-start gap-3 text-sm">
           <input
             type="checkbox"
-            name="wanted"
+            name="enabled"
             value="yes"
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
@@ -146,11 +146,11 @@ function ShipmentEmailsSection({ account, actionData: answer }: AccountSectionPr
 }
 
 function DevicesSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act } = useIntentForm("elsewhere", answer, []);
+  const { id, intent } = useIntentForm("sign-out-others", answer, []);
   const { other_sessions: others, factors } = account;
   return (
     <Card title="Devices">
-      <IntentForm id={id} intent={act} className="px-4 py-3">
+      <IntentForm id={id} intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {others === 0
             ? "You are logged in on this device alone."
@@ -170,17 +170,17 @@ function DevicesSection({ account, actionData: answer }: AccountSectionProps) {
 }
 
 function OfflinePagesSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act } = useIntentForm("pages", answer, []);
+  const { id, intent } = useIntentForm("offline-pages", answer, []);
   return (
     <Card title="Without a connection">
       {account.isShared ? (
         <p className="px-4 py-3 text-sm text-quiet">On a shared computer no pages are kept.</p>
       ) : (
-        <IntentForm id={id} intent={act} className="px-4 py-3">
+        <IntentForm id={id} intent={intent} className="px-4 py-3">
           <label className="mb-3 flex items-start gap-3 text-sm">
             <input
               type="checkbox"
-              name="kept"
+              name="enabled"
               value="yes"
               defaultChecked={account.keepsPages}
               className="mt-0.5 size-6 shrink-0"
@@ -198,7 +198,7 @@ function OfflinePagesSection({ account, actionData: answer }: AccountSectionProp
 }
 
 function DataSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, act } = useIntentForm("erase", answer, []);
+  const { id, intent } = useIntentForm("erase", answer, []);
   const { erasureAsked, keptUntil } = account;
   return (
     <Card title="Your data">
@@ -210,7 +210,7 @@ function DataSection({ account, actionData: answer }: AccountSectionProps) {
           Download your data
         </SubmitButton>
       </Form>
-      <IntentForm id={id} intent={act} className="px-4 py-3">
+      <IntentForm id={id} intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
           {erasureAsked
             ? `You asked us on ${erasureAsked} to erase your account. We answer by mail.`
@@ -218,7 +218,7 @@ function DataSection({ account, actionData: answer }: AccountSectionProps) {
               ? `The law requires us to keep your shipments until ${keptUntil}. You can ask all the same: we say what can go, and when.`
               : "Your account, your shipments and their files are deleted for good. We answer by mail."}
         </p>
-        {erasureAsked && <input type="hidden" name="keep" value="yes" />}
+        {erasureAsked && <input type="hidden" name="withdraw" value="yes" />}
         <SubmitButton look="plain" pending="Sending…">
           {erasureAsked ? "Keep my account" : "Ask us to erase my account"}
         </SubmitButton>

@@ -50,7 +50,7 @@ test("what no rule uses on a screen is left out, except colours, which the drawi
 test.each([true, false])(
   "a page that stands alone has the rules of paper too, and no stylesheet (its browser has one: %s)",
   async (hasStyles) => {
-    const alone = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-alone=""');
+    const alone = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-standalone=""');
     const finished = await finishPage({ html: alone, policy }, files, hasStyles);
     const inlined = /<style>(.*)<\/style>/.exec(finished.html)?.[1] ?? "";
     expect(inlined).toContain("@media print{.a{color:black}}");

@@ -33,7 +33,7 @@ export async function finishPage(
   }
   html = html.replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"');
   // A page that stands alone leads to no other: the stylesheet would be bytes for nothing.
-  const isAlone = /<html[^>]* data-alone/.test(html);
+  const isAlone = /<html[^>]* data-standalone/.test(html);
   if (hasStyles && !isAlone) return { html: addFileWeights(html, files), policy };
 
   const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
