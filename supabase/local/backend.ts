@@ -11,16 +11,20 @@ import { withApiVersion, withBodyValidation } from "./auth/api-format.ts";
 import { withMfaRoutes } from "./auth/mfa.ts";
 import { withAuthRoutes } from "./auth/sign-up.ts";
 import { projectRoot } from "./data-dir.ts";
-import { createRoles, DatabaseUnavailableError, type OpenDatabase, type SqlSession } from "./database/database.ts";
+import {
+  createRoles,
+  createSessionMutex,
+  DatabaseUnavailableError,
+  type OpenDatabase,
+  type SqlSession,
+} from "./database/database.ts";
 import { applyMigrations, runSeedOnce } from "./database/migrations.ts";
 import { openPglite } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
-import { createSessionMutex } from "./database/session-mutex.ts";
 import { addContentLength } from "./http.ts";
 import { createTemplateMailer } from "./mailer.ts";
 import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
-import { withPostgrestErrors } from "./rest/errors.ts";
-import { createRpcArgumentQuoter } from "./rest/rpc-arguments.ts";
+import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
 import { createFileStorage } from "./storage.ts";
 
 export type BackendOptions = {

@@ -4,7 +4,7 @@ import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 import { recordAuthLogEntry, serviceRoleActor } from "./audit-log.ts";
 import { authError } from "./errors.ts";
-import { deleteFactor, findFactor } from "./factors.ts";
+import { deleteFactor, findFactor } from "./mfa.ts";
 import { listPublicFactors, readJsonBody } from "./sessions.ts";
 import { hashPassword } from "./sign-up.ts";
 import { emailError, findUserId, getUser } from "./users.ts";

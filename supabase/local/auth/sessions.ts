@@ -1,7 +1,6 @@
 /** Assurance levels: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
 import { decodeJwt } from "jose";
-import type { SqlSession } from "../database/database.ts";
-import type { SessionMutex } from "../database/session-mutex.ts";
+import type { SessionMutex, SqlSession } from "../database/database.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { authError, userBannedError } from "./errors.ts";
 

@@ -1,5 +1,6 @@
 /** Errors of the database as PostgREST answers them; @supabase/lite answers most kinds with 500 and no code. */
 import type { App } from "@supabase/lite";
+import type { SqlSession } from "./database/database.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
@@ -70,4 +71,30 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });
+}
+
+/** What is no argument of a function. */
+const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
+
+/**
+ * Quotes the arguments in the address of a call: the library takes "null", "true" and "neq.Rice" in a text for something else
+ * unless they are quoted. A boolean stays as it is.
+ */
+export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
+  const { rows } = await db.query<{ argument: string }>(`
+    select proname || '.' || argument.name as argument
+    from pg_proc cross join unnest(proargnames, proargtypes::oid[]) as argument (name, type)
+    where pronamespace = 'public'::regnamespace and argument.type = 'boolean'::regtype`);
+  const booleans = new Set(rows.map(({ argument }) => argument));
+  const folder = "/rest/v1/rpc/";
+  return (request) => {
+    const url = new URL(request.url);
+    if (!["GET", "HEAD"].includes(request.method) || !url.pathname.startsWith(folder)) return request;
+    const called = url.pathname.slice(folder.length);
+    const quoted = [...url.searchParams].map(([name, value]) =>
+      reservedParameters.includes(name) || booleans.has(`${called}.${name}`) ? [name, value] : [name, `"${value}"`],
+    );
+    url.search = String(new URLSearchParams(quoted));
+    return new Request(url, request);
+  };
 }
