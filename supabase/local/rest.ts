@@ -1,13 +1,11 @@
-/** Errors of the database as PostgREST answers them; @supabase/lite answers most kinds with 500 and no code. */
 import type { App } from "@supabase/lite";
 import type { SqlSession } from "./database/database.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 type PostgrestErrorsOptions = { next: Handler; connection: App["connection"] };
-/** As both drivers throw it. */
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/** PostgREST's list ("HTTP Status Codes"): status by SQLSTATE or by its first two characters; else 400. */
+/** PostgREST's "HTTP Status Codes", by SQLSTATE or its first two characters. Others are 400. */
 const statusBySqlState: Readonly<Record<string, number>> = {
   "08": 503,
   "09": 500,
@@ -41,25 +39,22 @@ const statusBySqlState: Readonly<Record<string, number>> = {
   XX: 500,
 };
 
-/** The library answers these as PostgREST does: by the caller's role, or by the status in the code itself. */
+/** @supabase/lite responds to these codes like PostgREST. */
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
-/**
- * Wraps the handler: an error of the database under /rest/v1/ gets PostgREST's status and body. Requests must not
- * overlap: the error that the library met last is taken for that of the request.
- */
+/** Gives database errors PostgREST's status and body. Requests must not overlap. */
 export function withPostgrestErrors({ next, connection }: PostgrestErrorsOptions): Handler {
-  let met: DatabaseError | null = null;
+  let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);
   connection.normalizeDbError = (error) => {
-    met = normalize(error) as DatabaseError | null;
-    return met;
+    lastError = normalize(error) as DatabaseError | null;
+    return lastError;
   };
   return async (request) => {
-    met = null;
+    lastError = null;
     const response = await next(request);
     if (response.ok || !new URL(request.url).pathname.startsWith("/rest/v1/")) return response;
-    return toPostgrestError(met, response);
+    return toPostgrestError(lastError, response);
   };
 }
 
@@ -67,32 +62,30 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
   const code = error?.code;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || passedThroughCode.test(code)) return response;
   const status = statusBySqlState[code] ?? statusBySqlState[code.slice(0, 2)] ?? 400;
-  // Below 500 the library's body is PostgREST's; from 500 on it lacks the code.
+  // From 500 on, the library's body lacks the code. Below 500, it equals PostgREST's.
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });
 }
 
-/** What is no argument of a function. */
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/**
- * Quotes the arguments in the address of a call: the library takes "null", "true" and "neq.Rice" in a text for something else
- * unless they are quoted. A boolean stays as it is.
- */
+/** Returns a function that quotes the text arguments of GET calls. The library parses unquoted "null" and "neq.x". */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument
     from pg_proc cross join unnest(proargnames, proargtypes::oid[]) as argument (name, type)
     where pronamespace = 'public'::regnamespace and argument.type = 'boolean'::regtype`);
   const booleans = new Set(rows.map(({ argument }) => argument));
-  const folder = "/rest/v1/rpc/";
+  const prefix = "/rest/v1/rpc/";
   return (request) => {
     const url = new URL(request.url);
-    if (!["GET", "HEAD"].includes(request.method) || !url.pathname.startsWith(folder)) return request;
-    const called = url.pathname.slice(folder.length);
+    if (!["GET", "HEAD"].includes(request.method) || !url.pathname.startsWith(prefix)) return request;
+    const functionName = url.pathname.slice(prefix.length);
     const quoted = [...url.searchParams].map(([name, value]) =>
-      reservedParameters.includes(name) || booleans.has(`${called}.${name}`) ? [name, value] : [name, `"${value}"`],
+      reservedParameters.includes(name) || booleans.has(`${functionName}.${name}`)
+        ? [name, value]
+        : [name, `"${value}"`],
     );
     url.search = String(new URLSearchParams(quoted));
     return new Request(url, request);
