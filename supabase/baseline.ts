@@ -1,4 +1,3 @@
-/** `npm run db:baseline`: writes the one migration of a database that does not exist yet from the files of schemas/. */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,19 +6,19 @@ import { parse } from "smol-toml";
 const folder = import.meta.dirname;
 const baseline = path.join(folder, "migrations/20261125080000_baseline.sql");
 
-/** The files of schemas/ in the order in which they run, as supabase/config.toml lists them: paths below supabase/. */
+/** Returns the schema files, relative to supabase/, in the order of config.toml. */
 export function schemaFiles(): string[] {
   const config = parse(readFileSync(path.join(folder, "config.toml"), "utf8"));
   const { schema_paths } = (config.db as { migrations: { schema_paths: string[] } }).migrations;
   return schema_paths.map((file) => path.normalize(file));
 }
 
-/** The text of the baseline migration. */
+/** Returns the text of the baseline migration. */
 export function baselineSql(): string {
   const files = schemaFiles().map((file) => `-- ${file}\n\n${readFileSync(path.join(folder, file), "utf8").trim()}\n`);
   return [
     "-- Generated from supabase/schemas by npm run db:baseline. Edit the files there.\n",
-    // A function may call one of a later file.
+    // A function may call a function of a later file.
     "set check_function_bodies = off;\n",
     ...files,
     "reset check_function_bodies;\n",

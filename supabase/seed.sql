@@ -1,6 +1,5 @@
--- The demo: three clients with twelve shipments in all ten stages, what the company did to them, and an unused client ID.
--- Sign in with demo@mizigo.example and the password karibu-mombasa. For development and demonstration only.
--- The files of their documents are uploaded by app/server/start/demo.ts, which reads here what was verified.
+-- Demo data. The login is demo@mizigo.example with the password karibu-mombasa.
+-- app/server/start/demo.ts uploads the files of the documents that this file verifies.
 
 insert into public.client_ids (client_id)
 values ('DEM0-C11E-NT00-0001'), ('DEM0-C11E-NT00-0002'), ('DEM0-C11E-NT00-0003');
@@ -28,7 +27,7 @@ select
   jsonb_build_object('sub', id, 'email', email, 'email_verified', true), now(), now()
 from client;
 
--- Real auth finds an account by its instance, and reads its tokens as texts; the embedded one has no such columns.
+-- Hosted auth needs these columns, which the embedded backend lacks.
 do $$
 begin
   if exists (
@@ -50,23 +49,25 @@ with shipment (id, name, stage, awb, age) as (values
   ('5c000000-0000-4000-8000-000000000003'::uuid, 'Laboratory reagents by air, Entebbe', 10, '706-51093844', interval '41 days'),
   ('5d000000-0000-4000-8000-000000000004'::uuid, 'Household effects, Leeds to Nairobi', 1, null, interval '3 hours')
 ),
-made as (
+new_shipment as (
   insert into public.shipments (id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since)
   select id, 'd0000000-0000-4000-8000-000000000001', name, stage, awb, now() - age, last, last, last
-  from shipment, lateral (select now() - age / stage as last) as known
+  from shipment, lateral (select now() - age / stage as last) as change
 )
 insert into public.tracking_events (shipment_id, stage, location, created_at)
 select
   shipment.id,
   step::smallint,
-  (array[null, 'Nairobi', 'Nairobi', 'Mombasa', 'Mombasa', 'Kilindini, berth 19', 'Mombasa', 'Mombasa', 'Malaba', 'Nairobi'])[step],
+  (array[
+    null, 'Nairobi', 'Nairobi', 'Mombasa', 'Mombasa', 'Kilindini, berth 19', 'Mombasa', 'Mombasa', 'Malaba', 'Nairobi'
+  ])[step],
   now() - shipment.age * (1 - (step - 1)::float8 / shipment.stage)
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
--- `quiet`: how long ago the last thing happened. `places`: of the stages from the second on. A container that arrived so many
--- days ago has four days of free storage, as app/models/staff-action.server.ts counts them.
-with shipment (id, client, name, stage, awb, age, quiet, places, arrival, arrived_ago, size) as (values
+-- `places` are the locations of the stages from the second on. Four days of free storage follow the arrival, as calculated in
+-- app/models/staff-action.server.ts.
+with shipment (id, client, name, stage, awb, age, last_change_ago, places, arrival, arrived_ago, size) as (values
   ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',
     interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null::integer),
   ('6b000000-0000-4000-8000-000000000006', 2, 'Lorry tyres, Nhava Sheva to Nairobi ICD', 7, 'MAEU226017854',
@@ -90,20 +91,21 @@ with shipment (id, client, name, stage, awb, age, quiet, places, arrival, arrive
   ('7d000000-0000-4000-8000-00000000000c', 3, 'Juice bottling line, Hamburg to Kigali', 3, 'HLCUHAM260532',
     interval '15 days', interval '9 days', array['Nairobi', 'Kigali'], null, null, null)
 ),
-made as (
+new_shipment as (
   insert into public.shipments (
     id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since,
     arrival_place, arrived_on, container_size, free_storage_ends_on
   )
   select
     id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
-    now() - quiet, now() - quiet, now() - quiet, arrival, today - arrived_ago, size, today - arrived_ago + 4
-  from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as known
+    now() - last_change_ago, now() - last_change_ago, now() - last_change_ago,
+    arrival, today - arrived_ago, size, today - arrived_ago + 4
+  from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as clock
 )
 insert into public.tracking_events (shipment_id, stage, location, created_at)
 select
   shipment.id, step::smallint, shipment.places[step - 1],
-  now() - shipment.quiet - (shipment.age - shipment.quiet) * (1 - (step - 1)::float8 / (shipment.stage - 1))
+  now() - shipment.last_change_ago - (shipment.age - shipment.last_change_ago) * (1 - (step - 1)::float8 / (shipment.stage - 1))
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
@@ -124,11 +126,10 @@ from (values
   ('6c000000-0000-4000-8000-000000000007', 'duties', 642780.00, 'KES', 5, 'Entry 2026MSA82013, import duty and VAT', null)
 ) as charge (shipment_id, item, amount, currency, due_after, note, paid_before)
 join public.shipments as shipment on shipment.id = charge.shipment_id;
--- A charge is a change of this moment to its shipment.
+-- A trigger has set changed_at to the time of the insert.
 update public.shipments set changed_at = staff_action_at
 where id in ('6b000000-0000-4000-8000-000000000006', '6c000000-0000-4000-8000-000000000007');
 
--- What the company did to get there.
 with shipment as (
   select * from public.shipments where user_id::text like 'd0000000-0000-4000-8000-00000000000_'
 ),
@@ -144,7 +145,6 @@ select event.created_at, 'Wanjiru Demo', 'shipment advance', event.shipment_id, 
   jsonb_strip_nulls(jsonb_build_object('stage', event.stage, 'location', event.location))
 from event
 union all
--- Papers are verified in the last hour before a shipment moves to its third stage; these few were not there by then.
 select event.created_at - interval '50 minutes' + interval '7 minutes' * row_number() over same, 'Wanjiru Demo',
   'document verify', event.shipment_id, document.id, null, '{"verified": true}'
 from event

@@ -13,14 +13,13 @@ import { type Backend, createBackend } from "./backend.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** A backend with the demo, which the tests before the last only read, and its folder. */
+/** A backend with demo data. Only the last test changes it. */
 let sharedBackend: Backend;
 let sharedDir: string;
 const openBackends = new Set<Backend>();
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "backend-"));
-  // A copy of the data that a first start of the site leaves.
   sharedDir = path.join(folder, "shared");
   cpSync(await getFirstStartDataDir(), sharedDir, { recursive: true });
   sharedBackend = await openBackend({ seed: true, dataDir: sharedDir });
@@ -30,19 +29,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a folder that was made without the demo has none, and gets it when it is asked for", async () => {
+test("The seed runs when it is enabled after a first start without it", async () => {
   const dataDir = path.join(folder, "bare");
   const bare = await openBackend({ seed: false, dataDir });
   expect((await bare.db.query("select 1 from auth.users")).rows).toEqual([]);
   expect((await bare.db.query("select 1 from public.client_ids")).rows).toEqual([]);
   await closeBackend(bare);
-  const { handle } = await logInDemoClient(await openBackend({ seed: true, dataDir }));
-  expect((await handle.from("shipments").select("id")).data).toHaveLength(4);
+  const { client } = await logInDemoClient(await openBackend({ seed: true, dataDir }));
+  expect((await client.from("shipments").select("id")).data).toHaveLength(4);
 });
 
-test("the demo's shipments have the documents, status and events of their stages", async () => {
-  const { handle } = await logInDemoClient(sharedBackend);
-  const shipments = await handle
+test("Each demo shipment has the documents, status and tracking events of its stage", async () => {
+  const { client } = await logInDemoClient(sharedBackend);
+  const shipments = await client
     .from("shipments")
     .select("id, stage, status, documents (name), tracking_events (status)");
   expect(shipments.data?.map(({ stage }) => stage).sort((a, b) => a - b)).toEqual([1, 3, 6, 10]);
@@ -53,40 +52,40 @@ test("the demo's shipments have the documents, status and events of their stages
   }
 });
 
-test("the demo's lead finds a day's work at the desk", async () => {
+test("The demo's lead sees work on every list of the desk", async () => {
   const lead = readDemoLead(await getFirstStartDataDir()) as DemoLead;
-  const handle = createBackendClient(sharedBackend);
-  const { data } = await handle.auth.signInWithPassword(lead);
+  const client = createBackendClient(sharedBackend);
+  const { data } = await client.auth.signInWithPassword(lead);
   const [factor] = data.user?.factors ?? [];
-  const given = await handle.auth.mfa.challengeAndVerify({ factorId: factor?.id ?? "", code: createTotp(lead) });
-  expect(given.error).toBeNull();
-  const today = await handle.rpc("desk_today");
+  const verification = await client.auth.mfa.challengeAndVerify({ factorId: factor?.id ?? "", code: createTotp(lead) });
+  expect(verification.error).toBeNull();
+  const today = await client.rpc("desk_today");
   const { to_check, storage, no_update, waiting_for_client, failed_emails, viewer } = today.data;
   expect(viewer.staff).toEqual({ name: "Wanjiru Demo", role: "lead" });
   const counts = [to_check, storage, no_update, waiting_for_client, failed_emails].map(({ count }) => count);
   expect(counts).toEqual([7, 2, 2, 2, 0]);
 
-  const shipments = await handle.from("shipments").select("stage, user_id");
+  const shipments = await client.from("shipments").select("stage, user_id");
   expect(shipments.data).toHaveLength(12);
   expect(new Set(shipments.data?.map(({ user_id }) => user_id)).size).toBe(3);
   expect(new Set(shipments.data?.map(({ stage }) => stage)).size).toBe(10);
 });
 
-test("what is verified in the demo is so in the log, and its files are of the kinds that their names say", async () => {
-  const company = createBackendClient(sharedBackend, backendKeys.secretKey);
-  const { data } = await company.from("documents").select("id, verified, file_name, file_size, media_type");
-  const log = await company.from("audit_log").select("document_id").eq("action", "document verify");
-  const verified = data?.filter((one) => one.verified).map(({ id }) => id);
+test("Each verified demo document is in the audit log, and its file has the type of its extension", async () => {
+  const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
+  const { data } = await serviceRole.from("documents").select("id, verified, file_name, file_size, media_type");
+  const log = await serviceRole.from("audit_log").select("document_id").eq("action", "document verify");
+  const verified = data?.filter((document) => document.verified).map(({ id }) => id);
   expect(verified?.sort()).toEqual(log.data?.map(({ document_id }) => document_id).sort());
-  const files = data?.filter((one) => one.file_name) ?? [];
-  expect(files.filter((one) => one.media_type === "image/png").length).toBeGreaterThan(2);
+  const files = data?.filter((document) => document.file_name) ?? [];
+  expect(files.filter((document) => document.media_type === "image/png").length).toBeGreaterThan(2);
   for (const { file_name, file_size, media_type } of files) {
     expect(file_name).toMatch(media_type === "image/png" ? /\.png$/ : /\.pdf$/);
     expect(file_size).toBeLessThan(20 * 1024);
   }
 });
 
-test("the migrations of the folder are all in the history", async () => {
+test("The migration history contains every migration file", async () => {
   const files = readdirSync(path.resolve(import.meta.dirname, "../migrations")).map((name) => name.slice(0, 14));
   const { rows } = await sharedBackend.db.query<{ version: string }>(
     "select version from supabase_migrations.schema_migrations order by version",
@@ -94,29 +93,29 @@ test("the migrations of the folder are all in the history", async () => {
   expect(rows.map(({ version }) => version)).toEqual(files.sort());
 });
 
-test("times come in ISO 8601 with their offset", async () => {
-  const { handle } = await logInDemoClient(sharedBackend);
-  const { data } = await handle.from("shipments").select("created_at");
+test("The data API returns times in ISO 8601 with an offset", async () => {
+  const { client } = await logInDemoClient(sharedBackend);
+  const { data } = await client.from("shipments").select("created_at");
   for (const { created_at } of data ?? []) {
     expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/);
   }
 });
 
-test("requests at the same time are each answered for their own sender", async () => {
-  const { handle } = await logInDemoClient(sharedBackend);
+test("Each of several parallel requests runs with its own sender's rights", async () => {
+  const { client } = await logInDemoClient(sharedBackend);
   const visitor = createBackendClient(sharedBackend);
-  const company = createBackendClient(sharedBackend, backendKeys.secretKey);
+  const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
   const answers = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
-      if (index % 3 === 0) return (await handle.from("shipments").select("id")).data?.length;
+      if (index % 3 === 0) return (await client.from("shipments").select("id")).data?.length;
       if (index % 3 === 1) return (await visitor.from("shipments").select("id")).error?.code;
-      return (await company.from("client_ids").select("client_id")).data?.length;
+      return (await serviceRole.from("client_ids").select("client_id")).data?.length;
     }),
   );
   expect(answers).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 4][index % 3]));
 });
 
-test("a request that fails does not keep the ones behind it from being answered", async () => {
+test("A failed request does not block the next requests", async () => {
   const [broken, whole] = await Promise.all([
     sharedBackend.fetch(
       new Request("http://backend.local/auth/v1/signup", {
@@ -133,11 +132,11 @@ test("a request that fails does not keep the ones behind it from being answered"
 
 test.each([
   ["rows", "POST", "/rest/v1/shipments", (many: object[]) => many],
-  ["names of files", "DELETE", "/storage/v1/object/documents", (many: object[]) => ({ prefixes: many })],
+  ["file names", "DELETE", "/storage/v1/object/documents", (many: object[]) => ({ prefixes: many })],
 ])(
-  "a request with more than a thousand %s is refused before the database is asked",
+  "The backend rejects a request with more than 1000 %s before it queries the database",
   async (_what, method, at, body) => {
-    const asked = (count: number, type = "application/json") =>
+    const send = (count: number, type = "application/json") =>
       sharedBackend.fetch(
         new Request(`http://backend.local${at}`, {
           method,
@@ -145,30 +144,31 @@ test.each([
           body: JSON.stringify(body(Array.from({ length: count }, () => ({ name: "x" })))),
         }),
       );
-    expect((await asked(1000)).status).not.toBe(413);
-    for (const type of ["application/json", "text/plain"]) expect((await asked(1001, type)).status, type).toBe(413);
-    const lines = await sharedBackend.fetch(
+    expect((await send(1000)).status).not.toBe(413);
+    for (const type of ["application/json", "text/plain"]) expect((await send(1001, type)).status, type).toBe(413);
+    const csvResponse = await sharedBackend.fetch(
       new Request(`http://backend.local${at}`, {
         method,
         headers: { apikey: backendKeys.publishableKey, "content-type": "text/csv" },
         body: `name\n${"x\n".repeat(1001)}`,
       }),
     );
-    expect(lines.status).toBe(415);
+    expect(csvResponse.status).toBe(415);
   },
 );
 
-test("tables are embedded two deep, and no deeper, nor many side by side, nor behind a name in quotes", async () => {
-  const { handle } = await logInDemoClient(sharedBackend);
+test("The data API embeds tables two levels deep and rejects deeper or too many embedded tables", async () => {
+  const { client } = await logInDemoClient(sharedBackend);
   const nested = (depth: number): string =>
     depth === 0 ? "id" : `id,${depth % 2 ? "documents" : "shipments"}(${nested(depth - 1)})`;
-  const of = (depth: number) => (depth % 2 ? handle.from("shipments") : handle.from("documents")).select(nested(depth));
-  expect((await of(2)).error).toBeNull();
-  expect((await of(3)).status).toBe(413);
+  const selectNested = (depth: number) =>
+    (depth % 2 ? client.from("shipments") : client.from("documents")).select(nested(depth));
+  expect((await selectNested(2)).error).toBeNull();
+  expect((await selectNested(3)).status).toBe(413);
   const behindQuotes = `"a)))":id,documents(id,shipments(id,documents(id)))`;
   const sideBySide = Array.from({ length: 13 }, (_, index) => `a${index}:documents(id)`).join(",");
   for (const select of [behindQuotes, sideBySide]) {
-    expect((await handle.from("shipments").select(select)).status, select).toBe(413);
+    expect((await client.from("shipments").select(select)).status, select).toBe(413);
   }
   const conditions = `(${"not.and(".repeat(20)}name.eq.x${")".repeat(21)}`;
   const path = `http://backend.local/rest/v1/shipments?and=${conditions}`;
@@ -176,8 +176,8 @@ test("tables are embedded two deep, and no deeper, nor many side by side, nor be
   expect((await sharedBackend.fetch(new Request(path, { headers }))).status).toBe(413);
 });
 
-test("a request to the data API with more than 2 MiB, or ten thousand values, is refused", async () => {
-  const asked = (row: object) =>
+test("The data API rejects a request over 2 MiB or with over 10,000 values", async () => {
+  const send = (row: object) =>
     sharedBackend.fetch(
       new Request("http://backend.local/rest/v1/shipments", {
         method: "POST",
@@ -185,45 +185,52 @@ test("a request to the data API with more than 2 MiB, or ten thousand values, is
         body: JSON.stringify(row),
       }),
     );
-  const named = (bytes: number) => ({ name: "x".repeat(bytes - 11) });
-  const wide = (keys: number) => Object.fromEntries(Array.from({ length: keys }, (_, index) => [`a${index}`, 1]));
-  for (const row of [named(2 * 1024 * 1024), wide(10_000)]) expect((await asked(row)).status).not.toBe(413);
-  for (const row of [named(2 * 1024 * 1024 + 1), wide(10_001)]) expect((await asked(row)).status).toBe(413);
+  const rowWithBytes = (bytes: number) => ({ name: "x".repeat(bytes - 11) });
+  const rowWithKeys = (keys: number) =>
+    Object.fromEntries(Array.from({ length: keys }, (_, index) => [`a${index}`, 1]));
+  for (const row of [rowWithBytes(2 * 1024 * 1024), rowWithKeys(10_000)])
+    expect((await send(row)).status).not.toBe(413);
+  for (const row of [rowWithBytes(2 * 1024 * 1024 + 1), rowWithKeys(10_001)])
+    expect((await send(row)).status).toBe(413);
 });
 
-// Last, as it writes, and closes what the others read.
-test("a closed and reopened database has its rows, files and sessions, and does not seed again", async () => {
-  const { handle, session } = await logInDemoClient(sharedBackend);
-  const seeded = await handle.from("shipments").select("id").order("id");
+// This test must be last, because it closes the shared backend.
+test("A reopened database has its rows, files and sessions, and does not run the seed again", async () => {
+  const { client, session } = await logInDemoClient(sharedBackend);
+  const seeded = await client.from("shipments").select("id").order("id");
   expect(seeded.data).toHaveLength(4);
-  const made = await handle.from("shipments").insert({ name: "Tea", user_id: session.user.id }).select("id").single();
-  expect(made.error).toBeNull();
-  const filePath = `${session.user.id}/${made.data?.id}/packing-list-0123456789ab-x.pdf`;
-  const company = createBackendClient(sharedBackend, backendKeys.secretKey);
-  const stored = await company.storage
+  const created = await client
+    .from("shipments")
+    .insert({ name: "Tea", user_id: session.user.id })
+    .select("id")
+    .single();
+  expect(created.error).toBeNull();
+  const filePath = `${session.user.id}/${created.data?.id}/packing-list-0123456789ab-x.pdf`;
+  const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
+  const stored = await serviceRole.storage
     .from("documents")
     .upload(filePath, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
   expect(stored.error).toBeNull();
   const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 8, media_type: "application/pdf" };
-  const marked = await company
+  const marked = await serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: filePath, ...record })
-    .eq("shipment_id", made.data?.id)
+    .eq("shipment_id", created.data?.id)
     .eq("name", "Packing List");
   expect(marked.error).toBeNull();
-  // What the company took away from the demo stays away.
-  const gone = seeded.data?.[0]?.id;
-  expect((await company.from("shipments").delete().eq("id", gone)).error).toBeNull();
+  // The seed must not insert a deleted row again.
+  const deletedId = seeded.data?.[0]?.id;
+  expect((await serviceRole.from("shipments").delete().eq("id", deletedId)).error).toBeNull();
   const before = await readAllRows(sharedBackend);
   await closeBackend(sharedBackend);
 
   const second = await openBackend({ seed: true, dataDir: sharedDir });
   expect(await readAllRows(second)).toEqual(before);
   const again = await logInDemoClient(second);
-  const shipments = await again.handle.from("shipments").select("id, name");
+  const shipments = await again.client.from("shipments").select("id, name");
   expect(shipments.data).toHaveLength(4);
-  expect(shipments.data).toContainEqual({ id: made.data?.id, name: "Tea" });
-  expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: gone }));
+  expect(shipments.data).toContainEqual({ id: created.data?.id, name: "Tea" });
+  expect(shipments.data).not.toContainEqual(expect.objectContaining({ id: deletedId }));
   const file = await createBackendClient(second, backendKeys.secretKey).storage.from("documents").download(filePath);
   expect(await file.data?.text()).toBe("%PDF-1.7");
   expect(file.data?.type).toBe("application/pdf");
@@ -231,13 +238,13 @@ test("a closed and reopened database has its rows, files and sessions, and does 
   expect(renewed.error).toBeNull();
   await closeBackend(second);
 
-  // Whoever takes the keys away ends every session, also one whose token would only be renewed.
+  // A changed signing key ends every session, including those that only need a refresh.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const third = await openBackend({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
   const late = await createBackendClient(third).auth.refreshSession({ refresh_token: again.session.refresh_token });
   expect(late.error?.code).toBe("refresh_token_not_found");
-  const { handle: back } = await logInDemoClient(third);
-  expect((await back.from("shipments").select("id")).data).toHaveLength(4);
+  const { client: clientAfterKeyChange } = await logInDemoClient(third);
+  expect((await clientAfterKeyChange.from("shipments").select("id")).data).toHaveLength(4);
 });
 
 type OpenBackendOptions = { seed: boolean; dataDir: string | null; signingKey?: JWK };
@@ -273,15 +280,13 @@ function createBackendClient(backend: Backend, key = backendKeys.publishableKey)
   });
 }
 
-/** The demo's client, signed in. */
 async function logInDemoClient(backend: Backend) {
-  const handle = createBackendClient(backend);
-  const { data, error } = await handle.auth.signInWithPassword(demoCredentials);
+  const client = createBackendClient(backend);
+  const { data, error } = await client.auth.signInWithPassword(demoCredentials);
   if (error) throw error;
-  return { handle, session: data.session };
+  return { client, session: data.session };
 }
 
-/** Every row of our tables. */
 async function readAllRows(backend: Backend) {
   const tables = [
     "public.client_ids",

@@ -1,4 +1,4 @@
-/** The embedded backend: @supabase/lite on PGlite or PostgreSQL with the migrations of this project, as one fetch handler. */
+/** Embedded backend: @supabase/lite on PGlite or PostgreSQL with this project's migrations. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
@@ -11,50 +11,51 @@ import { withApiVersion, withBodyValidation } from "./auth/api-format.ts";
 import { withMfaRoutes } from "./auth/mfa.ts";
 import { withAuthRoutes } from "./auth/sign-up.ts";
 import { projectRoot } from "./data-dir.ts";
-import { createRoles, DatabaseUnavailableError, type OpenDatabase, type SqlSession } from "./database/database.ts";
+import {
+  createRoles,
+  createSessionMutex,
+  DatabaseUnavailableError,
+  type OpenDatabase,
+  type SqlSession,
+} from "./database/database.ts";
 import { applyMigrations, runSeedOnce } from "./database/migrations.ts";
 import { openPglite } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
-import { createSessionMutex } from "./database/session-mutex.ts";
 import { addContentLength } from "./http.ts";
 import { createTemplateMailer } from "./mailer.ts";
 import { isAllowedRoute, requestLimitError } from "./request-limits.ts";
-import { withPostgrestErrors } from "./rest/errors.ts";
-import { createRpcArgumentQuoter } from "./rest/rpc-arguments.ts";
+import { createRpcArgumentQuoter, withPostgrestErrors } from "./rest.ts";
 import { createFileStorage } from "./storage.ts";
 
 export type BackendOptions = {
-  /** Folder of the database and the stored files; null keeps the database in memory. */
+  /** Folder of the database and the stored files; null stores the database in memory. */
   dataDir: string | null;
-  /** A PostgreSQL server's database instead; the files stay where they are. */
+  /** PostgreSQL database that replaces the one in dataDir. */
   databaseUrl: string | null;
-  /** How many milliseconds to wait for another start on that database to end. */
   lockTimeoutMs?: number;
-  /** Folder of the stored files when there is no dataDir. */
+  /** Folder of the stored files if dataDir is null. */
   objectsDir: string;
-  /** The site's origin, for the links in mails. */
   siteUrl: string;
   publishableKey: string;
   secretKey: string;
-  /** Between this backend and the library in it; no token signed with it leaves. */
+  /** Shared only with the library; no token signed with it leaves the process. */
   jwtSecret: string;
-  /** The private key that signs access tokens: a JWK on the curve P-256. */
+  /** A JWK on the curve P-256, which signs access tokens. */
   signingKey: JWK;
-  /** Sends one mail; rejects when it could not, which undoes the sign-up that wanted it. */
+  /** Rejects if the email cannot be sent, which undoes the sign-up. */
   deliver: DeliverEmail;
-  /** Whether supabase/seed.sql runs on a new database. */
+  /** True to run supabase/seed.sql on a new database. */
   seed: boolean;
 };
 
 export type Backend = {
-  /** Answers one request; requests are handled one at a time. */
+  /** Requests run one at a time. */
   fetch: (request: Request) => Promise<Response>;
-  /** The database itself, as superuser: for tests and maintenance, never for requests. */
+  /** Superuser session, for tests and maintenance only. */
   db: SqlSession;
   close: () => Promise<void>;
 };
 
-/** The part of supabase/config.toml that the embedded backend acts on. */
 type ProjectConfig = {
   api: { port: number; schemas: string[]; max_rows: number };
   db: { seed: { enabled: boolean; sql_paths: string[] } };
@@ -74,10 +75,7 @@ type ProjectConfig = {
   };
 };
 
-/**
- * Opens the database, brings it to the newest migration, and returns the handler.
- * Throws when a migration or the seed fails; nothing of the failed file stays.
- */
+/** Opens and migrates the database. Throws if a migration or the seed fails. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
   setExperimental("storage", true);
   const { databaseUrl, dataDir } = options;
@@ -93,7 +91,6 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   }
 }
 
-/** Brings a database to the newest migration and returns the API on it. */
 async function createBackendOnDatabase(database: OpenDatabase, options: BackendOptions): Promise<Backend> {
   const config = parse(
     readFileSync(path.join(projectRoot, "supabase/config.toml"), "utf8"),
@@ -110,7 +107,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       jwt_expiry: auth.jwt_expiry,
       publishable_key: options.publishableKey,
       secret_key: options.secretKey,
-      // The library knows no reuse interval: with rotation on, two requests refreshing at once would end the session.
+      // Without a reuse interval, which @supabase/lite lacks, parallel refreshes would end the session.
       enable_refresh_token_rotation: false,
       enable_signup: true,
       minimum_password_length: auth.minimum_password_length,
@@ -146,8 +143,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     }
   }
   await connection.clearSchemaCache();
-  const asText = await createRpcArgumentQuoter(db);
-  const rules = withAuthRoutes({
+  const quoteRpcArguments = await createRpcArgumentQuoter(db);
+  const authRoutes = withAuthRoutes({
     next: withPostgrestErrors({ next: (request) => app.fetch(request, { peerAddress: null }), connection }),
     db,
     mailer,
@@ -155,13 +152,13 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     otpLength: auth.email.otp_length,
     resendAfterSeconds: parseDurationSeconds(auth.email.max_frequency),
   });
-  const { runExclusive: inTurn, runUnlocked: meanwhile } = createSessionMutex();
+  const mutex = createSessionMutex();
   let closing = false;
-  const factors = withMfaRoutes({
-    next: rules,
+  const mfaRoutes = withMfaRoutes({
+    next: authRoutes,
     db,
     runUnlocked: async (work) => {
-      const result = await meanwhile(work);
+      const result = await mutex.runUnlocked(work);
       if (closing) throw new DatabaseUnavailableError("The backend is ending.");
       await database.ensureConnected();
       return result;
@@ -173,8 +170,8 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     issuer: `http://127.0.0.1:${config.api.port}/auth/v1`,
   });
 
-  const answer = withApiVersion(
-    withAdminRoutes({ next: withBodyValidation(factors), db, secretKey: options.secretKey }),
+  const handleRequest = withApiVersion(
+    withAdminRoutes({ next: withBodyValidation(mfaRoutes), db, secretKey: options.secretKey }),
   );
 
   return {
@@ -187,16 +184,16 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       if (key !== options.publishableKey && key !== options.secretKey) {
         return Response.json({ message: "Invalid API key" }, { status: 401 });
       }
-      // Begun before its turn, so that the database does not wait for signatures and long bodies.
-      const inward = addContentLength(request).then(tokens.withLibraryToken).then(asText);
-      const refused = inward.then(requestLimitError);
-      refused.catch(() => undefined);
-      return inTurn(async () => {
+      // Runs before the request's turn, so that the database does not wait for signatures and long bodies.
+      const preparedRequest = addContentLength(request).then(tokens.withLibraryToken).then(quoteRpcArguments);
+      const limitError = preparedRequest.then(requestLimitError);
+      limitError.catch(() => undefined);
+      return mutex.runExclusive(async () => {
         if (closing) return Response.json({ message: "The backend is ending." }, { status: 503 });
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {
-          const response = (await refused) ?? (await answer(await inward));
-          // The body is read here because reading it may still query the database.
+          const response = (await limitError) ?? (await handleRequest(await preparedRequest));
+          // Reading the body may query the database.
           const body = response.body ? await response.arrayBuffer() : null;
           return new Response(body, response);
         }).finally(() => {
@@ -206,12 +203,12 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
     },
     close: () => {
       closing = true;
-      return inTurn(database.close);
+      return mutex.runExclusive(database.close);
     },
   };
 }
 
-/** The answer of `job`; a 503 when the database cannot be reached, or was lost during a job that failed. */
+/** Returns 503 if the database is unreachable, or was lost during a failed job. */
 async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<Response>): Promise<Response> {
   const unavailable = () => Response.json({ message: "The database does not answer." }, { status: 503 });
   try {
@@ -225,10 +222,7 @@ async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<R
   }
 }
 
-/**
- * Marks a new database as unfinished until its first start is done. One whose first start was cut off is removed, as
- * PostgreSQL cannot open half a directory; it holds no data yet. Returns a function that removes the mark.
- */
+/** PostgreSQL cannot open a database whose first start was interrupted, so that database is deleted. */
 function markFirstStart(dataDir: string): () => void {
   const database = path.join(dataDir, "database");
   const unfinished = `${database}.unfinished`;
@@ -239,10 +233,10 @@ function markFirstStart(dataDir: string): () => void {
   return () => rmSync(unfinished);
 }
 
-/** A Go duration of minutes and seconds ("1m0s"), in seconds. Throws for any other text. */
+/** Throws unless `duration` is a Go duration of minutes and seconds, such as 1m0s. */
 function parseDurationSeconds(duration: string): number {
-  const found = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
-  if (!found) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
-  const [, minutes = "0", rest = "0"] = found;
-  return Number(minutes) * 60 + Number(rest);
+  const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
+  if (!match) throw new Error(`supabase/config.toml: "${duration}" is no duration such as 1m0s.`);
+  const [, minutes = "0", seconds = "0"] = match;
+  return Number(minutes) * 60 + Number(seconds);
 }

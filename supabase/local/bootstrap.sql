@@ -1,5 +1,4 @@
--- What a Supabase project has before its first migration and the embedded database lacks: pgcrypto, the grants of its
--- schemas, and the tables of second factors. Tables of the public schema are granted by their own migrations.
+-- What a new Supabase project has and @supabase/lite lacks.
 
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
@@ -8,8 +7,7 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
--- GoTrue's tables of second factors. Not GoTrue's is the last column of mfa_factors: the time step of the last accepted
--- code.
+-- accepted_step, the time step of the last accepted code, does not exist in GoTrue.
 create table if not exists auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -38,6 +36,6 @@ create table if not exists auth.mfa_amr_claims (
   authentication_method text not null,
   unique (session_id, authentication_method)
 );
--- Not GoTrue's: the name of the key that signed the tokens of the sessions there are.
+-- The key that signed the tokens of all current sessions. This table does not exist in GoTrue.
 create table if not exists auth.signing_key (kid text not null);
 revoke all on all tables in schema auth from anon, authenticated, service_role;

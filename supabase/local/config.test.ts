@@ -16,39 +16,39 @@ const { auth } = parse(text) as unknown as {
   };
 };
 
-describe("supabase config push", () => {
-  test("sends mails to the site's own address and not to a developer's machine", () => {
+describe("Supabase configuration", () => {
+  test("The Supabase configuration points emails to the site's own address and not to a developer's machine", () => {
     expect(auth.site_url).toBe("env(APP_ORIGIN)");
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
   });
 
-  test("leaves the project a mail server: switched off here, the push would take it away", () => {
+  test("The Supabase configuration enables the mail server, because a push without it would remove the mail server", () => {
     expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
   });
 
-  test("keeps the limits of GoTrue, which sees one address for all clients, far above those of one client", () => {
+  test("The rate limits of Supabase Auth allow for all clients together, because they share one address", () => {
     const { sign_in_sign_ups = 0, token_refresh = 0, token_verifications = 0 } = auth.rate_limit;
     expect(Math.min(sign_in_sign_ups, token_refresh, token_verifications)).toBeGreaterThanOrEqual(3000);
   });
 
-  test("finds every variable it wants in the example to copy, and no secret in either", () => {
+  test("The example environment file contains every variable of config.toml and no secret", () => {
     const example = readFileSync(path.join(root, "supabase/.env.example"), "utf8");
-    const wanted = [...text.matchAll(/env\((\w+)\)/g)].map(([, name]) => name);
-    expect(wanted.length).toBeGreaterThan(0);
-    for (const name of wanted) expect(example).toMatch(new RegExp(`^${name}=`, "m"));
+    const variables = [...text.matchAll(/env\((\w+)\)/g)].map(([, name]) => name);
+    expect(variables.length).toBeGreaterThan(0);
+    for (const name of variables) expect(example).toMatch(new RegExp(`^${name}=`, "m"));
     expect(example).toMatch(/^SMTP_PASS=$/m);
   });
 
-  test("sends a mail of ours for everything auth can be asked for, and only the confirmation opens anything", () => {
-    const mails = Object.entries(auth.email.template).map(([kind, { subject, content_path }]) => {
+  test("Supabase Auth has our own template for every email, and only the confirmation contains a token", () => {
+    const tokensByTemplate = Object.entries(auth.email.template).map(([kind, { subject, content_path }]) => {
       const html = readFileSync(path.join(root, content_path), "utf8");
       expect(subject, kind).not.toBe("");
-      const places = new Set([...html.matchAll(/\{\{ \.(\w+) \}\}/g)].map(([, name]) => name));
-      expect(places, kind).toContain("SiteURL");
+      const placeholders = new Set([...html.matchAll(/\{\{ \.(\w+) \}\}/g)].map(([, name]) => name));
+      expect(placeholders, kind).toContain("SiteURL");
       expect(html, kind).toContain("{{ .SiteURL }}/additional-info#identity-check");
-      return [kind, [...places].filter((name) => name !== "SiteURL" && name !== "Email")];
+      return [kind, [...placeholders].filter((name) => name !== "SiteURL" && name !== "Email")];
     });
-    expect(Object.fromEntries(mails)).toEqual({
+    expect(Object.fromEntries(tokensByTemplate)).toEqual({
       confirmation: ["TokenHash"],
       recovery: [],
       magic_link: [],
@@ -58,7 +58,7 @@ describe("supabase config push", () => {
     });
   });
 
-  test("lets nobody sign up or confirm by phone, nor change a password in a session of yesterday", () => {
+  test("Supabase Auth allows no sign-up by phone and no password change in a session of yesterday", () => {
     expect(auth.sms.enabled).toBe(false);
     expect(auth.mfa.phone.enroll_enabled).toBe(false);
     expect(auth.email.secure_password_change).toBe(true);

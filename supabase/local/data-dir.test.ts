@@ -15,76 +15,75 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const readMode = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
 
-/** A file that anybody may read, in a folder that anybody may enter. */
+/** A file that anyone can read, in a folder that anyone can open. */
 function writeReadableFile(...names: string[]): void {
   const file = path.join(dataDir, ...names);
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, "x");
   chmodSync(file, 0o644);
-  for (let above = path.dirname(file); above !== folder; above = path.dirname(above)) chmodSync(above, 0o755);
+  for (let parent = path.dirname(file); parent !== folder; parent = path.dirname(parent)) chmodSync(parent, 0o755);
 }
 
-describe("a data directory that cannot be used is one line that says why", () => {
-  const refused = (place: string) => {
+describe("Data directory that cannot be used", () => {
+  const openingError = (place: string) => {
     try {
       openDataDir(place);
     } catch (error) {
       expect(error).toBeInstanceOf(DataDirError);
       return (error as Error).message;
     }
-    return "taken";
+    return "no error";
   };
 
-  test("it is a file, or lies below one", () => {
+  test("A data directory is rejected if a part of its path is a file", () => {
     writeFileSync(dataDir, "");
-    expect(refused(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: it or a part of its path is a file.`);
+    expect(openingError(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: it or a part of its path is a file.`);
     const below = path.join(dataDir, "x", "y");
-    expect(refused(below)).toBe(`DATA_DIR cannot be ${below}: it or a part of its path is a file.`);
+    expect(openingError(below)).toBe(`DATA_DIR cannot be ${below}: it or a part of its path is a file.`);
   });
 
   test.runIf(existsSync("/proc/self"))(
-    "no folder can be made there, where Node's recursive mkdir never returns",
+    "A data directory is rejected if its folder cannot be created, where Node's recursive mkdir never returns",
     () => {
-      expect(refused("/proc/x/y")).toBe("DATA_DIR cannot be /proc/x/y: no folder can be made there.");
+      expect(openingError("/proc/x/y")).toBe("DATA_DIR cannot be /proc/x/y: no folder can be made there.");
     },
   );
 
-  test("this user may not write there", () => {
+  test("A data directory is rejected if the user has no write access", () => {
     mkdirSync(dataDir, { mode: 0o500 });
     chmodSync(folder, 0o755);
     const root = process.geteuid?.() === 0;
-    // The superuser may do everything.
     if (root) process.seteuid?.(65_534);
     try {
-      expect(refused(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: this user may not read and write there.`);
+      expect(openingError(dataDir)).toBe(`DATA_DIR cannot be ${dataDir}: this user may not read and write there.`);
     } finally {
       if (root) process.seteuid?.(0);
     }
   });
 
-  test("the disk is full", () => {
+  test("A write error on a full disk names the data directory", () => {
     expect(() => rethrowAsDataDirError(dataDir, () => writeFileSync("/dev/full", "x"))).toThrow(
       `DATA_DIR cannot be ${dataDir}: its disk is full.`,
     );
   });
 
-  test.each(["keys.json", "backend.lock"])("%s in it is a folder", (name) => {
+  test.each(["keys.json", "backend.lock"])("A data directory is rejected if its %s is a folder", (name) => {
     mkdirSync(path.join(dataDir, name), { recursive: true });
-    expect(refused(dataDir)).toBe(`${path.join(dataDir, name)} is a folder: move it away.`);
+    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a folder: move it away.`);
   });
 
-  test.each(["database", "objects", "outbox"])("%s in it is a file", (name) => {
+  test.each(["database", "objects", "outbox"])("A data directory is rejected if its %s is a file", (name) => {
     writeReadableFile(name);
-    expect(refused(dataDir)).toBe(`${path.join(dataDir, name)} is a file: move it away.`);
+    expect(openingError(dataDir)).toBe(`${path.join(dataDir, name)} is a file: move it away.`);
   });
 });
 
-test("a data directory that is new is for this user alone", () => {
+test("Only the current user can open a new data directory", () => {
   openDataDir(dataDir);
   expect(readMode()).toBe("700");
 });
 
-test("what others could read in one that is there, they read no more", () => {
+test("The start removes other users' access to the files of a data directory", () => {
   const files = [
     ["keys.json"],
     ["database.unfinished"],
@@ -96,14 +95,14 @@ test("what others could read in one that is there, they read no more", () => {
   restrictPermissions(dataDir);
   for (const file of files) {
     expect(readMode(...file)).toBe("600");
-    for (let above = file.slice(0, -1); ; above = above.slice(0, -1)) {
-      expect(readMode(...above)).toBe("700");
-      if (above.length === 0) break;
+    for (let parent = file.slice(0, -1); ; parent = parent.slice(0, -1)) {
+      expect(readMode(...parent)).toBe("700");
+      if (parent.length === 0) break;
     }
   }
 });
 
-test("what is not ours keeps its rights, and so does a folder that holds it", () => {
+test("The start does not change the permissions of other files, or of a folder that contains them", () => {
   writeReadableFile("keys.json");
   writeReadableFile("notes", "shopping.txt");
   writeReadableFile("database-of-somebody-else");

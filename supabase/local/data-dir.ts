@@ -1,16 +1,15 @@
-/** The folder of the embedded backend's data: its contents, its permissions, and messages for what is wrong. */
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** The data directory cannot be used; the message is one line for the person who set it. */
+/** The data directory cannot be used; the message is one line for the operator. */
 export class DataDirError extends Error {}
 
-/** The root of the project, from here and from the compiled program (app/server/run.js). */
+/** Also correct for the compiled programs in dist/programs. */
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 
 const dataFileNames = ["keys.json", "backend.lock", "demo-lead.json"];
 const dataFolderNames = ["database", "objects", "outbox"];
-/** Those, their temporary copies, and the temporary files of a backup and a restore. */
+/** Includes temporary copies, and the files of a backup or restore. */
 const dataEntryPattern =
   /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
@@ -25,33 +24,33 @@ const reasonByErrorCode: Record<string, string> = {
   EDQUOT: "its disk is full",
 };
 
-/** Makes the folder if there is none. Throws a DataDirError when the path or an entry is unusable. */
+/** Creates the folder if necessary. Throws a DataDirError if the path or an entry is unusable. */
 export function openDataDir(dataDir: string): void {
   rethrowAsDataDirError(dataDir, () => {
     createFolder(path.resolve(dataDir));
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const name of [...dataFileNames, ...dataFolderNames]) {
-      const place = path.join(dataDir, name);
-      const stats = statSync(place, { throwIfNoEntry: false });
+      const entry = path.join(dataDir, name);
+      const stats = statSync(entry, { throwIfNoEntry: false });
       if (!stats || stats.isDirectory() === dataFolderNames.includes(name)) continue;
-      throw new DataDirError(`${place} is a ${stats.isDirectory() ? "folder" : "file"}: move it away.`);
+      throw new DataDirError(`${entry} is a ${stats.isDirectory() ? "folder" : "file"}: move it away.`);
     }
   });
 }
 
-/** One folder at a time: where nothing can be made, as under /proc, Node's recursive mkdir never returns. */
+/** Creates one folder at a time, because Node's recursive mkdir never returns below /proc. */
 function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (path.dirname(folder) !== folder) createFolder(path.dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another start may have made it meanwhile.
+    // Another process may have created the folder.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
-/** Runs a job on the data directory; an error of a system call is thrown as a DataDirError. */
+/** Runs a job and throws the error of a system call as a DataDirError. */
 export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   try {
     return job();
@@ -62,27 +61,24 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/**
- * Removes the permissions of group and others from everything the programs keep there, and from the folder itself
- * unless it holds anything else: it may be a home directory.
- */
+/** Denies group and others access to the data, and to the folder if it holds nothing else. */
 export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);
   for (const name of names) if (dataEntryPattern.test(name)) restrictEntry(path.join(dataDir, name));
   if (names.every((name) => dataEntryPattern.test(name))) restrictMode(dataDir, statSync(dataDir).mode);
 }
 
-function restrictEntry(place: string): void {
-  const stats = lstatSync(place, { throwIfNoEntry: false });
+function restrictEntry(entry: string): void {
+  const stats = lstatSync(entry, { throwIfNoEntry: false });
   if (!stats || stats.isSymbolicLink()) return;
-  if (stats.isDirectory()) for (const name of readdirSync(place)) restrictEntry(path.join(place, name));
-  restrictMode(place, stats.mode);
+  if (stats.isDirectory()) for (const name of readdirSync(entry)) restrictEntry(path.join(entry, name));
+  restrictMode(entry, stats.mode);
 }
 
-function restrictMode(place: string, mode: number): void {
+function restrictMode(entry: string, mode: number): void {
   if (!(mode & 0o077)) return;
   try {
-    chmodSync(place, mode & 0o700);
+    chmodSync(entry, mode & 0o700);
   } catch (error) {
     // Only the owner of a file may change its permissions.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;

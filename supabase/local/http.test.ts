@@ -13,7 +13,7 @@ afterEach(async () => {
   }
 });
 
-test("a request reaches the handler as it was sent, and its answer comes back as it was given", async () => {
+test("The backend's server passes requests and responses through unchanged", async () => {
   const url = await startServer(async (request) => {
     const { pathname, search } = new URL(request.url);
     const body = await request.text();
@@ -37,68 +37,68 @@ test("a request reaches the handler as it was sent, and its answer comes back as
   });
 });
 
-test("bytes pass unchanged in both directions", async () => {
+test("The backend's server passes bytes through unchanged in both directions", async () => {
   const bytes = new Uint8Array(3 * mebibyte).map((_, index) => (index * 7) % 256);
   const url = await startServer(async (request) => new Response(await request.arrayBuffer()));
   const response = await fetch(url, { method: "POST", body: bytes });
   expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), Buffer.from(bytes))).toBe(0);
 });
 
-test("every answer says its length once", async () => {
+test("A response of the backend's server states its length exactly once", async () => {
   const url = await startServer(async () => new Response("hello", { headers: { "content-length": "5" } }));
-  const answer = await sendRequest(url, {});
-  expect(contentLengths(answer.head)).toEqual(["5"]);
-  expect(answer.body).toBe("hello");
+  const response = await sendRequest(url, {});
+  expect(contentLengths(response.head)).toEqual(["5"]);
+  expect(response.body).toBe("hello");
 });
 
-test("an answer to HEAD says the length of what it leaves out", async () => {
+test("A response to HEAD states the length of the body that it omits", async () => {
   const url = await startServer(async () => new Response(null, { headers: { "content-length": "1234" } }));
-  const answer = await sendRequest(url, { method: "HEAD" });
-  expect(contentLengths(answer.head)).toEqual(["1234"]);
-  expect(answer.body).toBe("");
+  const response = await sendRequest(url, { method: "HEAD" });
+  expect(contentLengths(response.head)).toEqual(["1234"]);
+  expect(response.body).toBe("");
 });
 
-test.each([204, 304])("an answer %i has neither body nor length", async (status) => {
+test.each([204, 304])("A response with status %i has neither a body nor a length", async (status) => {
   const url = await startServer(async () => new Response(null, { status }));
-  const answer = await sendRequest(url, {});
-  expect(answer.status).toBe(status);
-  expect(contentLengths(answer.head)).toEqual([]);
+  const response = await sendRequest(url, {});
+  expect(response.status).toBe(status);
+  expect(contentLengths(response.head)).toEqual([]);
 });
 
-test("a body of 12 MiB is taken, and one that announces more is 413 and never read", async () => {
-  let asked = 0;
+test("The backend's server accepts a body of 12 MiB and rejects a longer one with 413 before reading it", async () => {
+  let handlerCalls = 0;
   const url = await startServer(async (request) => {
-    asked += 1;
+    handlerCalls += 1;
     return new Response(String((await request.arrayBuffer()).byteLength));
   });
-  const taken = await fetch(url, { method: "POST", body: new Uint8Array(12 * mebibyte) });
-  expect(await taken.text()).toBe(String(12 * mebibyte));
-  const answer = await sendRequest(url, { method: "POST", headers: { "content-length": String(12 * mebibyte + 1) } });
-  expect(answer.status).toBe(413);
-  expect(asked).toBe(1);
+  const accepted = await fetch(url, { method: "POST", body: new Uint8Array(12 * mebibyte) });
+  expect(await accepted.text()).toBe(String(12 * mebibyte));
+  const response = await sendRequest(url, { method: "POST", headers: { "content-length": String(12 * mebibyte + 1) } });
+  expect(response.status).toBe(413);
+  expect(handlerCalls).toBe(1);
 });
 
-test("a body of more than 12 MiB that announces no length is refused too", async () => {
-  let asked = 0;
+test("The backend's server rejects a body over 12 MiB that announces no length", async () => {
+  let handlerCalls = 0;
   const url = await startServer(async () => {
-    asked += 1;
+    handlerCalls += 1;
     return new Response("taken");
   });
-  // The server may hang up on such a sender before its answer is read.
+  // The server may close the connection before its response is read.
   const outcome = await new Promise((resolve) => {
     const outgoing = httpRequest(url, { method: "POST", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
       incoming.on("error", () => undefined).resume();
       resolve(incoming.statusCode);
     });
-    outgoing.on("error", () => resolve("hung up"));
+    outgoing.on("error", () => resolve("connection closed"));
     for (let sent = 0; sent < 13; sent += 1) outgoing.write(Buffer.alloc(mebibyte));
     outgoing.end();
   });
-  expect([413, "hung up"]).toContain(outcome);
-  expect(asked).toBe(0);
+  expect([413, "connection closed"]).toContain(outcome);
+  expect(handlerCalls).toBe(0);
 });
 
-test("a handler that fails is a 500 that tells nothing of the reason", async () => {
+test("A failed request gets a 500 response that does not reveal the reason", async () => {
   const url = await startServer(async () => {
     throw new Error("password of the database: 1234");
   });
@@ -109,7 +109,7 @@ test("a handler that fails is a 500 that tells nothing of the reason", async () 
   expect(next.status).toBe(500);
 });
 
-test("a sender that stalls in the middle keeps nobody else waiting", async () => {
+test("A stalled sender does not delay other requests", async () => {
   const url = await startServer(async (request) => new Response(await request.text()));
   const { port } = new URL(url);
   const stalled = connect(Number(port), "127.0.0.1");
@@ -120,17 +120,17 @@ test("a sender that stalls in the middle keeps nobody else waiting", async () =>
   stalled.destroy();
 });
 
-test("a request whose sender has left is not worked on", async () => {
+test("The handler does not receive a request whose sender has disconnected", async () => {
   const bodies: string[] = [];
   const url = await startServer(async (request) => {
     bodies.push(await request.text());
     return new Response("ok");
   });
-  const left = connect(Number(new URL(url).port), "127.0.0.1");
-  await once(left, "connect");
-  left.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
-  left.destroy();
-  await once(left, "close");
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  await once(socket, "connect");
+  socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
+  socket.destroy();
+  await once(socket, "close");
   await fetch(url, { method: "POST", body: "whole" });
   expect(bodies).toEqual(["whole"]);
 });
@@ -143,7 +143,7 @@ async function startServer(handler: (request: Request) => Promise<Response>): Pr
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A plain request whose answer keeps its raw headers. */
+/** Sends a request whose response includes its raw headers. */
 async function sendRequest(url: string, options: { method?: string; headers?: Record<string, string> }) {
   const outgoing = httpRequest(url, options);
   if (options.headers?.["content-length"]) outgoing.flushHeaders();

@@ -1,13 +1,9 @@
-/** A fetch handler behind node:http, for the embedded backend. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** In bytes: more than the largest document (10 MiB) with its multipart frame. */
+/** More than the largest document (10 MiB) with its multipart frame. */
 const maxBodyBytes = 12 * 1024 * 1024;
 
-/**
- * A server that answers with `handler`. A body is read whole before the handler sees the request, so that a slow
- * sender delays nobody; a request whose sender has disconnected by then is dropped. Bodies over 12 MiB are 413.
- */
+/** Reads each body before it calls the handler. Responds with 413 to a body over 12 MiB. */
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {
     try {
@@ -23,12 +19,12 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
       outgoing.end('{"message":"Internal server error"}');
     }
   });
-  // Longer than undici keeps a connection, so that it never sends on one that is being closed here.
+  // Longer than in undici, which must not send on a connection that closes here.
   server.keepAliveTimeout = 65_000;
   return server;
 }
 
-/** The request with its body, or null when the body is over the limit. */
+/** Returns null if the body is over the limit. */
 async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   if (Number(incoming.headers["content-length"] ?? 0) > maxBodyBytes) return null;
   const chunks: Buffer[] = [];
@@ -40,11 +36,11 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
   }
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
-    for (const one of Array.isArray(value) ? value : [value ?? ""]) headers.append(name, one);
+    for (const item of Array.isArray(value) ? value : [value ?? ""]) headers.append(name, item);
   }
   const method = incoming.method ?? "GET";
   const hasBody = method !== "GET" && method !== "HEAD";
-  // As counted, whatever was said.
+  // The sender's own header may be wrong.
   if (hasBody) headers.set("content-length", String(size));
   return new Request(new URL(incoming.url ?? "/", "http://backend.local"), {
     method,
@@ -56,13 +52,13 @@ async function toRequest(incoming: IncomingMessage): Promise<Request | null> {
 async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
   const headers = Object.fromEntries(response.headers);
-  // A HEAD answer says the length of the body it leaves out.
+  // A HEAD response states the length of the body that it omits.
   if (body.length > 0 || !headers["content-length"]) headers["content-length"] = String(body.length);
   if (response.status === 204 || response.status === 304) delete headers["content-length"];
   outgoing.writeHead(response.status, headers).end(body);
 }
 
-/** The request with the length of its body in its headers, where the library looks for it; `serve` has counted it. */
+/** Returns the request with a content-length header, which the library needs. */
 export async function addContentLength(request: Request): Promise<Request> {
   if (!request.body || request.headers.has("content-length")) return request;
   const body = await request.arrayBuffer();

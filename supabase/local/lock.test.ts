@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(path.dirname(dataDir), { recursive: true, force: true });
 });
 
-test("taking the lock makes the folder and names this process; giving it back removes it", () => {
+test("Locking a data directory creates it and records this process, and releasing deletes the lock", () => {
   expect(findRunningBackend(dataDir)).toBeNull();
   const { publish, release } = lockDataDir(dataDir);
   expect(readLock()).toEqual({ pid: process.pid, url: null });
@@ -32,14 +32,14 @@ test("taking the lock makes the folder and names this process; giving it back re
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test("nobody else on the machine can read the folder or the lock", () => {
+test("Only the current user can read a locked data directory and its lock", () => {
   lockDataDir(dataDir);
   expect(statSync(dataDir).mode & 0o077).toBe(0);
   for (const name of readdirSync(dataDir)) expect(statSync(path.join(dataDir, name)).mode & 0o077).toBe(0);
 });
 
-test("a second backend on the folder is refused while the first lives, and may start when that has ended", async () => {
-  // The database that a first start made: making one takes seconds.
+test("A second backend on a data directory can start only after the first has ended", async () => {
+  // Copied, because creating a database takes seconds.
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
   const first = launchBackend();
   const ready = await first.report;
@@ -60,7 +60,7 @@ test("a second backend on the folder is refused while the first lives, and may s
   expect(readLock().pid).toBe(process.pid);
 });
 
-test("the lock of a backend that was killed is taken over", async () => {
+test("A new process takes over the lock of a killed backend", async () => {
   const child = spawnFakeBackend();
   writeLock({ pid: child.pid, url: "http://127.0.0.1:1" });
   expect(findRunningBackend(dataDir)?.pid).toBe(child.pid);
@@ -70,13 +70,13 @@ test("the lock of a backend that was killed is taken over", async () => {
   expect(readLock()).toEqual({ pid: process.pid, url: null });
 });
 
-test("a folder that a staff command is copying is not taken", () => {
+test("A data directory cannot be locked while a staff command copies it", () => {
   const child = spawnFakeBackend(path.join("app", "server", "run.js"));
   writeLock({ pid: child.pid, url: null });
   expect(() => lockDataDir(dataDir)).toThrow(`in use by process ${child.pid}`);
 });
 
-test("the lock of a process that is no backend, but has the number of one that died, is taken over", () => {
+test("A new process takes over a lock whose process id now belongs to another program", () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   children.push(child);
   writeLock({ pid: child.pid, url: null });
@@ -85,14 +85,17 @@ test("the lock of a process that is no backend, but has the number of one that d
   expect(readLock().pid).toBe(process.pid);
 });
 
-test.each(["", "{", "null", '{"pid":"x"}', "12"])("a lock that holds only %j is taken over", (content) => {
-  writeLock(content);
-  expect(findRunningBackend(dataDir)).toBeNull();
-  lockDataDir(dataDir);
-  expect(readLock().pid).toBe(process.pid);
-});
+test.each(["", "{", "null", '{"pid":"x"}', "12"])(
+  "A new process takes over a lock file that contains %j",
+  (content) => {
+    writeLock(content);
+    expect(findRunningBackend(dataDir)).toBeNull();
+    lockDataDir(dataDir);
+    expect(readLock().pid).toBe(process.pid);
+  },
+);
 
-test("a claim on a dead lock, left by a process that died, blocks nobody and is removed", async () => {
+test("A dead process's claim on a stale lock is removed", async () => {
   const child = spawnFakeBackend();
   await endChild(child, "SIGKILL");
   writeLock({ pid: child.pid, url: null });
@@ -102,7 +105,7 @@ test("a claim on a dead lock, left by a process that died, blocks nobody and is 
   expect(readLock().pid).toBe(process.pid);
 });
 
-test("a dead lock that another process is just taking is left to it", async () => {
+test("A stale lock cannot be taken while another process claims it", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });
@@ -113,17 +116,16 @@ test("a dead lock that another process is just taking is left to it", async () =
   expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${other.pid}`]);
 });
 
-test("of several processes that take the same folders at once, free ones or with stale locks, one gets each", async () => {
+test("Only one of several parallel processes locks each data directory, free or with a stale lock", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   const rounds = 60;
-  const got = await raceForLocks(2 * rounds, (folder, index) => {
+  const successCounts = await raceForLocks(2 * rounds, (folder, index) => {
     if (index >= rounds) writeLock({ pid: dead.pid, url: null }, folder);
   });
-  expect(got).toEqual(Array(2 * rounds).fill(1));
+  expect(successCounts).toEqual(Array(2 * rounds).fill(1));
 });
 
-/** A real backend on the data folder, and what it reports first. */
 function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessReport> } {
   const child = fork(path.join(projectRoot, "dist/programs/backend.js"), {
     cwd: projectRoot,
@@ -141,39 +143,36 @@ function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessR
   return { child, report: once(child, "message").then(([report]) => report as BackendProcessReport) };
 }
 
-/** A running process with the path of the backend, or of another program, in its command line. */
+/** Starts a process with the path of a program in its command line. */
 function spawnFakeBackend(program = path.join("dist", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
 }
 
-/**
- * Four processes that try to take a row of folders, each at the same moment, and keep what they get.
- * Returns for each folder how many got it.
- */
+/** Four processes try to lock each folder at the same moment. Returns for each folder how many succeeded. */
 async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);
-  const script = path.join(path.dirname(dataDir), "taker.mjs");
+  const script = path.join(path.dirname(dataDir), "locker.mjs");
   writeFileSync(
     script,
     `import { lockDataDir } from ${JSON.stringify(path.join(import.meta.dirname, "lock.ts"))};
      const sleeping = new Int32Array(new SharedArrayBuffer(4));
      process.once("message", ({ folders, start, step }) => {
-       const got = folders.map((folder, index) => {
+       const successCounts = folders.map((folder, index) => {
          const at = start + index * step;
-         // Wakes up a little early and is awake at the moment itself.
+         // Wakes up early, then waits actively for the exact moment.
          Atomics.wait(sleeping, 0, 0, Math.max(0, at - 2 - Date.now()));
          while (Date.now() < at);
          try { lockDataDir(folder); return 1; } catch { return 0; }
        });
-       process.send(got);
+       process.send(successCounts);
      });
      process.send("here");
      setInterval(() => {}, 1000);`,
   );
-  const takers = Array.from({ length: 4 }, () => {
+  const lockers = Array.from({ length: 4 }, () => {
     const child = fork(script, [path.join("dist", "programs", "backend.js")], {
       cwd: projectRoot,
       execArgv: ["--import", "tsx"],
@@ -182,16 +181,16 @@ async function raceForLocks(rounds: number, prepare: (folder: string, index: num
     children.push(child);
     return child;
   });
-  await Promise.all(takers.map((taker) => once(taker, "message")));
+  await Promise.all(lockers.map((locker) => once(locker, "message")));
   const start = Date.now() + 100;
   const results = await Promise.all(
-    takers.map(async (taker) => {
-      const answer = once(taker, "message");
-      taker.send({ folders, start, step: 10 });
-      return (await answer)[0] as number[];
+    lockers.map(async (locker) => {
+      const result = once(locker, "message");
+      locker.send({ folders, start, step: 10 });
+      return (await result)[0] as number[];
     }),
   );
-  return folders.map((_, index) => results.reduce((sum, got) => sum + (got[index] ?? 0), 0));
+  return folders.map((_, index) => results.reduce((sum, successCounts) => sum + (successCounts[index] ?? 0), 0));
 }
 
 async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -24,10 +24,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("a mail in the outbox is one file that a mail program reads as it was written", async () => {
+test("An email in the outbox is one file that an email program can read", async () => {
   await createOutboxDelivery(folder)(exampleEmail);
-  const [parsed, ...others] = await readOutbox();
-  expect(others).toEqual([]);
+  const [parsed, ...otherEmails] = await readOutbox();
+  expect(otherEmails).toEqual([]);
   expect(parsed).toMatchObject({
     from: { name: exampleEmail.from.name, address: exampleEmail.from.address },
     to: [{ address: exampleEmail.to }],
@@ -39,7 +39,7 @@ test("a mail in the outbox is one file that a mail program reads as it was writt
   expect(parsed?.messageId).toBeTruthy();
 });
 
-test("names, subjects and texts of every script and length arrive unbroken", async () => {
+test("Email names, subjects and texts of every script and length arrive unchanged", async () => {
   const name = 'شركة "مزيغو" للتخليص الجمركي';
   const subject = "أكّد عنوانك — 确认您的地址 🚢 ".repeat(6).trim();
   const text = `مرحبا، "كريم" & <أمينة>\n${"ndefu ".repeat(400)}`.trim();
@@ -57,16 +57,16 @@ test("names, subjects and texts of every script and length arrive unbroken", asy
   expect(parsed?.html?.trim()).toBe(`<p>${subject}</p>`);
 });
 
-test("a hundred mails at once are a hundred files, each whole, with no draft left", async () => {
+test("A hundred emails sent in parallel become a hundred complete files without drafts", async () => {
   const send = createOutboxDelivery(folder);
   const addresses = Array.from({ length: 100 }, (_, index) => `client-${index}@client.example`);
   await Promise.all(addresses.map((to) => send({ ...exampleEmail, to })));
   expect(readdirSync(folder).filter((name) => !name.endsWith(".eml"))).toEqual([]);
-  const mails = await readOutbox();
-  expect(mails.flatMap(({ to }) => to?.map(({ address }) => address)).sort()).toEqual([...addresses].sort());
+  const emails = await readOutbox();
+  expect(emails.flatMap(({ to }) => to?.map(({ address }) => address)).sort()).toEqual([...addresses].sort());
 });
 
-test("the outbox lists mails in the order of their sending", async () => {
+test("The outbox lists emails in the order in which they were sent", async () => {
   const send = createOutboxDelivery(folder);
   for (const to of ["first@client.example", "second@client.example"]) {
     await send({ ...exampleEmail, to });
@@ -78,7 +78,7 @@ test("the outbox lists mails in the order of their sending", async () => {
   ]);
 });
 
-test("nobody else on the machine can read the outbox", async () => {
+test("Only the current user can read the outbox", async () => {
   await createOutboxDelivery(folder)(exampleEmail);
   expect(statSync(folder).mode & 0o077).toBe(0);
   for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
@@ -88,7 +88,7 @@ test.each([
   "victim@client.example\r\nBcc: spy@client.example",
   "victim@client.example\nBcc: spy@client.example",
   "victim@client.example\r\n\r\n<h1>other text</h1>",
-])("the address %j adds no header and no text to the mail", async (to) => {
+])("The address %j adds no header and no text to an email", async (to) => {
   await createOutboxDelivery(folder)({ ...exampleEmail, to });
   const [parsed] = await readOutbox();
   expect(parsed?.bcc ?? []).toEqual([]);
@@ -97,17 +97,17 @@ test.each([
   expect(parsed?.text?.trim()).toBe(exampleEmail.text);
 });
 
-test("a mail that cannot be written rejects", async () => {
+test("Sending rejects if the email cannot be written to the outbox", async () => {
   const file = path.join(root, "a-file");
   writeFileSync(file, "");
   await expect(createOutboxDelivery(path.join(file, "outbox"))(exampleEmail)).rejects.toThrow();
 });
 
-test("a mail server that is not there rejects", async () => {
+test("Sending rejects if the mail server is unreachable", async () => {
   await expect(createSmtpDelivery("smtp://127.0.0.1:1")(exampleEmail)).rejects.toThrow();
 });
 
-test("the confirmation mail names the address and links to the site with the token, in HTML and in text", async () => {
+test("The confirmation email contains the address and the link with the token, in HTML and in text", async () => {
   const sent = await renderConfirmation("client@client.example", "0a1b2c3d");
   expect(sent).toMatchObject({ from: exampleEmail.from, to: "client@client.example", subject: exampleEmail.subject });
   const link = "https://portal.example/auth/confirm?token_hash=0a1b2c3d&type=signup";
@@ -119,7 +119,7 @@ test("the confirmation mail names the address and links to the site with the tok
   expect(sent.html + sent.text).not.toContain("{{");
 });
 
-test("the confirmation mail reads the same after its way through the outbox", async () => {
+test("The confirmation email is unchanged after the outbox", async () => {
   const sent = await renderConfirmation("client@client.example", "0a1b2c3d".repeat(8));
   await createOutboxDelivery(folder)(sent);
   const [parsed] = await readOutbox();
@@ -127,7 +127,7 @@ test("the confirmation mail reads the same after its way through the outbox", as
   expect(parsed?.text).toContain(`token_hash=${"0a1b2c3d".repeat(8)}&type=signup`);
 });
 
-test("quotes, angle brackets and ampersands in an address are text in the mail's HTML, not markup", async () => {
+test("The HTML of an email escapes quotes, angle brackets and ampersands of an address", async () => {
   const address = `o'hara&"<b>x</b><script>alert(1)</script>"@client.example`;
   const sent = await renderConfirmation(address, "0a1b2c3d");
   expect(sent.html).not.toMatch(/<b>|<script|"<|o'hara/);
@@ -135,27 +135,27 @@ test("quotes, angle brackets and ampersands in an address are text in the mail's
   expect(sent.text).toContain(address);
 });
 
-test("Arabic in an address is kept in the mail's HTML", async () => {
+test("The HTML of an email contains the Arabic letters of an address unchanged", async () => {
   const sent = await renderConfirmation("أمينة@client.example", "0a1b2c3d");
   expect(sent.html).toContain("أمينة@client.example");
 });
 
-test("places of a template that nobody fills are empty, and dollar signs in values stay", async () => {
+test("An email template leaves unknown placeholders empty and keeps dollar signs in values", async () => {
   const sent: Email[] = [];
   const mailer = createTemplateMailer({
     from: exampleEmail.from,
     siteUrl: "https://portal.example",
     subject: exampleEmail.subject,
     template: "<p>[{{ .Unknown }}][{{.Email}}][{{  .TokenHash  }}]</p>",
-    deliver: async (one) => {
-      sent.push(one);
+    deliver: async (email) => {
+      sent.push(email);
     },
   });
   await mailer.sendConfirmation("$&$1@client.example", "$$", "");
   expect(sent[0]?.html).toBe("<p>[][$&#38;$1@client.example][$$]</p>");
 });
 
-test("a delivery that fails fails the sending", async () => {
+test("Sending a confirmation rejects if the delivery fails", async () => {
   const mailer = createConfirmationMailer(async () => {
     throw new Error("the mail server is away");
   });
@@ -164,10 +164,10 @@ test("a delivery that fails fails the sending", async () => {
   );
 });
 
-test("mails that the product does not send are refused", async () => {
+test("The mailer of the embedded backend rejects emails that the product does not send", async () => {
   const sent: Email[] = [];
-  const mailer = createConfirmationMailer(async (one) => {
-    sent.push(one);
+  const mailer = createConfirmationMailer(async (email) => {
+    sent.push(email);
   });
   const to = "client@client.example";
   await expect(mailer.sendRecovery(to, "0a1b", "123456")).rejects.toThrow();
@@ -177,7 +177,7 @@ test("mails that the product does not send are refused", async () => {
   expect(sent).toEqual([]);
 });
 
-function createConfirmationMailer(deliver: (mail: Email) => Promise<void>) {
+function createConfirmationMailer(deliver: (email: Email) => Promise<void>) {
   return createTemplateMailer({
     from: exampleEmail.from,
     siteUrl: "https://portal.example",
@@ -187,18 +187,16 @@ function createConfirmationMailer(deliver: (mail: Email) => Promise<void>) {
   });
 }
 
-/** The mail that a sign-up with this address and token sends. */
 async function renderConfirmation(address: string, token: string): Promise<Email> {
   const sent: Email[] = [];
-  await createConfirmationMailer(async (one) => {
-    sent.push(one);
+  await createConfirmationMailer(async (email) => {
+    sent.push(email);
   }).sendConfirmation(address, token, "123456");
   const [first] = sent;
-  if (!first) throw new Error("no mail was sent");
+  if (!first) throw new Error("no email was sent");
   return first;
 }
 
-/** The mails of the outbox, in the order of their names. */
 function readOutbox() {
   const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
   return Promise.all(files.sort().map((name) => PostalMime.parse(readFileSync(path.join(folder, name)))));

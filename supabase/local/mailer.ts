@@ -1,14 +1,10 @@
-/** Mails of the embedded backend. */
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
 import type { DeliverEmail, Email } from "../../app/models/email-delivery.server.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/**
- * A mailer for the confirmation of a sign-up, from the same template the hosted backend uses. The product sends no
- * other mail, so the other kinds reject.
- */
+/** Returns a mailer that sends sign-up confirmations and rejects every other kind of email. */
 export function createTemplateMailer(options: {
   from: Email["from"];
   siteUrl: string;
@@ -16,7 +12,7 @@ export function createTemplateMailer(options: {
   template: string;
   deliver: DeliverEmail;
 }): Mailer {
-  const refuse = (kind: string) => async () => {
+  const rejectKind = (kind: string) => async () => {
     throw new Error(`The embedded backend has no mail template for ${kind}.`);
   };
   return {
@@ -30,16 +26,16 @@ export function createTemplateMailer(options: {
         text: convert(html, { wordwrap: 100, selectors: [{ selector: "h1", options: { uppercase: false } }] }),
       });
     },
-    sendRecovery: refuse("recovery"),
-    sendMagicLink: refuse("magic links"),
-    sendEmailChange: refuse("a change of address"),
-    sendReauthentication: refuse("reauthentication"),
+    sendRecovery: rejectKind("recovery"),
+    sendMagicLink: rejectKind("magic links"),
+    sendEmailChange: rejectKind("a change of address"),
+    sendReauthentication: rejectKind("reauthentication"),
   };
 }
 
-/** Puts values into the `{{ .Name }}` places of a Go template, escaped for HTML. Unknown names become empty. */
+/** Replaces each `{{ .Name }}` of a Go template by its value, escaped for HTML, or by nothing. */
 function renderTemplate(template: string, values: Record<string, string>): string {
-  return template.replace(/\{\{\s*\.(\w+)\s*\}\}/g, (_place, name: string) =>
+  return template.replace(/\{\{\s*\.(\w+)\s*\}\}/g, (_match, name: string) =>
     (values[name] ?? "").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
   );
 }

@@ -1,7 +1,4 @@
-/**
- * The embedded backend as a process of its own, forked by app/server/embedded-backend.ts, which sends the options as the first
- * message. Answers with {ready: url} or {failed: reason}; ends on SIGTERM or when the parent is gone.
- */
+/** Child process of app/server/embedded-backend.ts. It ends on SIGTERM, or when its parent ends. */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
@@ -15,9 +12,9 @@ import { assertRestoreFinished, lockDataDirWithin } from "./lock.ts";
 
 export type BackendProcessOptions = {
   dataDir: string;
-  /** The PostgreSQL server's database to work on; null keeps the database in dataDir. */
+  /** Null stores the database in dataDir. */
   databaseUrl: string | null;
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   port: number;
   siteUrl: string;
   smtpUrl: string | null;
@@ -26,21 +23,20 @@ export type BackendProcessOptions = {
   jwtSecret: string;
   signingKey: JWK;
 };
-// The library looks for words in each warning, and throws where one is an Error, as Node's own of too many listeners is.
+// @supabase/lite searches the text of warnings, and throws if a warning is an Error.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
   if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...more]);
   else process.nextTick(() => process.emit("warning", warning));
 };
 
-/** In milliseconds: how long to wait for a backend whose site was killed, before the start fails. */
+/** How long to wait for a backend whose site was killed. */
 const lockTimeoutMs = 3000;
-/** In milliseconds: how long the database may take to close; a process killed then loses no data. */
+/** The database loses no data if the process ends before it has closed. */
 const closeTimeoutMs = 1500;
 
 export type BackendProcessReport = { ready: string } | { failed: string };
 
-/** Called when the parent is gone; before the start is finished it just exits. */
 let shutDown = async (): Promise<void> => process.exit(0);
 
 process.umask(0o077);
@@ -48,7 +44,7 @@ redactConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => shutDown());
 if (!process.connected) process.exit(0);
-// A terminal sends these to the whole process group: the parent drains its requests first, then ends this process.
+// A terminal signals the whole process group, but the parent must finish its requests first.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: BackendProcessOptions) => {
   main(options).catch((error: Error) => {
@@ -67,15 +63,15 @@ async function main(options: BackendProcessOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: createEmailDelivery(options),
-    // No demo on a PostgreSQL server, which holds real data: the demo's password is public.
+    // The demo's password is public, and a PostgreSQL server holds real data.
     seed: !options.databaseUrl,
     lockTimeoutMs,
   });
   const server = serve(backend.fetch);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE";
-      reject(taken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
+      const isPortTaken = error.code === "EADDRINUSE";
+      reject(isPortTaken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
     });
     server.listen(options.port, "127.0.0.1", resolve);
   });
@@ -100,7 +96,7 @@ function reportToParent(message: BackendProcessReport): void {
   process.send?.(message);
 }
 
-/** The library prints query parameters with its errors, password hashes among them: keep the kind and the message. */
+/** Omits the query parameters, such as password hashes, that the library prints with its errors. */
 function redactConsole(): void {
   const print =
     (level: string) =>

@@ -1,14 +1,7 @@
-/** Which requests the embedded backend answers: those that the product uses, each address written in one way. */
-
-/**
- * No escapes, empty segments, or slash at the end: the rules here and the library behind them must read the same path.
- */
+/** Without escapes, empty segments and a final slash, these rules and the library read the same path. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
-/**
- * The product does not use magic links, invitations, other providers or changes of address by mail. A link to recover an
- * account is made for the company alone.
- */
+/** Magic links, invitations, other providers and email changes are not part of the product. */
 const authRoutes = [
   /^POST \/auth\/v1\/(signup|token|verify|resend|logout)$/,
   /^(GET|PUT) \/auth\/v1\/user$/,
@@ -18,50 +11,49 @@ const authRoutes = [
   /^\w+ \/auth\/v1\/admin\/users\/[\w-]+(\/factors(\/[\w-]+)?)?$/,
 ];
 
-/** Whether the backend answers this request. `path` has no query. */
+/** True if the backend accepts the method and path. `path` has no query. */
 export function isAllowedRoute(method: string, path: string): boolean {
   if (!canonicalPathPattern.test(path)) return false;
   return !path.startsWith("/auth/") || authRoutes.some((route) => route.test(`${method} ${path}`));
 }
 
-/** How many rows or names one request may bring: all of them are one turn at the database, for which everybody else waits. */
+/** One request blocks the database for all others, so its rows and names are limited. */
 const maxItems = 1000;
-/** How many values its rows may have in all. */
 const maxValues = 10_000;
-/** How many bytes a request to the data API may have: a text of so many is compared within a quarter second. */
+/** PostgreSQL compares a text of this size within 250 ms. */
 const maxDataApiBytes = 2 * 1024 * 1024;
-/** How deep tables may be embedded in another: each level is the work of the one above, once more. */
+/** Each level of embedded tables multiplies the work. */
 const maxEmbeddingDepth = 2;
-/** How many brackets a parameter may have: each is a table, a condition or a list. */
+/** Each pair is a table, a condition or a list. */
 const maxParentheses = 12;
 
-/** The refusal of a request that asks for more, or null. PostgREST and the real store, whose work is their own, take it. */
+/** Returns an error response if the request needs too much work, or null. */
 export async function requestLimitError(request: Request): Promise<Response | null> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.startsWith("/auth/")) return null;
-  const isData = pathname.startsWith("/rest/");
+  const isDataApi = pathname.startsWith("/rest/");
   for (const [name, value] of searchParams) {
-    const { deepest, all } = countParentheses(value);
-    if (all > maxParentheses || (name === "select" && deepest > maxEmbeddingDepth))
+    const { maxDepth, total } = countParentheses(value);
+    if (total > maxParentheses || (name === "select" && maxDepth > maxEmbeddingDepth))
       return errorResponse(
         413,
         `More than ${maxParentheses} brackets, or tables ${maxEmbeddingDepth} deep: ask in several requests.`,
       );
   }
   const length = Number(request.headers.get("content-length"));
-  if (isData && length > maxDataApiBytes)
+  if (isDataApi && length > maxDataApiBytes)
     return errorResponse(413, `More than ${maxDataApiBytes} bytes: send them in several requests.`);
-  // Whatever type it says it has; a file on its way to the store is no list.
-  const mayList = isData || request.method === "DELETE";
-  if (!mayList || length <= 2 * maxItems) return null;
+  // The content type is the sender's choice. An upload to storage is not a list.
+  const mayHaveList = isDataApi || request.method === "DELETE";
+  if (!mayHaveList || length <= 2 * maxItems) return null;
   const body: unknown = await request
     .clone()
     .json()
     .catch(() => undefined);
-  // Rows of another form, such as CSV, would have to be counted in another way: the product sends none.
+  // Rows in another format, such as CSV, cannot be counted here.
   if (body === undefined) return errorResponse(415, "A long request has to be JSON.");
   const rows: unknown[] = Array.isArray(body) ? body : [body];
-  const lists = [rows, ...Object.values(body ?? {})].filter((one) => Array.isArray(one));
+  const lists = [rows, ...Object.values(body ?? {})].filter((list) => Array.isArray(list));
   const values = rows.reduce(
     (sum: number, row) => sum + (typeof row === "object" ? Object.keys(row ?? {}).length : 1),
     0,
@@ -74,14 +66,14 @@ function errorResponse(status: number, message: string): Response {
   return Response.json({ message }, { status });
 }
 
-/** The brackets of a parameter: the most that are open at once, and all that open. In a quoted name is none that counts. */
-function countParentheses(value: string): { deepest: number; all: number } {
-  let [open, deepest, all] = [0, 0, 0];
-  for (const sign of value.replace(/"(?:[^"\\]|\\.)*"/g, "")) {
-    if (sign === "(") {
-      all += 1;
-      deepest = Math.max(deepest, ++open);
-    } else if (sign === ")") open -= 1;
+/** Ignores parentheses in quoted names. */
+function countParentheses(value: string): { maxDepth: number; total: number } {
+  let [open, maxDepth, total] = [0, 0, 0];
+  for (const character of value.replace(/"(?:[^"\\]|\\.)*"/g, "")) {
+    if (character === "(") {
+      total += 1;
+      maxDepth = Math.max(maxDepth, ++open);
+    } else if (character === ")") open -= 1;
   }
-  return { deepest, all };
+  return { maxDepth, total };
 }

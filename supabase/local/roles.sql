@@ -1,23 +1,21 @@
--- The roles of a Supabase project. They belong to the whole server: another database on it may have made them, or may be
--- making them right now. Only a superuser can make service_role; one may run this file beforehand.
+-- Roles belong to the whole server, so that another database may have created them. Only a superuser can create service_role.
 
 do $$
 declare
-  wanted record;
+  required_role record;
 begin
-  for wanted in select * from (values
+  for required_role in select * from (values
     ('anon', ''), ('authenticated', ''), ('service_role', 'bypassrls'), ('supabase_auth_admin', '')
-  ) as role (name, more) loop
+  ) as role (name, attributes) loop
     begin
-      if not exists (select from pg_roles where rolname = wanted.name) then
-        execute format('create role %I nologin noinherit %s', wanted.name, wanted.more);
+      if not exists (select from pg_roles where rolname = required_role.name) then
+        execute format('create role %I nologin noinherit %s', required_role.name, required_role.attributes);
       end if;
     exception when duplicate_object or unique_violation then
       null;
     end;
-    -- The backend switches to one of these roles for each request.
-    if not pg_has_role(current_user, wanted.name, 'member') then
-      execute format('grant %I to current_user', wanted.name);
+    if not pg_has_role(current_user, required_role.name, 'member') then
+      execute format('grant %I to current_user', required_role.name);
     end if;
   end loop;
 end

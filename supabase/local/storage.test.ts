@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("an object comes back byte for byte with its media type, size and caching", async () => {
+test("A stored object has the same bytes, media type, size and cache control when it is read", async () => {
   const bytes = new Uint8Array(70_000).map((_, index) => (index * 31) % 256);
   await putObject("scan.png", bytes, "image/png", "max-age=60");
   const { body, metadata } = await readObject("scan.png");
@@ -36,7 +36,7 @@ test.each([
   ["line ends first", "\n\n\nand then text"],
   ["what looks like the store's own first line", '{"contentType":"text/html","cacheControl":"","eTag":""}\nx'],
   ["letters of several scripts", "Mizigo, مزيغو, 货物, 🚢"],
-])("an object that holds %s comes back as it was", async (_what, content) => {
+])("A stored object that contains %s is read unchanged", async (_what, content) => {
   await putObject("odd", encodeText(content), "text/plain");
   const { body, metadata } = await readObject("odd");
   expect(new TextDecoder().decode(body)).toBe(content);
@@ -44,7 +44,7 @@ test.each([
 });
 
 test.each(["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf", ""])(
-  "the media type %j is kept",
+  "A stored object retains the media type %j",
   async (type) => {
     await putObject("typed", encodeText("x"), type);
     expect((await readObject("typed")).metadata.mimetype).toBe(type);
@@ -52,23 +52,23 @@ test.each(["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf
   },
 );
 
-test("the head of an object is what its reading says about it", async () => {
+test("The head of a stored object equals the metadata of reading it", async () => {
   await putObject("tea.pdf", encodeText("%PDF-1.7"), "application/pdf");
   const head = await storage.headObject("documents", "tea.pdf", undefined);
   expect(head).toEqual((await readObject("tea.pdf")).metadata);
 });
 
-test("equal contents have equal tags and different ones do not", async () => {
-  const [one, same, other] = [
+test("Objects have equal entity tags only if their contents are equal", async () => {
+  const [first, same, different] = [
     await putObject("1", encodeText("x")),
     await putObject("2", encodeText("x")),
     await putObject("3", encodeText("y")),
   ];
-  expect(one.eTag).toBe(same.eTag);
-  expect(one.eTag).not.toBe(other.eTag);
+  expect(first.eTag).toBe(same.eTag);
+  expect(first.eTag).not.toBe(different.eTag);
 });
 
-test("a replaced object is the new one, with the new type", async () => {
+test("A replaced object has the new content and the new media type", async () => {
   await putObject("tea.pdf", encodeText("old, and longer than the new one"), "application/pdf");
   await putObject("tea.pdf", encodeText("new"), "image/png");
   const { body, metadata } = await readObject("tea.pdf");
@@ -77,7 +77,7 @@ test("a replaced object is the new one, with the new type", async () => {
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("who reads while an object is replaced gets a whole one: the old or a new, with the type that belongs to it", async () => {
+test("Reading an object during its replacement returns one complete version with its own media type", async () => {
   const version = (letter: string) => ({
     bytes: encodeText(letter.repeat(20_000 + letter.charCodeAt(0))),
     type: `text/${letter}`,
@@ -105,26 +105,26 @@ test("who reads while an object is replaced gets a whole one: the old or a new, 
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("an upload that breaks off leaves the object as it was and nothing beside it", async () => {
+test("An interrupted upload leaves the old object and no other file", async () => {
   await putObject("tea.pdf", encodeText("whole"), "application/pdf");
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encodeText("half"));
     },
     pull(controller) {
-      controller.error(new Error("the line went dead"));
+      controller.error(new Error("the connection was lost"));
     },
   });
   await expect(
     storage.uploadObject("documents", "tea.pdf", undefined, broken, "image/png", "no-cache"),
-  ).rejects.toThrow("the line went dead");
+  ).rejects.toThrow("the connection was lost");
   const { body, metadata } = await readObject("tea.pdf");
   expect(new TextDecoder().decode(body)).toBe("whole");
   expect(metadata.mimetype).toBe("application/pdf");
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("an upload that comes as a stream is stored whole", async () => {
+test("A streamed upload is stored completely", async () => {
   const parts = ["one ", "two ", "three"];
   const stream = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -137,7 +137,7 @@ test("an upload that comes as a stream is stored whole", async () => {
   expect(new TextDecoder().decode((await readObject("streamed")).body)).toBe("one two three");
 });
 
-test("an object that is not there rejects with ENOENT", async () => {
+test("Reading a missing object rejects with ENOENT", async () => {
   await expect(storage.getObject("documents", "none", undefined)).rejects.toMatchObject({ code: "ENOENT" });
   await expect(storage.headObject("documents", "none", undefined)).rejects.toMatchObject({ code: "ENOENT" });
   await expect(
@@ -148,7 +148,7 @@ test("an object that is not there rejects with ENOENT", async () => {
   await expect(storage.getObject("documents", "copy", undefined)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("a deleted object is gone, its neighbours are not, and deleting it again is no error", async () => {
+test("Deleting an object removes only that object, and deleting it again is not an error", async () => {
   await putObject("a", encodeText("a"));
   await putObject("b", encodeText("b"));
   await putObject("c", encodeText("c"));
@@ -161,7 +161,7 @@ test("a deleted object is gone, its neighbours are not, and deleting it again is
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("a copy has the content and type of its source, which stays", async () => {
+test("A copied object has the content and media type of its source, which remains", async () => {
   await putObject("source", encodeText("x"), "image/webp", "max-age=5");
   await storage.copyObject("documents", "source", undefined, "archive", "copy", undefined);
   for (const [bucket, key] of [
@@ -174,14 +174,14 @@ test("a copy has the content and type of its source, which stays", async () => {
   }
 });
 
-test("the same key in two buckets is two objects", async () => {
+test("The same key in two buckets names two objects", async () => {
   await storage.uploadObject("one", "key", undefined, encodeText("1"), "text/plain", "no-cache");
   await storage.uploadObject("two", "key", undefined, encodeText("2"), "text/plain", "no-cache");
   expect(new TextDecoder().decode((await readObject("key", "one")).body)).toBe("1");
   expect(new TextDecoder().decode((await readObject("key", "two")).body)).toBe("2");
 });
 
-test("keys that try to leave the folder are objects in it like any other, each its own", async () => {
+test("Object keys with path segments cannot leave the folder and name separate objects", async () => {
   const keys = [
     "../../neighbour.txt",
     "..",
@@ -214,12 +214,12 @@ test("keys that try to leave the folder are objects in it like any other, each i
   expect(listFiles(root)).toEqual([path.join(root, "neighbour.txt")]);
 });
 
-test("the files' names on disk tell nothing of their owners", async () => {
+test("The file names on disk reveal nothing about the objects' keys", async () => {
   await putObject("3f1c/secret-invoice.pdf", encodeText("x"));
   for (const file of listFiles(folder)) expect(file).not.toMatch(/3f1c\/|secret|invoice|pdf/);
 });
 
-test("another store on the same folder finds the objects", async () => {
+test("A second storage adapter on the same folder finds the objects", async () => {
   await putObject("tea.pdf", encodeText("x"), "application/pdf");
   const { body, metadata } = await createFileStorage(folder).getObject("documents", "tea.pdf", undefined);
   expect(new TextDecoder().decode(body as Uint8Array)).toBe("x");
@@ -239,7 +239,6 @@ function encodeText(content: string) {
   return new TextEncoder().encode(content);
 }
 
-/** Every file below a folder, with its path. */
 function listFiles(where: string): string[] {
   return readdirSync(where, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

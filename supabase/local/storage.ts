@@ -1,4 +1,3 @@
-/** The embedded backend's file store: one file per object, named by a hash, replaced atomically and synced to disk. */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
@@ -8,24 +7,24 @@ import type { App } from "@supabase/lite";
 type StorageAdapter = NonNullable<App["_storageAdapter"]>;
 type ObjectHeader = { contentType: string; cacheControl: string; eTag: string };
 
-/** A storage adapter that keeps objects under `folder`. Reading an object that is not there rejects with ENOENT. */
+/** Stores each object in one file, replaced atomically. A missing object rejects with ENOENT. */
 export function createFileStorage(folder: string): StorageAdapter {
-  const fileOf = (bucket: string, key: string) => {
+  const objectFile = (bucket: string, key: string) => {
     const hash = createHash("sha256").update(`${bucket}/${key}`).digest("hex");
     return path.join(folder, hash.slice(0, 2), hash);
   };
 
-  /** Each file begins with one line of JSON metadata, so that content and type are replaced together. */
+  /** Each file starts with a line of JSON metadata, so that content and type are replaced together. */
   async function read(bucket: string, key: string) {
-    const file = fileOf(bucket, key);
+    const file = objectFile(bucket, key);
     const [bytes, { mtime }] = await Promise.all([readFile(file), stat(file)]);
     const end = bytes.indexOf(0x0a);
-    const about = JSON.parse(bytes.subarray(0, end).toString("utf8")) as ObjectHeader;
+    const header = JSON.parse(bytes.subarray(0, end).toString("utf8")) as ObjectHeader;
     const body = bytes.subarray(end + 1);
     const metadata = {
-      cacheControl: about.cacheControl,
-      mimetype: about.contentType,
-      eTag: about.eTag,
+      cacheControl: header.cacheControl,
+      mimetype: header.contentType,
+      eTag: header.eTag,
       contentLength: body.length,
       size: body.length,
       lastModified: mtime,
@@ -35,7 +34,7 @@ export function createFileStorage(folder: string): StorageAdapter {
   }
 
   async function write(bucket: string, key: string, body: Uint8Array, contentType: string, cacheControl: string) {
-    const file = fileOf(bucket, key);
+    const file = objectFile(bucket, key);
     const eTag = `"${createHash("md5").update(body).digest("hex")}"`;
     await mkdir(path.dirname(file), { recursive: true });
     const draft = `${file}.${randomUUID()}`;
@@ -81,18 +80,18 @@ export function createFileStorage(folder: string): StorageAdapter {
       return write(bucket, key, body, metadata.mimetype, metadata.cacheControl);
     },
     async deleteObject(bucket, key) {
-      await rm(fileOf(bucket, key), { force: true });
+      await rm(objectFile(bucket, key), { force: true });
     },
     async deleteObjects(bucket, keys) {
-      await Promise.all(keys.map((key) => rm(fileOf(bucket, key), { force: true })));
+      await Promise.all(keys.map((key) => rm(objectFile(bucket, key), { force: true })));
     },
     async privateAssetUrl(bucket, key) {
-      return `file://${fileOf(bucket, key)}`;
+      return `file://${objectFile(bucket, key)}`;
     },
   };
 }
 
-/** Has the new name of a file survive a power failure. Windows opens no folders, and needs none of this. */
+/** Makes a file's new name survive a power failure. Windows opens no folders and does not need this. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder);

@@ -4,7 +4,7 @@ set check_function_bodies = off;
 
 -- schemas/setup.sql
 
--- Functions in the schema private are used by policies, triggers and other functions. The API does not expose them.
+-- Policies, triggers and functions use the schema private. The API does not expose it.
 create schema if not exists private;
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
@@ -13,8 +13,7 @@ create extension if not exists pg_trgm with schema extensions;
 revoke all on schema private from public;
 grant usage on schema private to authenticated, service_role, supabase_auth_admin;
 
--- Postgres lets everybody execute a new function, and Supabase grants new tables and functions of public to its roles. Here
--- every table and function is closed until its own file grants it.
+-- Postgres grants execute to everyone, and Supabase grants new objects to its roles. Each file grants what it needs.
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
@@ -22,8 +21,7 @@ alter default privileges in schema public revoke execute on functions from anon,
 
 -- schemas/text.sql
 
--- True if a text has no control character, no line separator and no character that changes the direction of the text after it.
--- app/lib/forms/text-fields.ts has the same rule.
+-- True if the text has no control character, line separator or bidirectional control. Same rule: text-fields.ts.
 create function private.is_one_line(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -32,7 +30,7 @@ as $$
 $$;
 grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
--- The same for a text of several lines: tabs and line breaks are allowed.
+-- Like is_one_line, but allows tabs and line breaks.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -41,27 +39,28 @@ as $$
 $$;
 grant execute on function private.is_plain_text(text) to authenticated, service_role;
 
--- True if a text has at least one character that a person can see.
+-- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
+  select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f'
+    '\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- The patterns of the first eight words of a search; null for a search longer than any name.
+-- Returns a LIKE pattern for each of the first eight words; null if the search has over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
   select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.like_pattern(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
+    select private.like_pattern(word) from regexp_split_to_table(coalesce(q, ''), '\s+') as word where word <> ''
   ))[:8] end
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
--- The pattern of a search as an AWB/BL without the spaces and hyphens that people write in it or leave out.
+-- Returns a LIKE pattern for an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
 create function private.awb_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -70,7 +69,7 @@ as $$
 $$;
 grant execute on function private.awb_pattern(text) to authenticated;
 
--- The ids that begin with what was typed, as the lowest and the highest; null when no id begins so. Four characters or more.
+-- Returns the lowest and highest UUID with a prefix of at least 4 characters, or null if no UUID has it.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
@@ -92,7 +91,7 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- The most characters of a search. Longer ones find nothing: no name has as many.
+-- Returns a LIKE pattern for texts that contain the search; null if it has over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -103,24 +102,31 @@ as $$
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
 
--- How many rows a query has, up to a hundred: a list says "99+" beyond, and counts no more rows than that.
+-- Returns the number of rows of a query, at most 100. `rows_of` must be trusted SQL.
 create function private.count_up_to_100(rows_of text) returns bigint
 language plpgsql stable
 set search_path = ''
 as $$
 declare
-  counted bigint;
+  row_count bigint;
 begin
-  execute format('select count(*) from (%s limit 100) as counted', rows_of) into counted;
-  return counted;
+  execute format('select count(*) from (%s limit 100) as limited', rows_of) into row_count;
+  return row_count;
 end
+$$;
+
+-- Returns the hash under which a token is stored: SHA-256 in base 16.
+create function private.token_hash(token text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select encode(sha256(convert_to(token, 'UTF8')), 'hex')
 $$;
 
 -- schemas/viewer.sql
 
--- The signed-in person of this session: email, name, verified second factors (oldest first), whether the session has AAL2, and the
--- role at the desk. Null after the session has ended: an access token lives for up to an hour longer. Clients cannot read the
--- auth schema, so this runs as its owner; it returns only the caller's own data.
+-- Returns the caller's account, verified factors, AAL and staff role; null if the session has ended.
+-- An access token outlives its session by up to an hour, so that only auth.sessions shows whether the session is active.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -139,9 +145,9 @@ begin
         where factor.user_id = account.id and factor.status = 'verified'
       ),
       'staff', (
-        select jsonb_build_object('name', colleague.name, 'role', colleague.role)
-        from public.staff_members as colleague
-        where colleague.account_id = account.id and colleague.removed_at is null
+        select jsonb_build_object('name', staff_member.name, 'role', staff_member.role)
+        from public.staff_members as staff_member
+        where staff_member.account_id = account.id and staff_member.removed_at is null
       )
     )
     from auth.users as account
@@ -152,10 +158,8 @@ end
 $$;
 grant execute on function private.viewer() to authenticated;
 
--- What a portal page costs the database is mostly who asks, asked again by the policies of each table that a statement reads.
--- Whether the session is good for the account, and whether the caller is a colleague: planned once in a session of the
--- database, and cheapest for clients. A code counts as long as auth holds the session for lifted by it: no longer for the
--- token's hour after the factor that lifted it was removed while another remains.
+-- True if the session is active, and has AAL2 if the account has a verified factor. PL/pgSQL caches the plan.
+-- Removing a factor lowers the AAL of its sessions, while their access tokens still claim aal2.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -178,30 +182,27 @@ end
 $$;
 grant execute on function private.has_valid_session() to authenticated;
 
--- Who asks alone: for a form, before it is acted on.
+-- Returns only the viewer, for a form that needs no page data.
 create function public.get_viewer() returns jsonb
 language plpgsql stable
 security invoker
 set search_path = ''
 as $$
-#variable_conflict use_column
 begin
-  return (
-    select jsonb_build_object('viewer', private.viewer())
-  );
+  return jsonb_build_object('viewer', private.viewer());
 end
 $$;
 grant execute on function public.get_viewer() to authenticated;
 
--- Where an account is logged in: the sessions that can still be used. Cookies live 30 days, and a session that owes its code
--- opens nothing.
+-- Returns the account's sessions that were used within 30 days and meet its second factor.
 create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer
 set search_path = ''
 as $$
   select session.id
   from auth.sessions as session
-  where session.user_id = active_sessions.account_id and coalesce(session.updated_at, session.created_at) > now() - interval '30 days'
+  where session.user_id = active_sessions.account_id
+    and coalesce(session.updated_at, session.created_at) > now() - interval '30 days'
     and (
       session.aal = 'aal2' or not exists (
         select from auth.mfa_factors as factor where factor.user_id = active_sessions.account_id and factor.status = 'verified'
@@ -209,7 +210,7 @@ as $$
     )
 $$;
 
--- Ends every session of an account: its access tokens open nothing from now on, and none is renewed.
+-- Deletes every session of an account, so that its access tokens and refresh tokens are rejected.
 create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -219,10 +220,9 @@ $$;
 
 -- schemas/staff.sql
 
--- Who does an act: a colleague, or the company's own command under the name that it gives.
 create type private.actor as (name text, staff_id uuid);
 
--- A team member is no client. The account opens the desk and nothing else, once its session has AAL2.
+-- A team member's account opens only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -235,8 +235,7 @@ create table public.staff_members (
 alter table public.staff_members enable row level security;
 grant select on table public.staff_members to authenticated, service_role;
 
--- Invitations without an account. Auth creates the account with the invitation's id in its metadata; a trigger on auth.users
--- then uses the invitation.
+-- Auth copies the id into the metadata of the new account; private.redeem_client_id_or_invite then uses the invite.
 create table private.staff_invites (
   id uuid primary key default gen_random_uuid(),
   email text not null unique check (email = lower(email)),
@@ -247,12 +246,11 @@ create table private.staff_invites (
   invited_by_name text not null,
   invited_by_id uuid,
   created_at timestamptz not null default now(),
-  -- The idempotency key of the form that sent it.
   idempotency_key uuid
 );
 alter table private.staff_invites enable row level security;
 
--- The actor of this call. PT403 unless it is a colleague at AAL2, a lead where `required_role` says so, or the company's key.
+-- Returns the actor. Raises PT403 unless the caller is the service role or a team member; a lead if `required_role` is lead.
 create function private.require_actor(required_role text, actor_name text) returns private.actor
 language plpgsql stable security definer
 set search_path = ''
@@ -261,7 +259,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- The role that the data API has set: inside a function that runs as its owner, current_user is the owner.
+  -- In a security definer function, `current_user` is the owner. The data API sets the caller's role in this setting.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -278,8 +276,17 @@ begin
 end
 $$;
 
--- True if the caller is a team member whose session is active and has AAL2. The policies of the tables that staff read call it, and
--- so does every function of the desk.
+-- Returns the role that a team member needs to change the access of an account: 'lead' for a team member's.
+create function private.role_to_change_account(account_id uuid) returns text
+language sql stable security definer
+set search_path = ''
+as $$
+  select case when exists (
+    select from public.staff_members where staff_members.account_id = role_to_change_account.account_id
+  ) then 'lead' else 'clerk' end
+$$;
+
+-- True if the caller is a team member whose session is active and has AAL2.
 create function private.is_staff() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -300,7 +307,7 @@ end
 $$;
 grant execute on function private.is_staff() to authenticated;
 
--- Whether the caller is no colleague, present or removed. Asked of their own account, at any level of assurance.
+-- True if the caller's account has never been a team member's.
 create function private.is_client() returns boolean
 language sql stable security definer
 set search_path = ''
@@ -309,40 +316,43 @@ as $$
 $$;
 grant execute on function private.is_client() to authenticated;
 
--- PT409 when without this one nobody would be left who can invite, change and remove colleagues. A lead who was invited and
--- has not come yet takes nobody's place.
+-- Raises PT409 if no other lead remains. A lead who has never logged in cannot replace one who has.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
 as $$
 declare
-  others uuid[];
+  other_leads uuid[];
   has_logged_in boolean;
 begin
-  -- Locked, in one order, so that two leads do not remove each other at once.
-  perform from public.staff_members where role = 'lead' and removed_at is null order by staff_members.account_id for update;
+  -- Lock in a fixed order, so that two leads cannot remove each other at the same time.
+  perform from public.staff_members
+  where role = 'lead' and removed_at is null
+  order by staff_members.account_id
+  for update;
   if not exists (
     select from public.staff_members
     where staff_members.account_id = require_another_lead.account_id and role = 'lead' and removed_at is null
   ) then
     return;
   end if;
-  select users.last_sign_in_at is not null into has_logged_in from auth.users where users.id = require_another_lead.account_id;
-  others := array(
+  select users.last_sign_in_at is not null into has_logged_in
+  from auth.users where users.id = require_another_lead.account_id;
+  other_leads := array(
     select staff_members.account_id from public.staff_members
     join auth.users on users.id = staff_members.account_id
     where staff_members.account_id <> require_another_lead.account_id and staff_members.role = 'lead'
       and staff_members.removed_at is null
       and (users.last_sign_in_at is not null or not has_logged_in)
   );
-  if cardinality(others) = 0 then
+  if cardinality(other_leads) = 0 then
     raise sqlstate 'PT409' using message = 'This is the last lead who works here: make somebody else a lead first.';
   end if;
 end
 $$;
 
--- Invites a colleague, or a removed one again. Returns {"account"} when there is one, or {"invitation"} for auth to make
--- it with. PT409 when the address is a client's, or a colleague's who works here.
+-- Returns the invite_id for a new account, or the account_id of a team member who is invited again.
+-- Raises PT409 if the address belongs to a client, or to a team member who has logged in.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -353,99 +363,99 @@ declare
   actor private.actor := private.require_actor('lead', actor_name);
   address text := lower(btrim(email));
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('invite', email, name, role));
-  known uuid;
-  colleague public.staff_members;
-  made uuid;
+  existing_id uuid;
+  staff_member public.staff_members;
+  new_invite_id uuid;
 begin
-  select users.id into known from auth.users where users.email = address;
+  select users.id into existing_id from auth.users where users.email = address;
   if private.is_repeated_action(key) then
-    return jsonb_build_object('account_id', known);
+    return jsonb_build_object('account_id', existing_id);
   end if;
-  select invitation.id into made from private.staff_invites as invitation where invitation.idempotency_key = key;
+  select invitation.id into new_invite_id from private.staff_invites as invitation where invitation.idempotency_key = key;
   if found then
-    return jsonb_build_object('invite_id', made);
+    return jsonb_build_object('invite_id', new_invite_id);
   end if;
-  if known is null then
+  if existing_id is null then
     insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
     on conflict on constraint staff_invites_email_key do update
     set id = gen_random_uuid(), name = excluded.name, role = excluded.role, invited_by_name = excluded.invited_by_name,
       invited_by_id = excluded.invited_by_id, idempotency_key = excluded.idempotency_key, created_at = now()
-    returning invitation.id into made;
-    return jsonb_build_object('invite_id', made);
+    returning invitation.id into new_invite_id;
+    return jsonb_build_object('invite_id', new_invite_id);
   end if;
-  select * into colleague from public.staff_members where account_id = known for update;
+  select * into staff_member from public.staff_members where account_id = existing_id for update;
   if not found then
     raise sqlstate 'PT409' using
       message = 'This address has a client''s account. A colleague needs an address of their own.';
   end if;
-  if colleague.removed_at is null and exists (
-    select from auth.users where users.id = known and users.last_sign_in_at is not null
+  if staff_member.removed_at is null and exists (
+    select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
   ) then
     raise sqlstate 'PT409' using message = 'This address is a colleague''s already.';
   end if;
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
-  where account_id = known;
-  -- Who was removed comes back as somebody new: by the link of this invitation alone, with a second factor of now.
-  if colleague.removed_at is not null then
-    delete from auth.mfa_factors where user_id = known;
+  where account_id = existing_id;
+  -- A removed team member must not log in again with the old password or second factors.
+  if staff_member.removed_at is not null then
+    delete from auth.mfa_factors where user_id = existing_id;
     update auth.users
     set banned_until = null, encrypted_password = extensions.crypt(gen_random_uuid()::text, extensions.gen_salt('bf', 10))
-    where id = known;
+    where id = existing_id;
   end if;
   perform private.insert_audit_entry(
-    actor, 'team invite', account_id => known, idempotency_key => key,
+    actor, 'team invite', account_id => existing_id, idempotency_key => key,
     after => jsonb_build_object('role', invite_staff_member.role)
   );
-  return jsonb_build_object('account_id', known);
+  return jsonb_build_object('account_id', existing_id);
 end
 $$;
 grant execute on function public.invite_staff_member(text, text, text, uuid, text) to authenticated, service_role;
 
--- Makes a clerk a lead, or a lead a clerk.
+-- Changes a team member's role. Raises PT404 without one, PT409 for the last lead.
 create function public.change_staff_role(account_id uuid, role text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
-  was text;
+  old_role text;
 begin
   if role = 'clerk' then
     perform private.require_another_lead(change_staff_role.account_id);
   end if;
-  select staff_members.role into was from public.staff_members
+  select staff_members.role into old_role from public.staff_members
   where staff_members.account_id = change_staff_role.account_id and removed_at is null for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such colleague.';
   end if;
-  if was = change_staff_role.role then
+  if old_role = change_staff_role.role then
     return;
   end if;
   update public.staff_members set role = change_staff_role.role where staff_members.account_id = change_staff_role.account_id;
   perform private.insert_audit_entry(
     actor, 'team role', account_id => change_staff_role.account_id,
-    before => jsonb_build_object('role', was), after => jsonb_build_object('role', change_staff_role.role)
+    before => jsonb_build_object('role', old_role), after => jsonb_build_object('role', change_staff_role.role)
   );
 end
 $$;
 grant execute on function public.change_staff_role(uuid, text, text) to authenticated, service_role;
 
--- Removes a colleague: every session ends at once, and the account is closed. What they did stays in the log.
+-- Closes a team member's account and ends its sessions. Raises PT404 without one, PT409 for the last lead.
 create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
-  why text := private.require_reason(reason);
-  was text;
+  trimmed_reason text := private.require_reason(reason);
+  old_role text;
 begin
   perform private.require_another_lead(remove_staff_member.account_id);
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
-  returning role into was;
+  returning role into old_role;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such colleague.';
   end if;
@@ -454,14 +464,15 @@ begin
   perform private.end_sessions(remove_staff_member.account_id);
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id,
-    before => jsonb_build_object('role', was), reason => why
+    before => jsonb_build_object('role', old_role), reason => trimmed_reason
   );
 end
 $$;
 grant execute on function public.remove_staff_member(uuid, text, text) to authenticated, service_role;
 
--- For commands: who works at the desk, by name.
-create function public.list_staff_members() returns table (account_id uuid, name text, role text, email text, has_logged_in boolean)
+-- Returns the current team members, ordered by name.
+create function public.list_staff_members()
+returns table (account_id uuid, name text, role text, email text, has_logged_in boolean)
 language sql stable security definer
 set search_path = ''
 as $$
@@ -473,7 +484,7 @@ as $$
 $$;
 grant execute on function public.list_staff_members() to service_role;
 
--- /desk/team, for leads: those who work here, those who are invited, and those who left.
+-- Returns the data of /desk/team to a lead, and only the viewer to others.
 create function public.desk_team() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -488,16 +499,16 @@ begin
     'viewer', private.viewer(),
     'staff_members', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', colleague.account_id, 'name', colleague.name, 'email', account.email, 'role', colleague.role,
-        'created_at', colleague.created_at, 'removed_at', colleague.removed_at,
+        'id', staff_member.account_id, 'name', staff_member.name, 'email', account.email, 'role', staff_member.role,
+        'created_at', staff_member.created_at, 'removed_at', staff_member.removed_at,
         'last_sign_in_at', account.last_sign_in_at,
         'has_factor', exists (
           select from auth.mfa_factors as factor where factor.user_id = account.id and factor.status = 'verified'
         ),
         'is_viewer', account.id = auth.uid()
-      ) order by colleague.removed_at nulls first, colleague.name, colleague.account_id), '[]'::jsonb)
-      from (select * from public.staff_members order by removed_at nulls first, name, account_id limit 100) as colleague
-      join auth.users as account on account.id = colleague.account_id
+      ) order by staff_member.removed_at nulls first, staff_member.name, staff_member.account_id), '[]'::jsonb)
+      from (select * from public.staff_members order by removed_at nulls first, name, account_id limit 100) as staff_member
+      join auth.users as account on account.id = staff_member.account_id
     )
   );
 end
@@ -510,13 +521,11 @@ using ((select private.is_staff()));
 
 -- schemas/audit_log.sql
 
--- Staff actions. A row is never changed. It outlives its object, so it has ids and no foreign keys. It is deleted after seven
--- years, as content/pages/privacy.mdx promises.
+-- Entries outlive their objects, so there are no foreign keys. content/pages/privacy.mdx promises seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- The time of the clock and not of the transaction, so that several actions of one transaction stay in order.
+  -- Not the time of the transaction, so that several actions of one transaction remain in order.
   created_at timestamptz not null default clock_timestamp(),
-  -- The name at the time of the action.
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
   action text not null check (char_length(action) between 1 and 64),
@@ -526,7 +535,6 @@ create table public.audit_log (
   before jsonb,
   after jsonb,
   reason text check (char_length(reason) between 1 and 2000),
-  -- The same form for the same object with the same values has one key, so that a form sent twice is one action.
   idempotency_key uuid
 );
 alter table public.audit_log enable row level security;
@@ -540,7 +548,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Writes an act down. Called in the transaction that does it.
+-- Records a staff action. Call it in the transaction of the action.
 create function private.insert_audit_entry(
   actor private.actor,
   action text,
@@ -555,14 +563,18 @@ create function private.insert_audit_entry(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.audit_log (actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key)
+  insert into public.audit_log (
+    actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key
+  )
   values (
-    (insert_audit_entry.actor).name, (insert_audit_entry.actor).staff_id, insert_audit_entry.action, insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
-    insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''), insert_audit_entry.idempotency_key
+    (insert_audit_entry.actor).name, (insert_audit_entry.actor).staff_id, insert_audit_entry.action,
+    insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
+    insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''),
+    insert_audit_entry.idempotency_key
   )
 $$;
 
--- The key of an act: null when the caller gave no request, so that nothing is taken for the same.
+-- Returns the key of a form's action on one object, or null if the form has none.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -570,7 +582,7 @@ as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
--- Whether this very form was acted on before. Locks its key, so that of two at once the second waits for the first.
+-- True if the action is in the audit log. Locks the key, so that a parallel call waits for the first.
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile
 set search_path = ''
@@ -584,7 +596,7 @@ begin
 end
 $$;
 
--- A reason, trimmed; PT400 without one.
+-- Returns the trimmed reason. Raises PT400 if it is empty, longer than 2000 characters or has control characters.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -603,7 +615,7 @@ begin
 end
 $$;
 
--- Grants keep the API from it; this keeps everybody from it, the owner of the table and functions of theirs included.
+-- Grants do not restrict the table's owner. This trigger does, for seven years.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -618,7 +630,7 @@ begin
 end
 $$;
 
--- Writes down an act that was done. For staff only.
+-- Records a staff action that a staff command has performed.
 create function public.record_audit_entry(
   actor_name text,
   action text,
@@ -634,13 +646,14 @@ set search_path = ''
 as $$
   insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
   values (
-    record_audit_entry.actor_name, record_audit_entry.action, record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
+    record_audit_entry.actor_name, record_audit_entry.action,
+    record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
     record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
   )
 $$;
 grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
--- How many acts are past their time. For staff only.
+-- Returns the number of audit entries older than seven years.
 create function public.count_expired_audit_entries() returns bigint
 language sql stable security definer
 set search_path = ''
@@ -649,17 +662,17 @@ as $$
 $$;
 grant execute on function public.count_expired_audit_entries() to service_role;
 
--- Deletes the acts that are past their time; returns how many. For staff only.
+-- Deletes audit entries older than seven years and returns their number.
 create function public.delete_expired_audit_entries() returns bigint
 language sql volatile security definer
 set search_path = ''
 as $$
-  with gone as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
-  select count(*) from gone
+  with deleted as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
+  select count(*) from deleted
 $$;
 grant execute on function public.delete_expired_audit_entries() to service_role;
 
--- Lines of the log as the desk shows them, with the names of what they are about while there are any.
+-- Returns audit entries for the desk, newest first, with the current names of their objects.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''
@@ -677,9 +690,8 @@ as $$
   from unnest(entries) as entry
 $$;
 
--- /desk/log: audit entries, newest first, filtered by a part of the team member's name, an action, a shipment (its id or the
--- beginning of it), an account and a day (East Africa Time). Page 0 returns the 500 entries after the one whose time and id are
--- given, for the CSV.
+-- Returns the data of /desk/log; `day` is in East Africa Time.
+-- Page 0 returns the 500 entries after the given time and id, for the CSV.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
@@ -697,7 +709,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- The distinct names, one after the other by their index. There are few of them, however many entries they have.
+    -- Reads the distinct names one by one from the index, because one name can have many entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all
@@ -754,7 +766,7 @@ using ((select private.is_staff()));
 
 -- schemas/accounts.sql
 
--- The account of an e-mail address, or null. For staff only.
+-- Returns the id of the account with this email address, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -763,8 +775,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Checks what a client may write about itself into auth's metadata: the name is one line, and the rest is short, because every
--- page reads it.
+-- Rejects a full name that is not one line of at most 100 characters, and metadata over 4000 bytes.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -783,7 +794,7 @@ begin
 end
 $$;
 
--- Whether an account is a client's. PT404 when it is a colleague's, or nobody's.
+-- Locks a client's account. Raises PT404 if there is none, or if it is a team member's.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -798,14 +809,14 @@ begin
 end
 $$;
 
--- Closes a client's account: its sessions end at once, and nobody signs in to it; or opens it again.
+-- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 if it is closed.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
 begin
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
@@ -815,47 +826,44 @@ begin
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
-  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => why);
+  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
 end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
+-- Opens a client's closed account. Raises PT409 if it is open.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
 begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
   if not found then
     raise sqlstate 'PT409' using message = 'This account is open.';
   end if;
-  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => why);
+  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
 end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Takes every second factor off an account whose owner lost theirs; a colleague's only by a lead. All its sessions end.
--- Returns {"removed": how many verified ones there were, "email": whom to tell}.
-create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null) returns jsonb
+-- Removes an account's second factors and ends its sessions; a team member's only for a lead. Raises PT409 without one.
+create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
+returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor(
-    case when exists (select from public.staff_members where staff_members.account_id = remove_second_factors.account_id)
-      then 'lead' else 'clerk' end,
-    actor_name
-  );
+  actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   removed integer;
 begin
-  with gone as (
+  with deleted as (
     delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
-  select count(*) filter (where status = 'verified') into removed from gone;
+  select count(*) filter (where status = 'verified') into removed from deleted;
   if removed = 0 then
     raise sqlstate 'PT409' using message = 'This account has no second factor.';
   end if;
@@ -871,7 +879,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- The data of /portal/account. "account" is null for a session that has not given its second factor.
+-- Returns the data of /portal/account; `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -882,7 +890,9 @@ as $$
       select jsonb_build_object(
         'created_at', users.created_at,
         'client_id', (select client_id from public.client_ids where account_id = users.id),
-        'shipment_emails_enabled', not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = users.id),
+        'shipment_emails_enabled', not exists (
+          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
+        ),
         'new_email', (
           select change.email from private.email_changes as change
           where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
@@ -892,8 +902,8 @@ as $$
         ),
         'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = users.id),
         'other_sessions', (
-          select count(*) from private.active_sessions(users.id) as live
-          where live <> ((select auth.jwt()) ->> 'session_id')::uuid
+          select count(*) from private.active_sessions(users.id) as active_session
+          where active_session <> ((select auth.jwt()) ->> 'session_id')::uuid
         )
       )
       from auth.users
@@ -903,9 +913,7 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Everything that is kept about the caller, for them to take away: "account" with the first call, and 50 shipments after the
--- one whose opening and id are given, newest first. "account" and "shipments" are null for a session that has to give its
--- code first.
+-- Returns the caller's stored data, newest shipments first: the account in the first call, 50 shipments in each call.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -935,7 +943,9 @@ as $$
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'shipment_emails_enabled', not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = users.id),
+        'shipment_emails_enabled', not exists (
+          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
+        ),
         'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
@@ -952,10 +962,11 @@ as $$
         'erasure_requested_at', (
           select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
-        -- What the company did to the account. Who did it is another person's.
+        -- The actor's name is another person's personal data.
         'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'before', entry.before, 'after', entry.after, 'reason', entry.reason
+            'created_at', entry.created_at, 'action', entry.action,
+            'before', entry.before, 'after', entry.after, 'reason', entry.reason
           ) order by entry.created_at), '[]'::jsonb)
           from public.audit_log as entry where entry.account_id = users.id
         )
@@ -1000,8 +1011,8 @@ as $$
         ),
         'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id, 'before', entry.before, 'after', entry.after,
-            'reason', entry.reason
+            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id,
+            'before', entry.before, 'after', entry.after, 'reason', entry.reason
           ) order by entry.created_at), '[]'::jsonb)
           from public.audit_log as entry where entry.shipment_id = shipment.id
         )
@@ -1030,7 +1041,6 @@ execute function private.check_user_metadata();
 
 -- schemas/password_links.sql
 
--- Links to the page that sets a new password. Only the hash of the token is stored. A newer link replaces older ones.
 create table private.password_links (
   token_hash text primary key,
   account_id uuid not null references auth.users (id) on delete cascade,
@@ -1042,17 +1052,13 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Notes that a link to set a new password is sent to an account; returns its address. A colleague's only by a lead.
+-- Records that a password link is sent and returns the address; a team member's only for a lead. Raises PT409 if closed.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor(
-    case when exists (select from public.staff_members where staff_members.account_id = request_password_link.account_id)
-      then 'lead' else 'clerk' end,
-    actor_name
-  );
+  actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   address text;
 begin
   select email into address from auth.users
@@ -1066,8 +1072,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- A new link's token, 256 random bits in base 16, for so many hours. For the site's own mails: a colleague asks for a mail,
--- and never sees the link.
+-- Returns the token of a new password link, 256 random bits in base 16. It replaces older links.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1075,21 +1080,20 @@ as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
-  -- Locked, so that of two at once one ends the other.
+  -- Serialise calls for one account, so that only the newest link remains.
   perform from auth.users where users.id = issue_password_link.account_id for no key update;
   delete from private.password_links as old
   where old.account_id = issue_password_link.account_id or old.expires_at < now();
   insert into private.password_links (token_hash, account_id, expires_at, valid_hours)
   values (
-    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account_id, now() + make_interval(hours => valid_hours), valid_hours
+    private.token_hash(token), issue_password_link.account_id, now() + make_interval(hours => valid_hours), valid_hours
   );
   return token;
 end
 $$;
 grant execute on function public.issue_password_link(uuid, integer) to service_role;
 
--- What a link opens: {"account", "email", "colleague", "is_invitation", "factors": [{"id", "name"}]}; null when it is wrong,
--- used or old, or its account is closed. Invitations are the links that are good for days. Spends nothing.
+-- Returns the account of a password link; null if the link is invalid or the account is closed.
 create function public.password_link(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -1097,6 +1101,7 @@ as $$
   select jsonb_build_object(
     'account_id', account.id,
     'email', account.email,
+    -- Only invitations are valid for more than a day.
     'is_invite', link.valid_hours > 24,
     'is_staff', exists (select from public.staff_members where staff_members.account_id = account.id),
     'factors', (
@@ -1108,56 +1113,55 @@ as $$
   )
   from private.password_links as link
   join auth.users as account on account.id = link.account_id
-  where link.token_hash = encode(sha256(convert_to(password_link.token, 'UTF8')), 'hex')
+  where link.token_hash = private.token_hash(password_link.token)
     and link.redeemed_at is null and link.expires_at > now()
     and coalesce(account.banned_until < now(), true)
 $$;
 grant execute on function public.password_link(text) to service_role;
 
--- Spends a link; false when somebody else did, or it is too old. Of any number at once, one gets true.
+-- Uses a password link; true for only one of several parallel calls.
 create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
-  with spent as (
+  with redeemed as (
     update private.password_links set redeemed_at = now()
-    where token_hash = encode(sha256(convert_to(redeem_password_link.token, 'UTF8')), 'hex')
+    where token_hash = private.token_hash(redeem_password_link.token)
       and redeemed_at is null and expires_at > now()
     returning true
   )
-  select exists (select from spent)
+  select exists (select from redeemed)
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Gives a link back that was spent a moment ago, by who spent it.
+-- Makes a link usable again within two minutes of its use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
   update private.password_links set redeemed_at = null
-  where token_hash = encode(sha256(convert_to(restore_password_link.token, 'UTF8')), 'hex')
+  where token_hash = private.token_hash(restore_password_link.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
 grant execute on function public.restore_password_link(text) to service_role;
 
 -- schemas/email_changes.sql
 
--- A new email address that waits for its confirmation: one per account, for a day.
+-- One unconfirmed new email address per account, for a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
   email text not null check (email = lower(email) and char_length(email) <= 254),
   expires_at timestamptz not null default now() + interval '1 day',
-  -- Set by the confirmation, and cleared again when auth did not change the address.
+  -- Cleared again if auth could not change the address.
   redeemed_at timestamptz
 );
 alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Begins a change of address and returns the token of its link, 256 random bits in base 16; a link from before opens nothing
--- more. Null when the address has an account: the caller must not tell. PT429 within a minute of the last one. For the
--- site's own mails.
+-- Returns the token of a new confirmation link; null if the address has an account, which the caller must not reveal.
+-- Raises PT429 within a minute of the previous link.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -1166,7 +1170,7 @@ declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
   insert into private.email_changes as change (account_id, token_hash, email)
-  values (start_email_change.account_id, encode(sha256(convert_to(token, 'UTF8')), 'hex'), lower(start_email_change.email))
+  values (start_email_change.account_id, private.token_hash(token), lower(start_email_change.email))
   on conflict on constraint email_changes_pkey do update
   set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at, redeemed_at = null
   where change.expires_at < now() + interval '1 day' - interval '1 minute' or change.redeemed_at is not null;
@@ -1181,8 +1185,7 @@ end
 $$;
 grant execute on function public.start_email_change(uuid, text) to service_role;
 
--- What a link opens: {"account", "email", "old_email", "factors": [{"id", "name"}]}; null when it is wrong, used or old, its
--- account is closed, or has become a colleague's.
+-- Returns the account and addresses of a confirmation link; null if it is invalid, or the account is closed or staff.
 create function public.email_change(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -1198,53 +1201,53 @@ as $$
   )
   from private.email_changes as change
   join auth.users as account on account.id = change.account_id
-  where change.token_hash = encode(sha256(convert_to(email_change.token, 'UTF8')), 'hex')
+  where change.token_hash = private.token_hash(email_change.token)
     and change.redeemed_at is null and change.expires_at > now() and coalesce(account.banned_until < now(), true)
     and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
 grant execute on function public.email_change(text) to service_role;
 
--- Uses the link that confirms a new email address. Returns true for one of several simultaneous calls, false if email_change
--- shows nothing. PT409 if another account has the address by now; the account itself may have it, if the answer to its change was
--- lost. Deletes the account's links to a new password, which went to the old address.
+-- Uses a confirmation link; true for only one of several parallel calls. Raises PT409 if another account has the address.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  shown jsonb := public.email_change(token);
+  details jsonb := public.email_change(token);
 begin
-  if shown is null then
+  if details is null then
     return false;
   end if;
+  -- The account itself may have the address already, if auth's response to its change was lost.
   if exists (
-    select from auth.users where users.email = shown ->> 'email' and users.id <> (shown ->> 'account_id')::uuid
+    select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ) then
     raise sqlstate 'PT409' using message = 'This address cannot be used. Choose another one on the page of your account.';
   end if;
   update private.email_changes as change set redeemed_at = now()
-  where change.token_hash = encode(sha256(convert_to(redeem_email_change.token, 'UTF8')), 'hex') and change.redeemed_at is null;
+  where change.token_hash = private.token_hash(redeem_email_change.token) and change.redeemed_at is null;
   if not found then
     return false;
   end if;
-  delete from private.password_links where password_links.account_id = (shown ->> 'account_id')::uuid;
+  -- Password links went to the old address.
+  delete from private.password_links where password_links.account_id = (details ->> 'account_id')::uuid;
   return true;
 end
 $$;
 grant execute on function public.redeem_email_change(text) to service_role;
 
--- Gives a link back that was spent a moment ago, by who spent it.
+-- Makes a link usable again within two minutes of its use, if auth could not change the address.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
   update private.email_changes set redeemed_at = null
-  where token_hash = encode(sha256(convert_to(restore_email_change.token, 'UTF8')), 'hex')
+  where token_hash = private.token_hash(restore_email_change.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
 grant execute on function public.restore_email_change(text) to service_role;
 
--- Ends the link to a new address whose mail did not leave.
+-- Deletes the link to a new address whose email could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1253,7 +1256,7 @@ as $$
 $$;
 grant execute on function public.cancel_email_change(uuid) to service_role;
 
--- Ends the links of an account that wait in mailboxes: to a new address, and to a new password.
+-- Deletes the account's links to confirm a new address or to set a new password.
 create function public.revoke_account_links(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1265,14 +1268,14 @@ grant execute on function public.revoke_account_links(uuid) to service_role;
 
 -- schemas/erasure_requests.sql
 
--- Accounts whose owner asked for erasure. The row is deleted with the account, by the company's answer, or by its owner.
+-- A row is deleted with the account, by a rejection, or by its owner.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
 );
 alter table private.erasure_requests enable row level security;
 
--- Asks for the erasure of the caller's account, or takes that back.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for a team member.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -1290,41 +1293,42 @@ end
 $$;
 grant execute on function public.set_erasure_request(boolean) to authenticated;
 
--- Begins to erase a client's account: judges whether its shipments may go, closes it and ends its sessions. Returns its
--- address. PT409 says until when a shipment has to be kept. The site deletes the rest then, files first to last.
+-- Closes a client's account for its erasure and returns its address. Raises PT409 while a shipment must be stored.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
-  kept date;
+  trimmed_reason text := private.require_reason(reason);
+  retention_end date;
   address text;
 begin
   perform private.require_client(start_erasure.account_id);
-  select max(retention_ends_on) into kept from public.shipments where user_id = start_erasure.account_id;
-  if kept >= (now() at time zone 'UTC')::date then
+  select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
+  if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'This account has shipments that have to be kept, the last until %s: nothing was deleted.', kept
+      'This account has shipments that have to be kept, the last until %s: nothing was deleted.', retention_end
     );
   end if;
-  update auth.users set banned_until = now() + interval '100 years' where id = start_erasure.account_id returning email into address;
+  update auth.users set banned_until = now() + interval '100 years'
+  where id = start_erasure.account_id
+  returning email into address;
   perform private.end_sessions(start_erasure.account_id);
-  perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => why);
+  perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
 grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
--- Answers a wish to be erased that cannot be met yet, with the reason for its owner; returns the address to tell.
+-- Rejects an erasure request, with a reason, and returns the client's address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   address text;
 begin
   delete from private.erasure_requests as erasure using auth.users
@@ -1333,7 +1337,9 @@ begin
   if address is null then
     raise sqlstate 'PT409' using message = 'This client does not ask to be erased, or somebody has answered.';
   end if;
-  perform private.insert_audit_entry(actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => why);
+  perform private.insert_audit_entry(
+    actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
+  );
   return address;
 end
 $$;
@@ -1341,7 +1347,7 @@ grant execute on function public.reject_erasure(uuid, text, text) to authenticat
 
 -- schemas/client_ids.sql
 
--- A new client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32 (no I, L, O, U), 80 random bits.
+-- Returns a new Client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32, 80 random bits.
 create function private.generate_client_id() returns text
 language sql volatile
 set search_path = ''
@@ -1355,7 +1361,7 @@ as $$
 $$;
 grant execute on function private.generate_client_id() to service_role;
 
--- The mark that an e-mail leaves on the client ID it was used with: it names nobody, and another ID makes another mark.
+-- Returns a hash that ties an email address to a Client ID without storing the address.
 create function private.client_id_email_hash(client_id text, email text) returns text
 language sql immutable
 set search_path = ''
@@ -1363,21 +1369,18 @@ as $$
   select encode(sha256(convert_to(client_id || ' ' || lower(email), 'UTF8')), 'hex')
 $$;
 
--- A Client ID is issued by the company and opens one account.
 create table public.client_ids (
   client_id text primary key default private.generate_client_id() check (char_length(client_id) between 12 and 64),
-  -- The company's own label, and the address that the invitation was sent to.
   issued_for text check (char_length(issued_for) between 1 and 120) check (private.is_one_line(issued_for)),
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
-  -- The idempotency key of the form that issued it.
   idempotency_key uuid,
-  -- A hash of the first email address that used it. From then on it admits no other address.
+  -- Hash of the first email address that used the Client ID. No other address can use it afterwards.
   email_hash text,
   used_at timestamptz,
-  -- Set once the Client ID has created an account or replaced an unconfirmed one.
+  -- True once the Client ID has created an account or replaced an unconfirmed one.
   has_claimed_email boolean not null default false,
-  -- When the owner of the mailbox also gave the password of the sign-up.
+  -- The time at which the owner of the mailbox also entered the password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -1391,7 +1394,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- New client IDs, 1 to 1000 at once, for somebody who is named and perhaps written to.
+-- Issues `how_many` Client IDs, at most 1000, with the same label and address.
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -1419,7 +1422,9 @@ begin
     returning client_ids.*
   ),
   logged as (
-    select private.insert_audit_entry(actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*)))
+    select private.insert_audit_entry(
+      actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*))
+    )
     from issued
     having count(*) > 0
   )
@@ -1428,9 +1433,9 @@ end
 $$;
 grant execute on function public.issue_client_ids(integer, text, text, uuid, text) to authenticated, service_role;
 
--- Notes that a client ID is mailed to the address it was issued for, and takes an earlier mail that was not delivered off the
--- list; the address. PT409: it has been used, or there is no address.
-create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null) returns text
+-- Records that a Client ID is emailed and returns its address. Raises PT409 if it is unknown, used or has no address.
+create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
+returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -1455,32 +1460,32 @@ end
 $$;
 grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
--- Withdraws an unused client ID: nobody signs up with it any more.
+-- Deletes an unused Client ID. Raises PT409 if it is unknown or used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   if not found then
     raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used.';
   end if;
   perform private.insert_audit_entry(
-    actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => why
+    actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
   );
 end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Spends a client ID on an e-mail, after a sign-up that auth took; false when another e-mail came first.
+-- Ties a Client ID to the email address of a sign-up; false if another address has used it.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
-  with spent as (
+  with redeemed as (
     update public.client_ids as invitation
     set email_hash = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email),
       used_at = coalesce(invitation.used_at, now())
@@ -1489,11 +1494,11 @@ as $$
         = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email)
     returning true
   )
-  select exists (select from spent)
+  select exists (select from redeemed)
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- /desk/invitations: the unused client IDs, newest first.
+-- Returns the data of /desk/invitations: 20 unused Client IDs, newest first, and one more if a page follows.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -1505,14 +1510,14 @@ begin
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
-      select coalesce(jsonb_agg(to_jsonb(line) order by line.created_at desc, line.client_id), '[]'::jsonb)
+      select coalesce(jsonb_agg(to_jsonb(unused) order by unused.created_at desc, unused.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
         where email_hash is null
         order by created_at desc, client_id
         offset (greatest(page, 1) - 1) * 20 limit 21
-      ) as line
+      ) as unused
     )
   );
 end
@@ -1521,19 +1526,18 @@ grant execute on function public.desk_invitations(integer) to authenticated;
 
 -- schemas/sign_up.sql
 
--- The hook and the gate ask the same: an ID that made no account yet and was used with this e-mail, if with any. A user
--- without an e-mail leaves no mark, which the table refuses.
+-- Auth hook: accepts a sign-up with a Client ID that has no account and no other email address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 declare
   id text := event -> 'user' -> 'user_metadata' ->> 'client_id';
-  mark text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
+  new_email_hash text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
 begin
   if exists (
     select from public.client_ids
-    where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark
+    where client_ids.client_id = id and account_id is null and coalesce(email_hash, new_email_hash) = new_email_hash
   ) then
     return '{}'::jsonb;
   end if;
@@ -1545,32 +1549,32 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- Every new account uses up a Client ID or a team invite, in the transaction that creates the user. Without one there is no user.
+-- Uses up a Client ID or a team invite for a new account, in the transaction that creates it. Raises an error without one.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
   id text := new.raw_user_meta_data ->> 'client_id';
-  mark text := private.client_id_email_hash(id, new.email);
-  invited private.staff_invites;
+  new_email_hash text := private.client_id_email_hash(id, new.email);
+  invite private.staff_invites;
 begin
   delete from private.staff_invites as invitation
   where invitation.id::text = new.raw_user_meta_data ->> 'staff_invite_id'
     and invitation.email = lower(new.email)
-  returning * into invited;
+  returning * into invite;
   if found then
-    insert into public.staff_members (account_id, name, role) values (new.id, invited.name, invited.role);
+    insert into public.staff_members (account_id, name, role) values (new.id, invite.name, invite.role);
     perform private.insert_audit_entry(
-      row(invited.invited_by_name, invited.invited_by_id)::private.actor, 'team invite',
-      account_id => new.id, after => jsonb_build_object('role', invited.role), idempotency_key => invited.idempotency_key
+      row(invite.actor_name, invite.invited_by_id)::private.actor, 'team invite',
+      account_id => new.id, after => jsonb_build_object('role', invite.role), idempotency_key => invite.idempotency_key
     );
     return new;
   end if;
   update public.client_ids
-  set account_id = new.id, claimed_at = now(), email_hash = mark, has_claimed_email = true,
+  set account_id = new.id, claimed_at = now(), email_hash = new_email_hash, has_claimed_email = true,
     used_at = case when has_claimed_email then used_at else now() end
-  where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark;
+  where client_ids.client_id = id and account_id is null and coalesce(email_hash, new_email_hash) = new_email_hash;
   if not found then
     raise exception 'no unclaimed client ID in the new user''s metadata';
   end if;
@@ -1578,28 +1582,26 @@ begin
 end
 $$;
 
--- Whether a person with this e-mail may sign up with this client ID. It is asked before the sign-up, and makes way for
--- it: an account of that address which nobody ever confirmed may be a stranger's, who chose its password, and goes. Its
--- client ID stays spent. For an hour from the first use of its client ID an account stays: whoever reads the mailbox has
--- that long to confirm it. A client ID that had its turn moves only the account it made, a minute later at the earliest,
--- so that nobody's mailbox is flooded: else two IDs could take turns, and nobody would ever get in.
+-- True if this email address can sign up with this Client ID. Deletes an unconfirmed account that has the address.
+-- That account may be a stranger's, who chose its password. It remains for an hour, in which its owner can confirm it.
+-- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  mark text := private.client_id_email_hash(client_id, email);
+  new_email_hash text := private.client_id_email_hash(client_id, email);
   invitation public.client_ids;
-  pending uuid;
+  pending_id uuid;
 begin
   select * into invitation
   from public.client_ids as issued
-  where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, mark) = mark
+  where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, new_email_hash) = new_email_hash
   for update;
   if not found then
     return false;
   end if;
-  select account.id into pending
+  select account.id into pending_id
   from auth.users as account
   where account.email = lower(admit_sign_up.email)
     and account.email_confirmed_at is null
@@ -1614,22 +1616,22 @@ begin
     end
   for update;
   if found then
-    update public.client_ids as spent
+    update public.client_ids as redeemed
     set account_id = null, claimed_at = null, password_proven_at = null
-    where spent.account_id = pending;
-    delete from auth.users where users.id = pending;
-    -- Spent at once, and its hour begins: one client ID moves one account, however many sign-ups come together.
-    update public.client_ids as spent
-    set email_hash = mark, has_claimed_email = true, used_at = case when spent.has_claimed_email then spent.used_at else now() end
-    where spent.client_id = admit_sign_up.client_id;
+    where redeemed.account_id = pending_id;
+    delete from auth.users where users.id = pending_id;
+    -- Claims the address now, so that parallel sign-ups with one Client ID replace only one account.
+    update public.client_ids as redeemed
+    set email_hash = new_email_hash, has_claimed_email = true,
+      used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
+    where redeemed.client_id = admit_sign_up.client_id;
   end if;
   return true;
 end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Notes that somebody has given the password of a sign-up that waits for its confirmation and holds the token of its
--- mail. The caller has had auth judge the password; false when the token is not this account's.
+-- Records that auth has accepted the password of an unconfirmed sign-up; false if the token is another account's.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -1648,8 +1650,7 @@ as $$
 $$;
 grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- The mailbox does not confirm an account by itself: its owner would open it for the person who chose the password. Accounts that the
--- company creates are confirmed in the transaction that creates them, and a team member's only there.
+-- Rejects an account that only its mailbox has confirmed, because a stranger may have chosen its password.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -1667,7 +1668,7 @@ begin
 end
 $$;
 
--- Takes an e-mail's marks off the client IDs that made no account, when its account is erased: they stay spent.
+-- Erases an email address from Client IDs without an account. They remain used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -1677,26 +1678,24 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- What auth still tells of accounts that are gone: deleting a user leaves the entries of its log, with the address in
--- them, and adds one that says who was deleted. For staff only, after deletions; returns how many entries went. Entries of
--- one account name it as their actor, or among their traits when the company acted on it.
+-- Deletes the auth log's entries about deleted accounts, which contain their addresses. Returns how many.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  with gone as (
+  with deleted as (
     delete from auth.audit_log_entries as entry
     where exists (
       select
-      from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as named (id)
-      where named.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- The company's own name there.
-        and named.id <> '00000000-0000-0000-0000-000000000000'
-        and not exists (select from auth.users where users.id = named.id::uuid)
+      from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
+      where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        -- The id under which auth logs actions of the service role.
+        and subject.id <> '00000000-0000-0000-0000-000000000000'
+        and not exists (select from auth.users where users.id = subject.id::uuid)
     )
     returning true
   )
-  select count(*)::integer from gone
+  select count(*)::integer from deleted
 $$;
 grant execute on function public.delete_orphaned_auth_log() to service_role;
 
@@ -1711,7 +1710,7 @@ execute function private.check_email_confirmation();
 
 -- schemas/shipments.sql
 
--- The name of a stage, 1 to 10; null outside. The same list is in app/models/shipment.ts.
+-- Returns the name of a stage from 1 to 10. Same list: app/models/shipment.ts.
 create function private.stage_name(stage smallint) returns text
 language sql immutable
 set search_path = ''
@@ -1726,30 +1725,26 @@ grant execute on function private.stage_name(smallint) to authenticated, service
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
-  -- The idempotency key of the form: the same form sent again finds its shipment.
+  -- The form's idempotency key, so that a form sent twice creates one shipment.
   idempotency_key uuid not null default gen_random_uuid(),
   name text not null check (char_length(name) between 1 and 120 and name = btrim(name))
     check (private.is_one_line(name))
-    -- At least one character that a person can see.
     check (private.is_visible(name)),
   stage smallint not null default 1 check (stage between 1 and 10),
   status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
   awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
-  -- Computed by private.shipment_waiting_on from the documents, the charges and the stage.
   waiting_on text not null default 'client' check (waiting_on in ('client', 'company', 'nobody')),
   waiting_since timestamptz not null default now(),
-  -- The last change by anybody, and the last change by the company.
   changed_at timestamptz not null default now(),
   staff_action_at timestamptz not null default now(),
-  -- Counts the changes of stage, AWB/BL and arrival. A form carries the version it was opened with.
   version integer not null default 0,
-  -- Where, when and in which container size the cargo arrived, and the last day of free storage (East Africa Time).
   arrival_place text check (arrival_place in ('mombasa', 'nairobi', 'naivasha')),
   arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
   container_size smallint check (container_size in (20, 40)),
+  -- The last day of free storage, in East Africa Time.
   free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
   created_at timestamptz not null default now(),
-  -- The last day on which the shipment is stored. Staff may set a later one.
+  -- The last day, in UTC, on which the shipment is stored.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
   unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
@@ -1760,16 +1755,18 @@ grant insert (user_id, idempotency_key, name, stage, status, awb) on table publi
 grant select, insert, update, delete on table public.shipments to service_role;
 
 create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
--- The lists of the desk, each in its order, however many shipments lie behind it.
 create index shipments_by_change on public.shipments (changed_at desc, id desc);
 create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc);
 create index shipments_by_waiting_on on public.shipments (waiting_on, changed_at desc, id desc);
 create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiting_on, changed_at desc, id desc);
 create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
-create index shipments_in_storage on public.shipments (free_storage_ends_on, id) where free_storage_ends_on is not null and stage < 9;
-create index shipments_name_and_awb_trgm on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_in_storage on public.shipments (free_storage_ends_on, id)
+where free_storage_ends_on is not null and stage < 9;
+create index shipments_name_and_awb_trgm on public.shipments
+using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
 create index shipments_by_created_at on public.shipments (created_at desc, id desc);
-create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id) where waiting_on = 'company';
+create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id)
+where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
 create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
@@ -1783,21 +1780,21 @@ begin
 end
 $$;
 
--- Through the data API no form counts what an account opens: each shipment is five rows, for ever.
+-- Raises PT429 for an account's 301st shipment within a day, because the data API has no other limit.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- One after another, or each of many at one moment would count what was there before them.
+    -- Serialise the inserts of one account, because concurrent inserts do not see each other's rows.
     perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
     if (
       select count(*) from (
-        select from public.shipments as made
-        where made.user_id = auth.uid() and made.created_at > now() - interval '1 day'
+        select from public.shipments as recent
+        where recent.user_id = auth.uid() and recent.created_at > now() - interval '1 day'
         limit 300
-      ) as counted
+      ) as limited
     ) >= 300 then
       raise sqlstate 'PT429' using message = 'You have opened 300 shipments in a day. Open the next one tomorrow, or call us.';
     end if;
@@ -1806,7 +1803,7 @@ begin
 end
 $$;
 
--- The shipment, locked. PT404 without one, PT409 when it is not the version that was seen.
+-- Returns the locked shipment. Raises PT404 if it is missing, PT409 if it is not the expected version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -1825,43 +1822,41 @@ begin
 end
 $$;
 
--- Changes the name and the AWB/BL of a shipment of the caller's while it is at stage 1. `seen` is the version that the form
--- was opened at; sent twice it changes them once. PT404 for a stranger's, PT409 when it has moved on or changed.
+-- Changes the caller's shipment at stage 1. Raises PT404 for another client's, PT409 after stage 1 or another change.
 create function public.change_shipment(shipment_id uuid, name text, awb text, expected_version integer) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  found_shipment public.shipments;
-  number text := nullif(btrim(awb), '');
+  shipment public.shipments;
+  new_awb text := nullif(btrim(awb), '');
 begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  select * into found_shipment from public.shipments
+  select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
-  if (found_shipment.name, found_shipment.awb) is not distinct from (change_shipment.name, number) then
+  if (shipment.name, shipment.awb) is not distinct from (change_shipment.name, new_awb) then
     return;
   end if;
-  if found_shipment.stage > 1 then
+  if shipment.stage > 1 then
     raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
   end if;
-  if found_shipment.version is distinct from change_shipment.expected_version then
+  if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
   end if;
   update public.shipments
-  set name = change_shipment.name, awb = number
+  set name = change_shipment.name, awb = new_awb
   where id = change_shipment.shipment_id;
 end
 $$;
 grant execute on function public.change_shipment(uuid, text, text, integer) to authenticated;
 
--- Moves a shipment to its next stage, with the event and the note that its client sees. Returns {"stage", "status"}; or
--- {"missing": [name]} and does nothing while documents are missing and `despite_missing` is not set. PT409: it is closed.
+-- Moves a shipment to its next stage, or returns its missing documents unless `despite_missing`. Raises PT409 at stage 10.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
@@ -1902,7 +1897,7 @@ begin
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
-    -- The words to the client stand in the event, which goes when the shipment goes.
+    -- The note is only in the tracking event, because the audit log outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
       'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
     ))
@@ -1912,9 +1907,8 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves every shipment of a list on, each by itself: one that cannot move stops no other. `moves` are {"id", "seen"}, at most
--- 50. Returns [{"id", "why"}]: `why` is null for those that moved, else "missing" (documents), "closed", "changed" (since they
--- were seen) or "unknown".
+-- Moves up to 50 shipments separately; `moves` is [{"id", "expected_version"}]. Raises PT400 for more than 50.
+-- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -1926,34 +1920,38 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  asked record;
-  why text;
-  answer jsonb := '[]';
+  requested record;
+  failure text;
+  results jsonb := '[]';
 begin
   if jsonb_array_length(moves) > 50 then
     raise sqlstate 'PT400' using message = 'Move at most 50 shipments at once.';
   end if;
-  -- In one order, so that two colleagues who move the same shipments do not wait for each other.
-  for asked in
-    select distinct on (id) id, expected_version from jsonb_to_recordset(moves) as one (id uuid, expected_version integer) order by id
+  -- A fixed order prevents deadlocks between bulk actions on the same shipments.
+  for requested in
+    select distinct on (id) id, expected_version
+    from jsonb_to_recordset(moves) as item (id uuid, expected_version integer)
+    order by id
   loop
     begin
-      why := case when public.move_shipment(asked.id, location, expected_version => asked.expected_version, idempotency_key => idempotency_key, actor_name => actor_name)
-        ? 'missing' then 'missing' end;
+      failure := case when public.move_shipment(
+        requested.id, location, expected_version => requested.expected_version,
+        idempotency_key => idempotency_key, actor_name => actor_name
+      ) ? 'missing' then 'missing' end;
     exception
-      when sqlstate 'PT404' then why := 'unknown';
+      when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
-        why := case when exists (select from public.shipments where shipments.id = asked.id and stage = 10)
+        failure := case when exists (select from public.shipments where shipments.id = requested.id and stage = 10)
           then 'closed' else 'changed' end;
     end;
-    answer := answer || jsonb_build_object('id', asked.id, 'failure', why);
+    results := results || jsonb_build_object('id', requested.id, 'failure', failure);
   end loop;
-  return answer;
+  return results;
 end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Puts a shipment at the stage it is really at; a closed one is opened again so.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current one.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
@@ -1967,7 +1965,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
 begin
@@ -1982,7 +1980,7 @@ begin
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind) values (shipment.id, 'correction');
     perform private.insert_audit_entry(
-      actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => why,
+      actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)
     );
   end if;
@@ -1993,8 +1991,7 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Writes the number of the air waybill or bill of lading; none takes it off. One that stands is changed with a reason.
--- Returns the one before.
+-- Sets or removes the AWB/BL and returns the previous one. A replacement needs a reason. Raises PT409 if unchanged.
 create function public.save_awb(
   shipment_id uuid,
   awb text,
@@ -2008,32 +2005,32 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  number text := nullif(btrim(awb), '');
+  new_awb text := nullif(btrim(awb), '');
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('awb', shipment_id, awb));
   shipment public.shipments;
-  why text;
+  trimmed_reason text;
 begin
   if private.is_repeated_action(key) then
     return null;
   end if;
   shipment := private.lock_shipment(save_awb.shipment_id, expected_version);
-  if shipment.awb is not distinct from number then
+  if shipment.awb is not distinct from new_awb then
     raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
   end if;
   if shipment.awb is not null then
-    why := private.require_reason(reason);
+    trimmed_reason := private.require_reason(reason);
   end if;
-  update public.shipments set awb = number, staff_action_at = now() where id = shipment.id;
+  update public.shipments set awb = new_awb, staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => why,
-    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', number)
+    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', new_awb)
   );
   return shipment.awb;
 end
 $$;
 grant execute on function public.save_awb(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Writes where and when the cargo arrived and in what, and the last day of free storage, which the tariff tells.
+-- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
 create function public.save_arrival(
   shipment_id uuid,
   place text,
@@ -2070,7 +2067,8 @@ begin
   );
 end
 $$;
-grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text)
+to authenticated, service_role;
 
 create trigger set_shipment_status
 before insert or update on public.shipments
@@ -2096,7 +2094,6 @@ with check (
   and (select private.is_client())
 );
 
--- Colleagues read what clients have; they change it by the functions of the desk alone.
 create policy "staff read all shipments" on public.shipments
 for select to authenticated using ((select private.is_staff()));
 
@@ -2110,7 +2107,6 @@ create table public.documents (
   uploaded boolean not null default false,
   verified boolean not null default false,
   storage_path text unique,
-  -- The version of the stored object. Another version is another file, whatever its name.
   storage_version text,
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
@@ -2122,7 +2118,6 @@ create table public.documents (
   rejected_at timestamptz,
   rejection_reason text check (char_length(rejection_reason) between 1 and 500)
     check (private.is_plain_text(rejection_reason)),
-  -- Counts the changes of the file and of its verification. A form carries the version it was opened with.
   version integer not null default 0,
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
@@ -2135,7 +2130,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- 10 MiB. The media types are those of app/models/document.ts.
+-- 10 MiB. Same media types: app/models/document.ts.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -2145,8 +2140,7 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text'
 ]);
 
--- The pieces of unfinished resumable uploads, under user-id/upload/offset-length, deleted after a day. No policy names this
--- bucket, so no client's token reads or writes it.
+-- Upload chunks, named user-id/upload/offset-length. No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
@@ -2154,7 +2148,7 @@ create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
--- The four default documents, in the transaction that makes the shipment. The same list is in app/models/document.ts.
+-- Creates the four default documents with the shipment. Same list: app/models/document.ts.
 create function private.add_default_documents() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2168,7 +2162,7 @@ begin
 end
 $$;
 
--- The first part of a stored file's name, 'bill-of-lading' for 'Bill of Lading'; as in app/models/document.ts.
+-- Returns 'bill-of-lading' for 'Bill of Lading': how a stored file's name starts. Same rule: app/models/document.ts.
 create function private.document_slug(document_name text) returns text
 language sql immutable
 set search_path = ''
@@ -2177,15 +2171,14 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- Protects the stored file of a document. Its hash, version and name never change while it is there. A document can be verified
--- only with a hash, and while storage has the object of the recorded version. Only private.clear_document_file removes a
--- file. A new file ends a rejection.
+-- Raises PT409 if an uploaded file changes, except by private.clear_document_file.
+-- A document can be verified only with a hash, and while storage has the recorded version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
-  at_stage smallint;
+  shipment_stage smallint;
 begin
   if coalesce(old.uploaded, false) and not new.uploaded
     and current_setting('portal.cleared_document_id', true) = old.id::text
@@ -2202,10 +2195,9 @@ begin
       perform private.check_upload_allowed(true, null);
     end if;
   elsif new.uploaded then
-    -- Locked, so that nobody closes the shipment meanwhile. Not a share: of two uploads at once each would wait for the
-    -- other, as each changes the shipment then.
-    select shipments.stage into at_stage from public.shipments where shipments.id = new.shipment_id for no key update;
-    perform private.check_upload_allowed(false, at_stage);
+    -- Prevents closing the shipment during the upload. Two share locks would deadlock, as both uploads update the shipment.
+    select shipments.stage into shipment_stage from public.shipments where shipments.id = new.shipment_id for no key update;
+    perform private.check_upload_allowed(false, shipment_stage);
     select object.version into new.storage_version
     from storage.objects as object
     where object.bucket_id = 'documents' and object.name = new.storage_path;
@@ -2240,7 +2232,7 @@ begin
 end
 $$;
 
--- The document, locked, of a shipment. PT404 without one, PT409 when it is not the version that was seen.
+-- Returns the locked document. Raises PT404 if it is missing, PT409 if it is not the expected version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -2259,7 +2251,7 @@ begin
 end
 $$;
 
--- Says with PT409 why a document takes no file; does nothing when it takes one.
+-- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
 language plpgsql immutable
 set search_path = ''
@@ -2275,7 +2267,7 @@ end
 $$;
 grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
--- Takes the file off a document. The stored object stays, counted by nothing, until `staff retention` removes it.
+-- Removes the file from the document. The stored object remains until `staff retention` deletes it.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
@@ -2292,31 +2284,29 @@ begin
 end
 $$;
 
--- What the server asks as the client before it stores a file: true, or PT404 when the document is not theirs and PT409 when
--- it takes no file.
+-- True if the caller can upload a file. Raises PT404 for another client's document, PT409 if it accepts no file.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
 set search_path = ''
 as $$
 declare
-  asked record;
+  target record;
 begin
-  select document.uploaded, shipment.stage into asked
+  select document.uploaded, shipment.stage into target
   from public.documents as document
   join public.shipments as shipment on shipment.id = document.shipment_id
   where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
-  perform private.check_upload_allowed(asked.uploaded, asked.stage);
+  perform private.check_upload_allowed(target.uploaded, target.stage);
   return true;
 end
 $$;
 grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
--- The file of a document of the caller's, with who asks: {"caller", "file": {"name", "storage_path", "storage_version",
--- "sha256", "file_name", "media_type"}}; "file" is null for a stranger's, for none, and for a document without one.
+-- Returns the viewer and the file of the caller's document; `file` is null without one.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable
 security invoker
@@ -2337,8 +2327,7 @@ as $$
 $$;
 grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
--- Notes that a colleague opens a document's file, and returns what it has to be: {"shipment", "name", "storage_path",
--- "storage_version", "sha256", "file_name", "media_type"}. PT404 without a file, or when it is another shipment's.
+-- Records that a team member opens a document's file and returns the file. Raises PT404 without one.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -2362,8 +2351,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. Who calls has read the bytes: `sha256` is their hash and `storage_version` the stored object's
--- version, which the table compares with what was recorded.
+-- Marks a document as verified. `sha256` and `storage_version` are those of the stored file, which the caller has read.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -2387,7 +2375,6 @@ begin
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
   end if;
-  -- Verifying again records the hash of one that was verified before there were any.
   if document.verified and document.sha256 is not null then
     raise sqlstate 'PT409' using message = format('The %s is verified already.', document.name);
   end if;
@@ -2403,7 +2390,7 @@ end
 $$;
 grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Takes a verification back.
+-- Undoes a verification, with a reason. Raises PT409 if the document is not verified.
 create function public.unverify_document(
   document_id uuid,
   reason text,
@@ -2416,7 +2403,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('unverify', document_id, reason));
   document public.documents;
 begin
@@ -2431,13 +2418,13 @@ begin
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    reason => why, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
+    reason => trimmed_reason, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
 end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Sends a document back: its client is asked for another file and told why.
+-- Rejects a document's file, so that the client must upload another. Raises PT409 if it is verified, missing or closed.
 create function public.reject_document(
   document_id uuid,
   reason text,
@@ -2450,7 +2437,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reject', document_id, reason));
   document public.documents;
   stage smallint;
@@ -2458,7 +2445,7 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if char_length(why) > 500 then
+  if char_length(trimmed_reason) > 500 then
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
@@ -2468,24 +2455,23 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
   end if;
-  -- Not a share: two documents sent back at once would wait for each other at the update below.
+  -- Two share locks would deadlock, as both rejections update the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
   end if;
-  perform private.clear_document_file(document, why);
+  perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    -- The file by its hash: its path has the name that a person gave it, and the log outlives the account.
-    reason => why, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
+    -- The stored path contains the client's file name, and the audit log outlives the account. The hash names nobody.
+    reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Takes the file of a document of the caller's back, and returns where it was stored, for the site to delete it. `seen` is
--- the version that the form was opened at. PT404 for a stranger's, PT409 when it has none, is verified or changed since.
+-- Removes the caller's file and returns its path. Raises PT404 for another client's, PT409 if it is verified or changed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -2503,10 +2489,12 @@ begin
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
   if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified by now: call us if it is not the right one.', document.name);
+    raise sqlstate 'PT409' using
+      message = format('The %s is verified by now: call us if it is not the right one.', document.name);
   end if;
   if not document.uploaded or document.version is distinct from remove_file.expected_version then
-    raise sqlstate 'PT409' using message = format('The %s has changed since you opened this page. Look at it again.', document.name);
+    raise sqlstate 'PT409' using
+      message = format('The %s has changed since you opened this page. Look at it again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then
@@ -2554,7 +2542,6 @@ create table public.tracking_events (
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
     check (private.is_one_line(location)),
-  -- What the company writes to the client, with a change of stage or without one.
   note text check (char_length(note) between 1 and 1000)
     check (private.is_plain_text(note)),
   created_at timestamptz not null default now()
@@ -2585,7 +2572,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Tells the client something, in the history of the shipment.
+-- Adds a note to a shipment's history. Raises PT400 for an empty note.
 create function public.send_note(
   shipment_id uuid,
   note text,
@@ -2597,18 +2584,18 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  words text := nullif(btrim(note), '');
+  trimmed_note text := nullif(btrim(note), '');
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if words is null then
+  if trimmed_note is null then
     raise sqlstate 'PT400' using message = 'Write the note.';
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
-  insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', words);
+  insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment note', shipment_id => shipment.id, idempotency_key => key
@@ -2634,11 +2621,11 @@ for select to authenticated using ((select private.is_staff()));
 
 -- schemas/charges.sql
 
--- What a client has to pay for a shipment. The items are those of app/models/shipment.ts.
+-- Same items: app/models/shipment.ts.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
-  -- "NaN" is a value of numeric, and greater than every number.
+  -- `numeric` includes NaN, which is greater than every number.
   amount numeric(14, 2) not null check (amount > 0) check (amount < 1000000000000),
   currency text not null check (currency in ('KES', 'USD', 'EUR', 'GBP')),
   due_on date check (due_on between '2000-01-01' and '2100-01-01'),
@@ -2650,8 +2637,7 @@ create table public.charges (
 alter table public.charges enable row level security;
 grant select on table public.charges to authenticated, service_role;
 
--- Sets what a client is to pay, or changes it. The sum of what was paid stays: it is marked as not paid first, with a
--- reason. `seen` is the version of the charge, -1 when there was none.
+-- Creates or changes a charge; `expected_version` is -1 for a new one. Raises PT409 for another amount of a paid charge.
 create function public.set_charge(
   shipment_id uuid,
   item text,
@@ -2686,7 +2672,7 @@ begin
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
     raise sqlstate 'PT409' using message = 'This sum is marked as paid: mark it as not paid first.';
   end if;
-  insert into public.charges as known (shipment_id, item, amount, currency, due_on, note)
+  insert into public.charges (shipment_id, item, amount, currency, due_on, note)
   values (
     shipment.id, set_charge.item, set_charge.amount, set_charge.currency, set_charge.due_on,
     nullif(btrim(set_charge.note), '')
@@ -2705,9 +2691,10 @@ begin
   );
 end
 $$;
-grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
+to authenticated, service_role;
 
--- Notes that a charge was paid, or, with a reason, that it was not after all.
+-- Marks a charge as paid, or with a reason as unpaid. Raises PT404 without a charge, PT409 if it is so already.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -2722,7 +2709,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := case when paid then null else private.require_reason(reason) end;
+  trimmed_reason text := case when paid then null else private.require_reason(reason) end;
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('paid', shipment_id, item, paid, reason));
   shipment public.shipments;
   charge public.charges;
@@ -2748,7 +2735,7 @@ begin
   update public.shipments set staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, case when paid then 'charge paid' else 'charge unpaid' end,
-    shipment_id => shipment.id, idempotency_key => key, reason => why,
+    shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
     before => jsonb_build_object('item', item, 'paid', not paid), after => jsonb_build_object('item', item, 'paid', paid)
   );
 end
@@ -2772,8 +2759,7 @@ for select to authenticated using ((select private.is_staff()));
 
 -- schemas/waiting_on.sql
 
--- Whose move a shipment is: the client's while a document has no file (it is missing, or was sent back) or a charge is not
--- paid; the company's else; nobody's once it is closed. app/models/shipment.ts has the same rule.
+-- Returns who must act next: the client while a file or payment is missing. Same rule: app/models/shipment.ts.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable
 set search_path = ''
@@ -2784,13 +2770,14 @@ as $$
       select from public.documents as document
       where document.shipment_id = shipment_waiting_on.shipment_id and not document.uploaded
     ) or exists (
-      select from public.charges as charge where charge.shipment_id = shipment_waiting_on.shipment_id and charge.paid_at is null
+      select from public.charges as charge
+      where charge.shipment_id = shipment_waiting_on.shipment_id and charge.paid_at is null
     ) then 'client'
     else 'company'
   end
 $$;
 
--- What happens to a document or a charge happens to its shipment.
+-- Sets the shipment's changed_at when a document or charge changes.
 create function private.touch_shipment() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -2811,14 +2798,14 @@ begin
 end
 $$;
 
--- Keeps waiting_on, waiting_since, changed_at and version up to date. A change of the name counts as a new version.
+-- Sets waiting_on, waiting_since, changed_at and version.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if tg_op = 'INSERT' then
-    -- Its documents are added after it, and none has a file.
+    -- The default documents, which have no file yet, are inserted after the shipment.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;
@@ -2859,8 +2846,7 @@ for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
--- Links to one shipment for a buyer or a driver. The site derives the token from the id and a secret of its own, so that it can
--- show the link again. Only the token's hash is stored.
+-- Only the token's hash is stored. The server derives the token from the id and a secret, to show the link again.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -2873,7 +2859,7 @@ alter table private.share_links enable row level security;
 create index share_links_shipment_id on private.share_links (shipment_id);
 create index share_links_expires_at on private.share_links (expires_at);
 
--- The links of a shipment of the caller's that still open something, oldest first.
+-- Returns the active share links of the caller's shipment, oldest first.
 create function private.list_share_links(shipment_id uuid) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -2893,8 +2879,7 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Makes a link to a shipment of the caller's. `id` is the form's own: sent twice it makes one. PT404 for a stranger's
--- shipment, PT409 for the sixth link.
+-- Creates a share link; the same id creates it once. Raises PT404 for another client's shipment, PT409 for a sixth link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -2903,7 +2888,7 @@ begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  -- Locked, so that links made at the same time are counted one after another.
+  -- The lock makes parallel calls count each other's links.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
@@ -2931,8 +2916,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Ends a link of the caller's; one that has ended already stays so. Its row stays for a while: the form that made it makes
--- it no second time.
+-- Revokes the caller's share link. Its row remains, so that the form that created it cannot create it again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -2943,14 +2927,13 @@ begin
   end if;
   update private.share_links set expires_at = now()
   from public.shipments as shipment
-  where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id and shipment.user_id = (select auth.uid())
-    and expires_at > now();
+  where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
+    and shipment.user_id = (select auth.uid()) and expires_at > now();
 end
 $$;
 grant execute on function public.revoke_share_link(uuid) to authenticated;
 
--- What a link shows to whoever has it: {"name", "stage", "status", "changed_at", "events": [{"status", "location",
--- "created_at"}], the newest 15 first}. Null for a wrong and for an ended one, and when the account of the shipment is closed.
+-- Returns what a share link shows, newest 15 events first; null if it is invalid, expired, or the account is closed.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -2963,7 +2946,7 @@ as $$
       ) order by event.created_at desc, event.id desc), '[]'::jsonb)
       from (
         select * from public.tracking_events
-        -- Not what is only a note to the client.
+        -- Notes are for the client only.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
       ) as event
@@ -2972,14 +2955,13 @@ as $$
   from private.share_links as share
   join public.shipments as shipment on shipment.id = share.shipment_id
   join auth.users as account on account.id = shipment.user_id
-  where share.token_hash = encode(sha256(convert_to(shared_shipment.token, 'UTF8')), 'hex')
+  where share.token_hash = private.token_hash(shared_shipment.token)
     and share.expires_at > now() and coalesce(account.banned_until < now(), true)
 $$;
 grant execute on function public.shared_shipment(text) to service_role;
 
 -- schemas/announcements.sql
 
--- One sentence that every client reads above the shipments until it is ended.
 create table public.announcements (
   id uuid primary key default gen_random_uuid(),
   text text not null check (char_length(text) between 1 and 200) check (private.is_one_line(text)),
@@ -2991,42 +2973,44 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Says something to all clients, instead of what was said before.
+-- Publishes an announcement, which ends the previous one. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  words text := btrim(announce.text);
+  trimmed_text text := btrim(announce.text);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if coalesce(words, '') = '' then
+  if coalesce(trimmed_text, '') = '' then
     raise sqlstate 'PT400' using message = 'Write the notice.';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
-  insert into public.announcements (text) values (words);
-  perform private.insert_audit_entry(actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', words));
+  insert into public.announcements (text) values (trimmed_text);
+  perform private.insert_audit_entry(
+    actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', trimmed_text)
+  );
 end
 $$;
 grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
--- Ends what is said to all clients.
+-- Ends the current announcement, if there is one.
 create function public.end_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  said text;
+  ended_text text;
 begin
-  update public.announcements set ended_at = now() where ended_at is null returning announcements.text into said;
+  update public.announcements set ended_at = now() where ended_at is null returning announcements.text into ended_text;
   if found then
-    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', said));
+    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', ended_text));
   end if;
 end
 $$;
@@ -3043,13 +3027,12 @@ using (true);
 
 -- schemas/shipment_emails.sql
 
--- News for the emails about shipments. Rows are written in the transaction of the action; any process of the site sends them.
 create table public.email_outbox (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, the document, the item charged, or the last free day.
+  -- The status, document, charged item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -3067,14 +3050,13 @@ create index email_outbox_shipment_id on public.email_outbox (shipment_id) where
 create unique index email_outbox_storage_once on public.email_outbox (shipment_id, detail) where kind = 'storage';
 create index email_outbox_created_at on public.email_outbox (created_at);
 
--- Accounts that turned shipment emails off.
 create table private.email_opt_outs (
   account_id uuid primary key references auth.users (id) on delete cascade,
   created_at timestamptz not null default now()
 );
 alter table private.email_opt_outs enable row level security;
 
--- Writes a email to the owner of a shipment who wants them and whose account is open.
+-- Queues an email to the shipment's client, unless the account is closed or has turned emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -3089,7 +3071,7 @@ as $$
   on conflict do nothing
 $$;
 
--- What an act means for its client, in the transaction of the act, whoever did it: desk or command.
+-- Queues the email for a staff action in the transaction of the action.
 create function private.queue_action_email() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -3112,34 +3094,34 @@ begin
 end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for the calling process. A claim expires after five minutes. Returns
--- [{"ids", "account_id", "email", "shipment_id", "name", "stage", "status", "waiting_on", "events": [{"kind", "detail",
--- "reason"}]}], events oldest first. Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment.
+-- Deletes obsolete emails, and all emails after 30 days.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
-  ripe uuid[];
-  has_dropped boolean;
+  due_shipment_ids uuid[];
+  has_deleted boolean;
   claimed jsonb;
 begin
-  -- One at a time, so that what happened to a shipment stays together.
+  -- Serialise the calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Free storage that ends in two days: told once for each last day.
+  -- Each last day of free storage is announced once, two days ahead.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
     and not exists (
-      select from public.email_outbox as told
-      where told.shipment_id = shipment.id and told.kind = 'storage' and told.detail = shipment.free_storage_ends_on::text
+      select from public.email_outbox as queued
+      where queued.shipment_id = shipment.id and queued.kind = 'storage'
+        and queued.detail = shipment.free_storage_ends_on::text
     );
   loop
-    select array_agg(distinct ready.shipment_id) into ripe
+    select array_agg(distinct ready.shipment_id) into due_shipment_ids
     from (
       select email.shipment_id from public.email_outbox as email
       where email.sent_at is null and email.failed_at is null and email.due_at <= now()
@@ -3150,18 +3132,18 @@ begin
     delete from public.email_outbox as email
     where email.id in (
       select waiting.id from public.email_outbox as waiting
-      where waiting.shipment_id = any (ripe) and waiting.sent_at is null and waiting.failed_at is null
+      where waiting.shipment_id = any (due_shipment_ids) and waiting.sent_at is null and waiting.failed_at is null
         and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
         and private.is_obsolete_email(waiting)
       for update skip locked
     );
-    -- Where all of them were past, there may be others.
-    has_dropped := found;
-    with mine as (
+    -- If all due emails were obsolete, other emails may be due.
+    has_deleted := found;
+    with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
       where email.id in (
         select waiting.id from public.email_outbox as waiting
-        where waiting.shipment_id = any (ripe)
+        where waiting.shipment_id = any (due_shipment_ids)
           and waiting.sent_at is null and waiting.failed_at is null
           and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
         for update skip locked
@@ -3169,55 +3151,57 @@ begin
       returning email.*
     )
     select coalesce(jsonb_agg(jsonb_build_object(
-      'ids', told.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id, 'name', shipment.name,
-      'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on, 'events', told.events
+      'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email,
+      'shipment_id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
+      'waiting_on', shipment.waiting_on, 'events', grouped.events
     )), '[]'::jsonb)
     into claimed
     from (
-      select mine.shipment_id, jsonb_agg(mine.id) as ids, jsonb_agg(jsonb_build_object(
-        'kind', mine.kind, 'detail', mine.detail, 'reason', mine.reason
-      ) order by mine.created_at, mine.id) as events
-      from mine group by mine.shipment_id
-    ) as told
-    join public.shipments as shipment on shipment.id = told.shipment_id
+      select claimed_email.shipment_id, jsonb_agg(claimed_email.id) as ids, jsonb_agg(jsonb_build_object(
+        'kind', claimed_email.kind, 'detail', claimed_email.detail, 'reason', claimed_email.reason
+      ) order by claimed_email.created_at, claimed_email.id) as events
+      from claimed_email group by claimed_email.shipment_id
+    ) as grouped
+    join public.shipments as shipment on shipment.id = grouped.shipment_id
     join auth.users as account on account.id = shipment.user_id;
-    exit when claimed <> '[]'::jsonb or not has_dropped;
+    exit when claimed <> '[]'::jsonb or not has_deleted;
   end loop;
   return claimed;
 end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Says what became of claimed notices. What could not be sent is tried again, later each time, for a day; then it is on the
--- desk's list of what was not delivered.
+-- Marks claimed emails as sent, or retries them for a day, later each time. After a day they become failed emails.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  lost record;
+  recipient record;
 begin
   if sent then
-    update public.email_outbox set sent_at = now(), claimed_at = null where id = any (finish_shipment_emails.email_ids) and sent_at is null;
+    update public.email_outbox set sent_at = now(), claimed_at = null
+    where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
   update public.email_outbox
   set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
     failed_at = case when created_at < now() - interval '1 day' then now() end
   where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
-  for lost in
+  for recipient in
     select distinct email.account_id, account.email
     from public.email_outbox as email
     join auth.users as account on account.id = email.account_id
     where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
   loop
-    insert into public.failed_emails (kind, sent_to, account_id) values ('shipment update', lost.email, lost.account_id);
+    insert into public.failed_emails (kind, sent_to, account_id)
+    values ('shipment update', recipient.email, recipient.account_id);
   end loop;
 end
 $$;
 grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
 
--- Whether an account wants notices; what waits for one that wants none is dropped.
+-- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -3238,13 +3222,12 @@ grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to s
 create trigger queue_action_email
 after insert on public.audit_log
 for each row
--- Not what is only written down: the demo's acts of last week.
+-- The demo inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
 -- schemas/failed_emails.sql
 
--- Emails that could not be sent, until a team member dismisses them.
 create table public.failed_emails (
   id uuid primary key default gen_random_uuid(),
   failed_at timestamptz not null default now(),
@@ -3263,12 +3246,11 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- An email that a form asks for is sent once, however often the form is sent: the first process to claim the key sends it.
--- A claim is deleted when the email could not be sent, and expires after two minutes in case the process died.
+-- The first process to claim a key sends the email. A claim expires after two minutes, in case the process stopped.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
 
--- Notes a mail that could not be handed over, or that somebody has dealt with one.
+-- Records an email that could not be delivered.
 create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
 language sql volatile security definer
@@ -3279,23 +3261,28 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
+-- Dismisses a failed email.
 create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  gone public.failed_emails;
+  resolved public.failed_emails;
 begin
   update public.failed_emails set resolved_at = now()
-  where id = resolve_failed_email.email_id and resolved_at is null returning * into gone;
+  where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then
-    perform private.insert_audit_entry(actor, 'failed-email resolve', account_id => gone.account_id, before => jsonb_build_object('kind', gone.kind));
+    perform private.insert_audit_entry(
+      actor, 'failed-email resolve', account_id => resolved.account_id,
+      before => jsonb_build_object('kind', resolved.kind)
+    );
   end if;
 end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
+-- True if the caller must send the email, because nobody claimed it within the last two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -3304,7 +3291,8 @@ declare
   is_mine boolean;
 begin
   delete from private.email_claims where claimed_at < now() - interval '1 day';
-  insert into private.email_claims as claim (key) values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
+  insert into private.email_claims as claim (key)
+  values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
   on conflict (key) do update set claimed_at = now() where claim.claimed_at < now() - interval '2 minutes'
   returning true into is_mine;
   return coalesce(is_mine, false);
@@ -3312,11 +3300,13 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
+-- Deletes the claim of an email that could not be sent.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  delete from private.email_claims where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
+  delete from private.email_claims
+  where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
 $$;
 grant execute on function public.release_email(uuid, text) to service_role;
 
@@ -3326,11 +3316,9 @@ using ((select private.is_staff()));
 
 -- schemas/rate_limits.sql
 
--- Attempts that count against a limit. app/lib/http/rate-limiter.server.ts says what is counted and how many are allowed. Keys are hashes with the
--- app's secret: no address and no email is stored here.
+-- Keys are hashes with the app's secret, so that no address is stored. Limits: app/lib/http/rate-limiter.server.ts.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
-  -- One attempt may count against several limits.
   attempt_id uuid not null,
   key text not null check (char_length(key) <= 64),
   expires_at timestamptz not null
@@ -3343,72 +3331,76 @@ create index rate_limit_hits_key on private.rate_limit_hits (key, expires_at);
 create index rate_limit_hits_attempt_id on private.rate_limit_hits (attempt_id);
 create index rate_limit_hits_expires_at on private.rate_limit_hits (expires_at);
 
--- Counts one attempt against several limits, [{"key", "max_hits", "window_seconds"}], after it has deleted the attempts
--- `refunded_ids`. Returns {"attempt_id"}, or {"exceeded_key", "retry_after"} with the seconds to wait.
+-- Counts an attempt against `limits`, [{"key", "max_hits", "window_seconds"}], after refunding other attempts.
+-- Returns {"attempt_id"}, or {"exceeded_key", "retry_after"} in seconds.
 create function public.consume_rate_limit(limits jsonb, refunded_ids uuid[] default null) returns jsonb
 language plpgsql volatile
 set search_path = ''
 as $$
 declare
-  bound record;
+  rate_limit record;
   free_at timestamptz;
-  longest timestamptz := '-infinity';
-  refused text;
-  taken uuid := gen_random_uuid();
-  moment timestamptz := clock_timestamp();
+  blocked_until timestamptz := '-infinity';
+  exceeded_key text;
+  new_attempt_id uuid := gen_random_uuid();
+  checked_at timestamptz := clock_timestamp();
 begin
   if cardinality(refunded_ids) > 0 then
     perform public.refund_rate_limits(refunded_ids);
   end if;
 
-  -- Each call removes more than it adds, so the table keeps to what still counts.
+  -- Each call deletes more rows than it inserts, so that the table does not grow.
   delete from private.rate_limit_hits where id = any(array(
-    select id from private.rate_limit_hits where expires_at <= moment order by expires_at limit 100 for update skip locked
+    select id from private.rate_limit_hits where expires_at <= checked_at order by expires_at limit 100 for update skip locked
   ));
 
-  -- One at a time for each key; in one order, so that no two wait for each other.
+  -- Serialise the attempts of each key. The fixed order prevents deadlocks.
   perform pg_advisory_xact_lock(hash)
   from (
-    select hashtextextended(key, 0) as hash from jsonb_to_recordset(limits) as asked (key text) order by 1
+    select hashtextextended(key, 0) as hash from jsonb_to_recordset(limits) as requested (key text) order by 1
   ) as ordered;
-  moment := clock_timestamp();
+  checked_at := clock_timestamp();
 
-  for bound in select * from jsonb_to_recordset(limits) as asked (key text, max_hits integer, window_seconds integer) loop
+  for rate_limit in
+    select * from jsonb_to_recordset(limits) as requested (key text, max_hits integer, window_seconds integer)
+  loop
     select expires_at into free_at
     from private.rate_limit_hits
-    where rate_limit_hits.key = bound.key and expires_at > moment
+    where rate_limit_hits.key = rate_limit.key and expires_at > checked_at
     order by expires_at desc
-    offset bound.max_hits - 1 limit 1;
-    if found and free_at > longest then
-      longest := free_at;
-      refused := bound.key;
+    offset rate_limit.max_hits - 1 limit 1;
+    if found and free_at > blocked_until then
+      blocked_until := free_at;
+      exceeded_key := rate_limit.key;
     end if;
   end loop;
-  if refused is not null then
-    return jsonb_build_object('exceeded_key', refused, 'retry_after', greatest(1, ceil(extract(epoch from longest - moment))));
+  if exceeded_key is not null then
+    return jsonb_build_object(
+      'exceeded_key', exceeded_key,
+      'retry_after', greatest(1, ceil(extract(epoch from blocked_until - checked_at)))
+    );
   end if;
 
   insert into private.rate_limit_hits (attempt_id, key, expires_at)
-  select taken, asked.key, moment + make_interval(secs => asked.window_seconds)
-  from jsonb_to_recordset(limits) as asked (key text, window_seconds integer);
-  return jsonb_build_object('attempt_id', taken);
+  select new_attempt_id, requested.key, checked_at + make_interval(secs => requested.window_seconds)
+  from jsonb_to_recordset(limits) as requested (key text, window_seconds integer);
+  return jsonb_build_object('attempt_id', new_attempt_id);
 end
 $$;
 grant execute on function public.consume_rate_limit(jsonb, uuid[]) to service_role;
 
--- Takes back attempts that turned out not to count, such as logins that were right. refund_rate_limit stays for the site of
--- before, which runs on until the new one is there.
+-- Deletes attempts that must not count, such as successful logins.
 create function public.refund_rate_limits(attempt_ids uuid[]) returns void
 language sql volatile
 set search_path = ''
 as $$
-  delete from private.rate_limit_hits as counted where counted.attempt_id = any(refund_rate_limits.attempt_ids)
+  delete from private.rate_limit_hits as hit where hit.attempt_id = any(refund_rate_limits.attempt_ids)
 $$;
 grant execute on function public.refund_rate_limits(uuid[]) to service_role;
 
 -- schemas/retention.sql
 
--- A notice that no longer holds: free storage ends on another day by now, the document has come, the charge is paid.
+-- True if the email's news is out of date, such as a charge that is paid now.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
@@ -3430,6 +3422,7 @@ as $$
   end
 $$;
 
+-- Extends the retention of a shipment to at least seven years from now.
 create function private.set_retention_ends_on() returns trigger
 language plpgsql
 set search_path = ''
@@ -3440,7 +3433,7 @@ begin
 end
 $$;
 
--- Keeps a shipment longer, through a day; a shipment's last day only moves back. Returns its last day before.
+-- Extends the retention of a shipment and returns its previous last day. Raises PT409 if the day is not later.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''
@@ -3463,8 +3456,8 @@ end
 $$;
 grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
--- What is past its time, as the migration before has it. `files` are also those of kept shipments that no document counts
--- and no upload under way is about to: a server that is cut off between storing and marking leaves them.
+-- Returns the shipments, files and accounts that are past their retention period.
+-- A server that stops during an upload leaves a file without a document, which is returned after a day.
 create function public.beyond_retention() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3513,9 +3506,8 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- The parts of one account by the range of their names, byte by byte, which storage's index of names answers however many
--- parts others have on their way. Names begin with an id in base 16, so that those of all accounts stand between '' and
--- '~', and those of one between its id with '/' and with '0', the character after it.
+-- Returns the upload chunks of one account, or of all, oldest first.
+-- Byte-wise comparisons use the index of storage. "0" is the character after "/", and "~" sorts after every id.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -3529,20 +3521,19 @@ as $$
 $$;
 grant execute on function public.list_upload_chunks(uuid, timestamp with time zone) to service_role;
 
--- Deletes links that have ended: shares, new addresses, new passwords; and notices of a month ago. Returns how many rows.
--- For staff only.
+-- Deletes expired links and emails older than 30 days. Returns the number of rows.
 create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- A link that was ended is known for a month more, so that its form does not make it again.
+  -- A revoked link remains for 30 days, so that the form that created it cannot create it again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
     email as (delete from public.email_outbox where created_at < now() - interval '30 days' returning 1)
   select count(*)::integer from (
     select * from share union all select * from address union all select * from password union all select * from email
-  ) as gone
+  ) as deleted
 $$;
 grant execute on function public.delete_expired_links() to service_role;
 
@@ -3556,9 +3547,8 @@ for each row when (new.stage is distinct from old.stage) execute function privat
 
 -- schemas/portal_page.sql
 
--- What waits for the client: at most six shipments. First those with a rejected document, then those with a charge by its due
--- day, then those that have waited longest. Also counts the client's shipments by waiting_on, up to 100 each. It checks the session
--- once and selects the client's rows itself, because the policies of every table that it reads would check it again.
+-- Returns six shipments that wait for the client, and counts per waiting_on, each up to 100. Rejected documents come first.
+-- Security definer checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -3566,9 +3556,9 @@ as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- Each step is as small as it is written, whatever the planner believes of tables that nobody has analysed.
+  -- `materialized` and `offset 0` bound the work of each step, also when the tables have no statistics.
   return (
-    with sent_back as materialized (
+    with rejected as materialized (
       select document.shipment_id, document.rejected_at
       from public.documents as document
       where document.user_id = client and document.rejected_at is not null and not document.uploaded
@@ -3593,7 +3583,7 @@ begin
       limit 100
     ),
     urgent as (
-      select shipment_id as id, 0 as rank, rejected_at as at from sent_back
+      select shipment_id as id, 0 as rank, rejected_at as at from rejected
       union all
       select shipment_id, 1, due_on::timestamptz from due
       union all
@@ -3640,17 +3630,17 @@ begin
       'client', (
         select count(*) from (
           select from public.shipments where user_id = client and waiting_on = 'client' limit 100
-        ) as counted
+        ) as limited
       ),
       'company', (
         select count(*) from (
           select from public.shipments where user_id = client and waiting_on = 'company' limit 100
-        ) as counted
+        ) as limited
       ),
       'nobody', (
         select count(*) from (
           select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
-        ) as counted
+        ) as limited
       )
     )
   );
@@ -3658,11 +3648,10 @@ end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- The client's shipments, newest first: at most `row_limit` rows after `row_offset` others, or, for the CSV, after the shipment
--- whose time and id are given. Each word of a search must be in the name or the AWB/BL; or the whole search is the AWB/BL,
--- without its spaces and hyphens, or the beginning of an id, with or without #. Row-level security applies.
+-- Returns the caller's shipments, newest first, after the given creation time and id. Searches like list_desk_shipments.
 create function private.list_client_shipments(
-  q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null, before_id uuid default null
+  q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
+  before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -3670,16 +3659,15 @@ set search_path = ''
 as $$
 declare
   words text[];
-  number text;
+  bare_awb text;
   ids uuid[];
   conditions text := 'shipment.user_id = $1';
   word integer;
   found jsonb;
 begin
-  -- A list that nobody searches is most of them.
   if btrim(q) <> '' then
     words := private.word_patterns(q);
-    number := private.awb_pattern(q);
+    bare_awb := private.awb_pattern(q);
     ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
     if words is null then
       conditions := 'false';
@@ -3714,16 +3702,17 @@ begin
     ) as found
   $query$, conditions)
   into found
-  using auth.uid(), words, number, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), words, bare_awb, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
   return found;
 end
 $$;
-grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid) to authenticated;
+grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid)
+to authenticated;
 
--- The data of /portal and of one shipment, `opened_id`: the viewer, the announcement, the list filtered by search, stage and
--- waiting_on, the client's work where no shipment is open, and the open shipment with documents, charges, history and share links.
+-- Returns the data of /portal, with the open shipment in `shipment`.
 create function public.portal_page(
-  page integer default 1, opened_id uuid default null, q text default null, stage integer default null, waiting_on text default null
+  page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
+  waiting_on text default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -3786,7 +3775,7 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- The next shipments of /portal/shipments.csv after the one whose opening and id are given: 500, with who asks.
+-- Returns 500 shipments of /portal/shipments.csv, after the given creation time and id.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null
@@ -3807,10 +3796,8 @@ grant execute on function public.portal_shipments_export(text, integer, text, ti
 
 -- schemas/desk_pages.sql
 
--- The desk's list of shipments, latest change first: at most `row_limit` rows after `row_offset` others. For the CSV it is
--- ordered by creation instead, after the shipment whose time and id are given. Each word of a search must be in the name, the
--- AWB/BL or the client's name or email; or the whole search is the AWB/BL or the beginning of an id, with or without #.
--- `to_check` finds shipments with a document to check.
+-- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
+-- Each word must be in the name, AWB/BL or client; or the search is the whole AWB/BL or the start of the id.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -3819,7 +3806,7 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  bare constant text := private.awb_pattern(q);
+  bare_awb constant text := private.awb_pattern(q);
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
   conditions text := 'true';
@@ -3832,7 +3819,7 @@ begin
   elsif cardinality(words) > 0 then
     conditions := '(shipment.id between $2 and $3 or translate(shipment.awb, '' -/.'', '''') ilike $1 or (true';
     for word in 1 .. cardinality(words) loop
-      -- The clients of the word, as a constant: each row is looked up in it, and does not read it.
+      -- A constant array, so that Postgres looks up the clients once and not for each row.
       conditions := conditions || format(
         ' and (shipment.name ilike ($4)[%1$s] or shipment.awb ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
         word,
@@ -3871,12 +3858,12 @@ begin
     join auth.users as account on account.id = found.user_id
   $query$, conditions, by_time)
   into found
-  using bare, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using bare_awb, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
   return found;
 end
 $$;
 
--- The data of /desk: each list has its count, up to 100, and its eight oldest rows.
+-- Returns the data of /desk: for each list, a count of at most 100 and the eight oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -3895,7 +3882,7 @@ begin
     'to_check', jsonb_build_object(
       'count', private.count_up_to_100('select from public.documents where uploaded and not verified'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
         from (
           select document.shipment_id, document.id as document_id, shipment.name, document.name as detail,
             document.uploaded_at as since
@@ -3904,7 +3891,7 @@ begin
           where document.uploaded and not document.verified
           order by document.uploaded_at, document.id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'storage', jsonb_build_object(
@@ -3912,14 +3899,14 @@ begin
         'select from public.shipments where free_storage_ends_on <= %L and stage < 9', today + 3
       )),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.free_storage_ends_on), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.free_storage_ends_on), '[]'::jsonb)
         from (
           select id as shipment_id, name, free_storage_ends_on
           from public.shipments
           where free_storage_ends_on <= today + 3 and stage < 9
           order by free_storage_ends_on, id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'no_update', jsonb_build_object(
@@ -3928,14 +3915,14 @@ begin
           and greatest(staff_action_at, waiting_since) < now() - interval ''7 days'''
       ),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
         from (
           select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
           from public.shipments
           where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
           order by greatest(staff_action_at, waiting_since), id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'waiting_for_client', jsonb_build_object(
@@ -3943,20 +3930,20 @@ begin
         'select from public.shipments where waiting_on = ''client'' and waiting_since < now() - interval ''7 days'''
       ),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
         from (
           select id as shipment_id, name, status as detail, waiting_since as since
           from public.shipments
           where waiting_on = 'client' and waiting_since < now() - interval '7 days'
           order by waiting_since, id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'failed_emails', jsonb_build_object(
       'count', private.count_up_to_100('select from public.failed_emails where resolved_at is null'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.failed_at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.failed_at), '[]'::jsonb)
         from (
           select id, kind, sent_to, account_id, client_id, failed_at,
             exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
@@ -3964,13 +3951,13 @@ begin
           where resolved_at is null
           order by failed_at, id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'erasure_requests', jsonb_build_object(
       'count', private.count_up_to_100('select from private.erasure_requests'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.requested_at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.requested_at), '[]'::jsonb)
         from (
           select erasure.account_id, erasure.requested_at,
             coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
@@ -3978,7 +3965,7 @@ begin
           join auth.users as account on account.id = erasure.account_id
           order by erasure.requested_at, erasure.account_id
           limit 8
-        ) as line
+        ) as list_row
       )
     )
   );
@@ -3986,10 +3973,10 @@ end
 $$;
 grant execute on function public.desk_today() to authenticated;
 
--- /desk/shipments and one of them beside the list: `opened`, null for none.
+-- Returns the data of /desk/shipments, with the open shipment in `opened`.
 create function public.desk_shipments(
-  q text default null, stage integer default null, waiting_on text default null, to_check boolean default false, page integer default 1,
-  opened_id uuid default null
+  q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
+  page integer default 1, opened_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -4059,8 +4046,7 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- The next shipments of /desk/shipments.csv after the one whose opening and id are given: 500, so that the whole list goes
--- through without being anywhere at once.
+-- Returns 500 shipments of /desk/shipments.csv, after the given creation time and id.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -4081,9 +4067,10 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
+to authenticated;
 
--- The answer to a bulk move: the shipments of a list with what they are now, and what is missing of each.
+-- Returns the current stage and missing documents of at most 50 shipments, after a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -4112,8 +4099,7 @@ end
 $$;
 grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
--- The data of /desk/clients, and of one client: `opened_id`. Each word of a search must be in the name or the email; or the whole
--- search is a Client ID as people type it: in any case, with or without hyphens, with O, I and L for the digits 0 and 1.
+-- Returns the data of /desk/clients. Each word must be in the name or email; or the search is a Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

@@ -1,4 +1,4 @@
--- The account of an e-mail address, or null. For staff only.
+-- Returns the id of the account with this email address, or null.
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer
 set search_path = ''
@@ -7,8 +7,7 @@ as $$
 $$;
 grant execute on function public.find_account_id(text) to service_role;
 
--- Checks what a client may write about itself into auth's metadata: the name is one line, and the rest is short, because every
--- page reads it.
+-- Rejects a full name that is not one line of at most 100 characters, and metadata over 4000 bytes.
 create function private.check_user_metadata() returns trigger
 language plpgsql
 set search_path = ''
@@ -27,7 +26,7 @@ begin
 end
 $$;
 
--- Whether an account is a client's. PT404 when it is a colleague's, or nobody's.
+-- Locks a client's account. Raises PT404 if there is none, or if it is a team member's.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile
 set search_path = ''
@@ -42,14 +41,14 @@ begin
 end
 $$;
 
--- Closes a client's account: its sessions end at once, and nobody signs in to it; or opens it again.
+-- Closes a client's account, ends its sessions and deletes its password links. Raises PT409 if it is closed.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
 begin
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
@@ -59,47 +58,44 @@ begin
   end if;
   delete from private.password_links where password_links.account_id = close_account.account_id;
   perform private.end_sessions(close_account.account_id);
-  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => why);
+  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
 end
 $$;
 grant execute on function public.close_account(uuid, text, text) to authenticated, service_role;
 
+-- Opens a client's closed account. Raises PT409 if it is open.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
 begin
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now();
   if not found then
     raise sqlstate 'PT409' using message = 'This account is open.';
   end if;
-  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => why);
+  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
 end
 $$;
 grant execute on function public.reopen_account(uuid, text, text) to authenticated, service_role;
 
--- Takes every second factor off an account whose owner lost theirs; a colleague's only by a lead. All its sessions end.
--- Returns {"removed": how many verified ones there were, "email": whom to tell}.
-create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null) returns jsonb
+-- Removes an account's second factors and ends its sessions; a team member's only for a lead. Raises PT409 without one.
+create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
+returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor(
-    case when exists (select from public.staff_members where staff_members.account_id = remove_second_factors.account_id)
-      then 'lead' else 'clerk' end,
-    actor_name
-  );
+  actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   removed integer;
 begin
-  with gone as (
+  with deleted as (
     delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
   )
-  select count(*) filter (where status = 'verified') into removed from gone;
+  select count(*) filter (where status = 'verified') into removed from deleted;
   if removed = 0 then
     raise sqlstate 'PT409' using message = 'This account has no second factor.';
   end if;
@@ -115,7 +111,7 @@ end
 $$;
 grant execute on function public.remove_second_factors(uuid, text, text) to authenticated, service_role;
 
--- The data of /portal/account. "account" is null for a session that has not given its second factor.
+-- Returns the data of /portal/account; `account` is null if the session is not valid.
 create function public.portal_account() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -126,7 +122,9 @@ as $$
       select jsonb_build_object(
         'created_at', users.created_at,
         'client_id', (select client_id from public.client_ids where account_id = users.id),
-        'shipment_emails_enabled', not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = users.id),
+        'shipment_emails_enabled', not exists (
+          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
+        ),
         'new_email', (
           select change.email from private.email_changes as change
           where change.account_id = users.id and change.expires_at > now() and change.redeemed_at is null
@@ -136,8 +134,8 @@ as $$
         ),
         'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = users.id),
         'other_sessions', (
-          select count(*) from private.active_sessions(users.id) as live
-          where live <> ((select auth.jwt()) ->> 'session_id')::uuid
+          select count(*) from private.active_sessions(users.id) as active_session
+          where active_session <> ((select auth.jwt()) ->> 'session_id')::uuid
         )
       )
       from auth.users
@@ -147,9 +145,7 @@ as $$
 $$;
 grant execute on function public.portal_account() to authenticated;
 
--- Everything that is kept about the caller, for them to take away: "account" with the first call, and 50 shipments after the
--- one whose opening and id are given, newest first. "account" and "shipments" are null for a session that has to give its
--- code first.
+-- Returns the caller's stored data, newest shipments first: the account in the first call, 50 shipments in each call.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -179,7 +175,9 @@ as $$
           ) order by session.created_at), '[]'::jsonb)
           from auth.sessions as session where session.user_id = users.id
         ),
-        'shipment_emails_enabled', not exists (select from private.email_opt_outs as opt_out where opt_out.account_id = users.id),
+        'shipment_emails_enabled', not exists (
+          select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
+        ),
         'shipment_emails', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'shipment_id', email.shipment_id, 'kind', email.kind, 'detail', email.detail, 'reason', email.reason,
@@ -196,10 +194,11 @@ as $$
         'erasure_requested_at', (
           select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
-        -- What the company did to the account. Who did it is another person's.
+        -- The actor's name is another person's personal data.
         'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'before', entry.before, 'after', entry.after, 'reason', entry.reason
+            'created_at', entry.created_at, 'action', entry.action,
+            'before', entry.before, 'after', entry.after, 'reason', entry.reason
           ) order by entry.created_at), '[]'::jsonb)
           from public.audit_log as entry where entry.account_id = users.id
         )
@@ -244,8 +243,8 @@ as $$
         ),
         'audit_entries', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id, 'before', entry.before, 'after', entry.after,
-            'reason', entry.reason
+            'created_at', entry.created_at, 'action', entry.action, 'document_id', entry.document_id,
+            'before', entry.before, 'after', entry.after, 'reason', entry.reason
           ) order by entry.created_at), '[]'::jsonb)
           from public.audit_log as entry where entry.shipment_id = shipment.id
         )

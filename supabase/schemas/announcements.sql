@@ -1,4 +1,3 @@
--- One sentence that every client reads above the shipments until it is ended.
 create table public.announcements (
   id uuid primary key default gen_random_uuid(),
   text text not null check (char_length(text) between 1 and 200) check (private.is_one_line(text)),
@@ -10,42 +9,44 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Says something to all clients, instead of what was said before.
+-- Publishes an announcement, which ends the previous one. Raises PT400 for an empty text.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  words text := btrim(announce.text);
+  trimmed_text text := btrim(announce.text);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('announce', announce.text));
 begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if coalesce(words, '') = '' then
+  if coalesce(trimmed_text, '') = '' then
     raise sqlstate 'PT400' using message = 'Write the notice.';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('announcement', 0));
   update public.announcements set ended_at = now() where ended_at is null;
-  insert into public.announcements (text) values (words);
-  perform private.insert_audit_entry(actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', words));
+  insert into public.announcements (text) values (trimmed_text);
+  perform private.insert_audit_entry(
+    actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', trimmed_text)
+  );
 end
 $$;
 grant execute on function public.announce(text, uuid, text) to authenticated, service_role;
 
--- Ends what is said to all clients.
+-- Ends the current announcement, if there is one.
 create function public.end_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  said text;
+  ended_text text;
 begin
-  update public.announcements set ended_at = now() where ended_at is null returning announcements.text into said;
+  update public.announcements set ended_at = now() where ended_at is null returning announcements.text into ended_text;
   if found then
-    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', said));
+    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', ended_text));
   end if;
 end
 $$;

@@ -1,10 +1,8 @@
--- Staff actions. A row is never changed. It outlives its object, so it has ids and no foreign keys. It is deleted after seven
--- years, as content/pages/privacy.mdx promises.
+-- Entries outlive their objects, so there are no foreign keys. content/pages/privacy.mdx promises seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- The time of the clock and not of the transaction, so that several actions of one transaction stay in order.
+  -- Not the time of the transaction, so that several actions of one transaction remain in order.
   created_at timestamptz not null default clock_timestamp(),
-  -- The name at the time of the action.
   actor_name text not null check (char_length(actor_name) between 1 and 120),
   staff_id uuid,
   action text not null check (char_length(action) between 1 and 64),
@@ -14,7 +12,6 @@ create table public.audit_log (
   before jsonb,
   after jsonb,
   reason text check (char_length(reason) between 1 and 2000),
-  -- The same form for the same object with the same values has one key, so that a form sent twice is one action.
   idempotency_key uuid
 );
 alter table public.audit_log enable row level security;
@@ -28,7 +25,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Writes an act down. Called in the transaction that does it.
+-- Records a staff action. Call it in the transaction of the action.
 create function private.insert_audit_entry(
   actor private.actor,
   action text,
@@ -43,14 +40,18 @@ create function private.insert_audit_entry(
 language sql volatile security definer
 set search_path = ''
 as $$
-  insert into public.audit_log (actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key)
+  insert into public.audit_log (
+    actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason, idempotency_key
+  )
   values (
-    (insert_audit_entry.actor).name, (insert_audit_entry.actor).staff_id, insert_audit_entry.action, insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
-    insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''), insert_audit_entry.idempotency_key
+    (insert_audit_entry.actor).name, (insert_audit_entry.actor).staff_id, insert_audit_entry.action,
+    insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
+    insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''),
+    insert_audit_entry.idempotency_key
   )
 $$;
 
--- The key of an act: null when the caller gave no request, so that nothing is taken for the same.
+-- Returns the key of a form's action on one object, or null if the form has none.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable
 set search_path = ''
@@ -58,7 +59,7 @@ as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
--- Whether this very form was acted on before. Locks its key, so that of two at once the second waits for the first.
+-- True if the action is in the audit log. Locks the key, so that a parallel call waits for the first.
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile
 set search_path = ''
@@ -72,7 +73,7 @@ begin
 end
 $$;
 
--- A reason, trimmed; PT400 without one.
+-- Returns the trimmed reason. Raises PT400 if it is empty, longer than 2000 characters or has control characters.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable
 set search_path = ''
@@ -91,7 +92,7 @@ begin
 end
 $$;
 
--- Grants keep the API from it; this keeps everybody from it, the owner of the table and functions of theirs included.
+-- Grants do not restrict the table's owner. This trigger does, for seven years.
 create function private.protect_audit_log() returns trigger
 language plpgsql
 set search_path = ''
@@ -106,7 +107,7 @@ begin
 end
 $$;
 
--- Writes down an act that was done. For staff only.
+-- Records a staff action that a staff command has performed.
 create function public.record_audit_entry(
   actor_name text,
   action text,
@@ -122,13 +123,14 @@ set search_path = ''
 as $$
   insert into public.audit_log (actor_name, action, shipment_id, document_id, account_id, before, after, reason)
   values (
-    record_audit_entry.actor_name, record_audit_entry.action, record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
+    record_audit_entry.actor_name, record_audit_entry.action,
+    record_audit_entry.shipment_id, record_audit_entry.document_id, record_audit_entry.account_id,
     record_audit_entry.before, record_audit_entry.after, record_audit_entry.reason
   )
 $$;
 grant execute on function public.record_audit_entry(text, text, uuid, uuid, uuid, jsonb, jsonb, text) to service_role;
 
--- How many acts are past their time. For staff only.
+-- Returns the number of audit entries older than seven years.
 create function public.count_expired_audit_entries() returns bigint
 language sql stable security definer
 set search_path = ''
@@ -137,17 +139,17 @@ as $$
 $$;
 grant execute on function public.count_expired_audit_entries() to service_role;
 
--- Deletes the acts that are past their time; returns how many. For staff only.
+-- Deletes audit entries older than seven years and returns their number.
 create function public.delete_expired_audit_entries() returns bigint
 language sql volatile security definer
 set search_path = ''
 as $$
-  with gone as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
-  select count(*) from gone
+  with deleted as (delete from public.audit_log where created_at < now() - interval '7 years' returning id)
+  select count(*) from deleted
 $$;
 grant execute on function public.delete_expired_audit_entries() to service_role;
 
--- Lines of the log as the desk shows them, with the names of what they are about while there are any.
+-- Returns audit entries for the desk, newest first, with the current names of their objects.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable
 set search_path = ''
@@ -165,9 +167,8 @@ as $$
   from unnest(entries) as entry
 $$;
 
--- /desk/log: audit entries, newest first, filtered by a part of the team member's name, an action, a shipment (its id or the
--- beginning of it), an account and a day (East Africa Time). Page 0 returns the 500 entries after the one whose time and id are
--- given, for the CSV.
+-- Returns the data of /desk/log; `day` is in East Africa Time.
+-- Page 0 returns the 500 entries after the given time and id, for the CSV.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null, account_id uuid default null,
   day date default null, page integer default 1, before timestamptz default null, before_id uuid default null
@@ -185,7 +186,7 @@ begin
     return jsonb_build_object('viewer', private.viewer());
   end if;
   if actor_name is not null then
-    -- The distinct names, one after the other by their index. There are few of them, however many entries they have.
+    -- Reads the distinct names one by one from the index, because one name can have many entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all

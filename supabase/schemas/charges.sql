@@ -1,8 +1,8 @@
--- What a client has to pay for a shipment. The items are those of app/models/shipment.ts.
+-- Same items: app/models/shipment.ts.
 create table public.charges (
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   item text not null check (item in ('idf-fee', 'duties', 'agent-fee')),
-  -- "NaN" is a value of numeric, and greater than every number.
+  -- `numeric` includes NaN, which is greater than every number.
   amount numeric(14, 2) not null check (amount > 0) check (amount < 1000000000000),
   currency text not null check (currency in ('KES', 'USD', 'EUR', 'GBP')),
   due_on date check (due_on between '2000-01-01' and '2100-01-01'),
@@ -14,8 +14,7 @@ create table public.charges (
 alter table public.charges enable row level security;
 grant select on table public.charges to authenticated, service_role;
 
--- Sets what a client is to pay, or changes it. The sum of what was paid stays: it is marked as not paid first, with a
--- reason. `seen` is the version of the charge, -1 when there was none.
+-- Creates or changes a charge; `expected_version` is -1 for a new one. Raises PT409 for another amount of a paid charge.
 create function public.set_charge(
   shipment_id uuid,
   item text,
@@ -50,7 +49,7 @@ begin
   if charge.paid_at is not null and (charge.amount, charge.currency) <> (set_charge.amount, set_charge.currency) then
     raise sqlstate 'PT409' using message = 'This sum is marked as paid: mark it as not paid first.';
   end if;
-  insert into public.charges as known (shipment_id, item, amount, currency, due_on, note)
+  insert into public.charges (shipment_id, item, amount, currency, due_on, note)
   values (
     shipment.id, set_charge.item, set_charge.amount, set_charge.currency, set_charge.due_on,
     nullif(btrim(set_charge.note), '')
@@ -69,9 +68,10 @@ begin
   );
 end
 $$;
-grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.set_charge(uuid, text, numeric, text, date, text, integer, uuid, text)
+to authenticated, service_role;
 
--- Notes that a charge was paid, or, with a reason, that it was not after all.
+-- Marks a charge as paid, or with a reason as unpaid. Raises PT404 without a charge, PT409 if it is so already.
 create function public.set_charge_paid(
   shipment_id uuid,
   item text,
@@ -86,7 +86,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := case when paid then null else private.require_reason(reason) end;
+  trimmed_reason text := case when paid then null else private.require_reason(reason) end;
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('paid', shipment_id, item, paid, reason));
   shipment public.shipments;
   charge public.charges;
@@ -112,7 +112,7 @@ begin
   update public.shipments set staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, case when paid then 'charge paid' else 'charge unpaid' end,
-    shipment_id => shipment.id, idempotency_key => key, reason => why,
+    shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
     before => jsonb_build_object('item', item, 'paid', not paid), after => jsonb_build_object('item', item, 'paid', paid)
   );
 end

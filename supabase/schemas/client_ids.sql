@@ -1,4 +1,4 @@
--- A new client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32 (no I, L, O, U), 80 random bits.
+-- Returns a new Client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32, 80 random bits.
 create function private.generate_client_id() returns text
 language sql volatile
 set search_path = ''
@@ -12,7 +12,7 @@ as $$
 $$;
 grant execute on function private.generate_client_id() to service_role;
 
--- The mark that an e-mail leaves on the client ID it was used with: it names nobody, and another ID makes another mark.
+-- Returns a hash that ties an email address to a Client ID without storing the address.
 create function private.client_id_email_hash(client_id text, email text) returns text
 language sql immutable
 set search_path = ''
@@ -20,21 +20,18 @@ as $$
   select encode(sha256(convert_to(client_id || ' ' || lower(email), 'UTF8')), 'hex')
 $$;
 
--- A Client ID is issued by the company and opens one account.
 create table public.client_ids (
   client_id text primary key default private.generate_client_id() check (char_length(client_id) between 12 and 64),
-  -- The company's own label, and the address that the invitation was sent to.
   issued_for text check (char_length(issued_for) between 1 and 120) check (private.is_one_line(issued_for)),
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
-  -- The idempotency key of the form that issued it.
   idempotency_key uuid,
-  -- A hash of the first email address that used it. From then on it admits no other address.
+  -- Hash of the first email address that used the Client ID. No other address can use it afterwards.
   email_hash text,
   used_at timestamptz,
-  -- Set once the Client ID has created an account or replaced an unconfirmed one.
+  -- True once the Client ID has created an account or replaced an unconfirmed one.
   has_claimed_email boolean not null default false,
-  -- When the owner of the mailbox also gave the password of the sign-up.
+  -- The time at which the owner of the mailbox also entered the password of the sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -48,7 +45,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- New client IDs, 1 to 1000 at once, for somebody who is named and perhaps written to.
+-- Issues `how_many` Client IDs, at most 1000, with the same label and address.
 create function public.issue_client_ids(
   how_many integer default 1,
   issued_for text default null,
@@ -76,7 +73,9 @@ begin
     returning client_ids.*
   ),
   logged as (
-    select private.insert_audit_entry(actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*)))
+    select private.insert_audit_entry(
+      actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*))
+    )
     from issued
     having count(*) > 0
   )
@@ -85,9 +84,9 @@ end
 $$;
 grant execute on function public.issue_client_ids(integer, text, text, uuid, text) to authenticated, service_role;
 
--- Notes that a client ID is mailed to the address it was issued for, and takes an earlier mail that was not delivered off the
--- list; the address. PT409: it has been used, or there is no address.
-create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null) returns text
+-- Records that a Client ID is emailed and returns its address. Raises PT409 if it is unknown, used or has no address.
+create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
+returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -112,32 +111,32 @@ end
 $$;
 grant execute on function public.send_client_id(text, uuid, text) to authenticated, service_role;
 
--- Withdraws an unused client ID: nobody signs up with it any more.
+-- Deletes an unused Client ID. Raises PT409 if it is unknown or used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
 begin
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   if not found then
     raise sqlstate 'PT409' using message = 'This Client ID is not known, or has been used.';
   end if;
   perform private.insert_audit_entry(
-    actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => why
+    actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
   );
 end
 $$;
 grant execute on function public.withdraw_client_id(text, text, text) to authenticated, service_role;
 
--- Spends a client ID on an e-mail, after a sign-up that auth took; false when another e-mail came first.
+-- Ties a Client ID to the email address of a sign-up; false if another address has used it.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
-  with spent as (
+  with redeemed as (
     update public.client_ids as invitation
     set email_hash = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email),
       used_at = coalesce(invitation.used_at, now())
@@ -146,11 +145,11 @@ as $$
         = private.client_id_email_hash(redeem_client_id.client_id, redeem_client_id.email)
     returning true
   )
-  select exists (select from spent)
+  select exists (select from redeemed)
 $$;
 grant execute on function public.redeem_client_id(text, text) to service_role;
 
--- /desk/invitations: the unused client IDs, newest first.
+-- Returns the data of /desk/invitations: 20 unused Client IDs, newest first, and one more if a page follows.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -162,14 +161,14 @@ begin
   return jsonb_build_object(
     'viewer', private.viewer(),
     'invitations', (
-      select coalesce(jsonb_agg(to_jsonb(line) order by line.created_at desc, line.client_id), '[]'::jsonb)
+      select coalesce(jsonb_agg(to_jsonb(unused) order by unused.created_at desc, unused.client_id), '[]'::jsonb)
       from (
         select client_id, issued_for, sent_to, created_at
         from public.client_ids
         where email_hash is null
         order by created_at desc, client_id
         offset (greatest(page, 1) - 1) * 20 limit 21
-      ) as line
+      ) as unused
     )
   );
 end

@@ -1,7 +1,5 @@
--- The desk's list of shipments, latest change first: at most `row_limit` rows after `row_offset` others. For the CSV it is
--- ordered by creation instead, after the shipment whose time and id are given. Each word of a search must be in the name, the
--- AWB/BL or the client's name or email; or the whole search is the AWB/BL or the beginning of an id, with or without #.
--- `to_check` finds shipments with a document to check.
+-- Returns the desk's shipments: the latest change first, or the newest first for the CSV (`by_created_at`).
+-- Each word must be in the name, AWB/BL or client; or the search is the whole AWB/BL or the start of the id.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -10,7 +8,7 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  bare constant text := private.awb_pattern(q);
+  bare_awb constant text := private.awb_pattern(q);
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
   conditions text := 'true';
@@ -23,7 +21,7 @@ begin
   elsif cardinality(words) > 0 then
     conditions := '(shipment.id between $2 and $3 or translate(shipment.awb, '' -/.'', '''') ilike $1 or (true';
     for word in 1 .. cardinality(words) loop
-      -- The clients of the word, as a constant: each row is looked up in it, and does not read it.
+      -- A constant array, so that Postgres looks up the clients once and not for each row.
       conditions := conditions || format(
         ' and (shipment.name ilike ($4)[%1$s] or shipment.awb ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
         word,
@@ -62,12 +60,12 @@ begin
     join auth.users as account on account.id = found.user_id
   $query$, conditions, by_time)
   into found
-  using bare, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using bare_awb, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
   return found;
 end
 $$;
 
--- The data of /desk: each list has its count, up to 100, and its eight oldest rows.
+-- Returns the data of /desk: for each list, a count of at most 100 and the eight oldest rows.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -86,7 +84,7 @@ begin
     'to_check', jsonb_build_object(
       'count', private.count_up_to_100('select from public.documents where uploaded and not verified'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
         from (
           select document.shipment_id, document.id as document_id, shipment.name, document.name as detail,
             document.uploaded_at as since
@@ -95,7 +93,7 @@ begin
           where document.uploaded and not document.verified
           order by document.uploaded_at, document.id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'storage', jsonb_build_object(
@@ -103,14 +101,14 @@ begin
         'select from public.shipments where free_storage_ends_on <= %L and stage < 9', today + 3
       )),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.free_storage_ends_on), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.free_storage_ends_on), '[]'::jsonb)
         from (
           select id as shipment_id, name, free_storage_ends_on
           from public.shipments
           where free_storage_ends_on <= today + 3 and stage < 9
           order by free_storage_ends_on, id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'no_update', jsonb_build_object(
@@ -119,14 +117,14 @@ begin
           and greatest(staff_action_at, waiting_since) < now() - interval ''7 days'''
       ),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
         from (
           select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
           from public.shipments
           where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
           order by greatest(staff_action_at, waiting_since), id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'waiting_for_client', jsonb_build_object(
@@ -134,20 +132,20 @@ begin
         'select from public.shipments where waiting_on = ''client'' and waiting_since < now() - interval ''7 days'''
       ),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.since), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.since), '[]'::jsonb)
         from (
           select id as shipment_id, name, status as detail, waiting_since as since
           from public.shipments
           where waiting_on = 'client' and waiting_since < now() - interval '7 days'
           order by waiting_since, id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'failed_emails', jsonb_build_object(
       'count', private.count_up_to_100('select from public.failed_emails where resolved_at is null'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.failed_at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.failed_at), '[]'::jsonb)
         from (
           select id, kind, sent_to, account_id, client_id, failed_at,
             exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
@@ -155,13 +153,13 @@ begin
           where resolved_at is null
           order by failed_at, id
           limit 8
-        ) as line
+        ) as list_row
       )
     ),
     'erasure_requests', jsonb_build_object(
       'count', private.count_up_to_100('select from private.erasure_requests'),
       'rows', (
-        select coalesce(jsonb_agg(to_jsonb(line) order by line.requested_at), '[]'::jsonb)
+        select coalesce(jsonb_agg(to_jsonb(list_row) order by list_row.requested_at), '[]'::jsonb)
         from (
           select erasure.account_id, erasure.requested_at,
             coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
@@ -169,7 +167,7 @@ begin
           join auth.users as account on account.id = erasure.account_id
           order by erasure.requested_at, erasure.account_id
           limit 8
-        ) as line
+        ) as list_row
       )
     )
   );
@@ -177,10 +175,10 @@ end
 $$;
 grant execute on function public.desk_today() to authenticated;
 
--- /desk/shipments and one of them beside the list: `opened`, null for none.
+-- Returns the data of /desk/shipments, with the open shipment in `opened`.
 create function public.desk_shipments(
-  q text default null, stage integer default null, waiting_on text default null, to_check boolean default false, page integer default 1,
-  opened_id uuid default null
+  q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
+  page integer default 1, opened_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -250,8 +248,7 @@ end
 $$;
 grant execute on function public.desk_shipments(text, integer, text, boolean, integer, uuid) to authenticated;
 
--- The next shipments of /desk/shipments.csv after the one whose opening and id are given: 500, so that the whole list goes
--- through without being anywhere at once.
+-- Returns 500 shipments of /desk/shipments.csv, after the given creation time and id.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -272,9 +269,10 @@ begin
   );
 end
 $$;
-grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid) to authenticated;
+grant execute on function public.desk_shipments_export(text, integer, text, boolean, timestamp with time zone, uuid)
+to authenticated;
 
--- The answer to a bulk move: the shipments of a list with what they are now, and what is missing of each.
+-- Returns the current stage and missing documents of at most 50 shipments, after a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -303,8 +301,7 @@ end
 $$;
 grant execute on function public.desk_move_result(uuid[]) to authenticated;
 
--- The data of /desk/clients, and of one client: `opened_id`. Each word of a search must be in the name or the email; or the whole
--- search is a Client ID as people type it: in any case, with or without hyphens, with O, I and L for the digits 0 and 1.
+-- Returns the data of /desk/clients. Each word must be in the name or email; or the search is a Client ID in any spelling.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer
 set search_path = ''

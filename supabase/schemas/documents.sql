@@ -6,7 +6,6 @@ create table public.documents (
   uploaded boolean not null default false,
   verified boolean not null default false,
   storage_path text unique,
-  -- The version of the stored object. Another version is another file, whatever its name.
   storage_version text,
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- The name of the file on the client's device.
@@ -18,7 +17,6 @@ create table public.documents (
   rejected_at timestamptz,
   rejection_reason text check (char_length(rejection_reason) between 1 and 500)
     check (private.is_plain_text(rejection_reason)),
-  -- Counts the changes of the file and of its verification. A form carries the version it was opened with.
   version integer not null default 0,
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
@@ -31,7 +29,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- 10 MiB. The media types are those of app/models/document.ts.
+-- 10 MiB. Same media types: app/models/document.ts.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -41,8 +39,7 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text'
 ]);
 
--- The pieces of unfinished resumable uploads, under user-id/upload/offset-length, deleted after a day. No policy names this
--- bucket, so no client's token reads or writes it.
+-- Upload chunks, named user-id/upload/offset-length. No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
@@ -50,7 +47,7 @@ create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
--- The four default documents, in the transaction that makes the shipment. The same list is in app/models/document.ts.
+-- Creates the four default documents with the shipment. Same list: app/models/document.ts.
 create function private.add_default_documents() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -64,7 +61,7 @@ begin
 end
 $$;
 
--- The first part of a stored file's name, 'bill-of-lading' for 'Bill of Lading'; as in app/models/document.ts.
+-- Returns 'bill-of-lading' for 'Bill of Lading': how a stored file's name starts. Same rule: app/models/document.ts.
 create function private.document_slug(document_name text) returns text
 language sql immutable
 set search_path = ''
@@ -73,15 +70,14 @@ as $$
 $$;
 grant execute on function private.document_slug(text) to service_role;
 
--- Protects the stored file of a document. Its hash, version and name never change while it is there. A document can be verified
--- only with a hash, and while storage has the object of the recorded version. Only private.clear_document_file removes a
--- file. A new file ends a rejection.
+-- Raises PT409 if an uploaded file changes, except by private.clear_document_file.
+-- A document can be verified only with a hash, and while storage has the recorded version of its file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
-  at_stage smallint;
+  shipment_stage smallint;
 begin
   if coalesce(old.uploaded, false) and not new.uploaded
     and current_setting('portal.cleared_document_id', true) = old.id::text
@@ -98,10 +94,9 @@ begin
       perform private.check_upload_allowed(true, null);
     end if;
   elsif new.uploaded then
-    -- Locked, so that nobody closes the shipment meanwhile. Not a share: of two uploads at once each would wait for the
-    -- other, as each changes the shipment then.
-    select shipments.stage into at_stage from public.shipments where shipments.id = new.shipment_id for no key update;
-    perform private.check_upload_allowed(false, at_stage);
+    -- Prevents closing the shipment during the upload. Two share locks would deadlock, as both uploads update the shipment.
+    select shipments.stage into shipment_stage from public.shipments where shipments.id = new.shipment_id for no key update;
+    perform private.check_upload_allowed(false, shipment_stage);
     select object.version into new.storage_version
     from storage.objects as object
     where object.bucket_id = 'documents' and object.name = new.storage_path;
@@ -136,7 +131,7 @@ begin
 end
 $$;
 
--- The document, locked, of a shipment. PT404 without one, PT409 when it is not the version that was seen.
+-- Returns the locked document. Raises PT404 if it is missing, PT409 if it is not the expected version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile
 set search_path = ''
@@ -155,7 +150,7 @@ begin
 end
 $$;
 
--- Says with PT409 why a document takes no file; does nothing when it takes one.
+-- Raises PT409 if the document has a file or its shipment is closed.
 create function private.check_upload_allowed(uploaded boolean, stage smallint) returns void
 language plpgsql immutable
 set search_path = ''
@@ -171,7 +166,7 @@ end
 $$;
 grant execute on function private.check_upload_allowed(boolean, smallint) to authenticated, service_role;
 
--- Takes the file off a document. The stored object stays, counted by nothing, until `staff retention` removes it.
+-- Removes the file from the document. The stored object remains until `staff retention` deletes it.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile
 set search_path = ''
@@ -188,31 +183,29 @@ begin
 end
 $$;
 
--- What the server asks as the client before it stores a file: true, or PT404 when the document is not theirs and PT409 when
--- it takes no file.
+-- True if the caller can upload a file. Raises PT404 for another client's document, PT409 if it accepts no file.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable
 security invoker
 set search_path = ''
 as $$
 declare
-  asked record;
+  target record;
 begin
-  select document.uploaded, shipment.stage into asked
+  select document.uploaded, shipment.stage into target
   from public.documents as document
   join public.shipments as shipment on shipment.id = document.shipment_id
   where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
-  perform private.check_upload_allowed(asked.uploaded, asked.stage);
+  perform private.check_upload_allowed(target.uploaded, target.stage);
   return true;
 end
 $$;
 grant execute on function public.require_upload_allowed(uuid) to authenticated;
 
--- The file of a document of the caller's, with who asks: {"caller", "file": {"name", "storage_path", "storage_version",
--- "sha256", "file_name", "media_type"}}; "file" is null for a stranger's, for none, and for a document without one.
+-- Returns the viewer and the file of the caller's document; `file` is null without one.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable
 security invoker
@@ -233,8 +226,7 @@ as $$
 $$;
 grant execute on function public.portal_file(uuid, uuid) to authenticated;
 
--- Notes that a colleague opens a document's file, and returns what it has to be: {"shipment", "name", "storage_path",
--- "storage_version", "sha256", "file_name", "media_type"}. PT404 without a file, or when it is another shipment's.
+-- Records that a team member opens a document's file and returns the file. Raises PT404 without one.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
@@ -258,8 +250,7 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. Who calls has read the bytes: `sha256` is their hash and `storage_version` the stored object's
--- version, which the table compares with what was recorded.
+-- Marks a document as verified. `sha256` and `storage_version` are those of the stored file, which the caller has read.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
@@ -283,7 +274,6 @@ begin
   if not document.uploaded then
     raise sqlstate 'PT409' using message = format('The %s has not been uploaded yet.', document.name);
   end if;
-  -- Verifying again records the hash of one that was verified before there were any.
   if document.verified and document.sha256 is not null then
     raise sqlstate 'PT409' using message = format('The %s is verified already.', document.name);
   end if;
@@ -299,7 +289,7 @@ end
 $$;
 grant execute on function public.verify_document(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Takes a verification back.
+-- Undoes a verification, with a reason. Raises PT409 if the document is not verified.
 create function public.unverify_document(
   document_id uuid,
   reason text,
@@ -312,7 +302,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('unverify', document_id, reason));
   document public.documents;
 begin
@@ -327,13 +317,13 @@ begin
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document unverify', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    reason => why, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
+    reason => trimmed_reason, before => jsonb_build_object('verified', true), after => jsonb_build_object('verified', false)
   );
 end
 $$;
 grant execute on function public.unverify_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Sends a document back: its client is asked for another file and told why.
+-- Rejects a document's file, so that the client must upload another. Raises PT409 if it is verified, missing or closed.
 create function public.reject_document(
   document_id uuid,
   reason text,
@@ -346,7 +336,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reject', document_id, reason));
   document public.documents;
   stage smallint;
@@ -354,7 +344,7 @@ begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if char_length(why) > 500 then
+  if char_length(trimmed_reason) > 500 then
     raise sqlstate 'PT400' using message = 'Use at most 500 characters.';
   end if;
   document := private.lock_document(reject_document.document_id, expected_version);
@@ -364,24 +354,23 @@ begin
   if document.verified then
     raise sqlstate 'PT409' using message = format('The %s is verified: take the verification back first.', document.name);
   end if;
-  -- Not a share: two documents sent back at once would wait for each other at the update below.
+  -- Two share locks would deadlock, as both rejections update the shipment.
   select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed: its client could send no other file.';
   end if;
-  perform private.clear_document_file(document, why);
+  perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    -- The file by its hash: its path has the name that a person gave it, and the log outlives the account.
-    reason => why, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
+    -- The stored path contains the client's file name, and the audit log outlives the account. The hash names nobody.
+    reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
 end
 $$;
 grant execute on function public.reject_document(uuid, text, integer, uuid, text) to authenticated, service_role;
 
--- Takes the file of a document of the caller's back, and returns where it was stored, for the site to delete it. `seen` is
--- the version that the form was opened at. PT404 for a stranger's, PT409 when it has none, is verified or changed since.
+-- Removes the caller's file and returns its path. Raises PT404 for another client's, PT409 if it is verified or changed.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -399,10 +388,12 @@ begin
     raise sqlstate 'PT404' using message = 'There is no such document.';
   end if;
   if document.verified then
-    raise sqlstate 'PT409' using message = format('The %s is verified by now: call us if it is not the right one.', document.name);
+    raise sqlstate 'PT409' using
+      message = format('The %s is verified by now: call us if it is not the right one.', document.name);
   end if;
   if not document.uploaded or document.version is distinct from remove_file.expected_version then
-    raise sqlstate 'PT409' using message = format('The %s has changed since you opened this page. Look at it again.', document.name);
+    raise sqlstate 'PT409' using
+      message = format('The %s has changed since you opened this page. Look at it again.', document.name);
   end if;
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   if not found then

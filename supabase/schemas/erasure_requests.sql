@@ -1,11 +1,11 @@
--- Accounts whose owner asked for erasure. The row is deleted with the account, by the company's answer, or by its owner.
+-- A row is deleted with the account, by a rejection, or by its owner.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
 );
 alter table private.erasure_requests enable row level security;
 
--- Asks for the erasure of the caller's account, or takes that back.
+-- Requests the erasure of the caller's account, or withdraws the request. Raises PT403 for a team member.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -23,41 +23,42 @@ end
 $$;
 grant execute on function public.set_erasure_request(boolean) to authenticated;
 
--- Begins to erase a client's account: judges whether its shipments may go, closes it and ends its sessions. Returns its
--- address. PT409 says until when a shipment has to be kept. The site deletes the rest then, files first to last.
+-- Closes a client's account for its erasure and returns its address. Raises PT409 while a shipment must be stored.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
-  kept date;
+  trimmed_reason text := private.require_reason(reason);
+  retention_end date;
   address text;
 begin
   perform private.require_client(start_erasure.account_id);
-  select max(retention_ends_on) into kept from public.shipments where user_id = start_erasure.account_id;
-  if kept >= (now() at time zone 'UTC')::date then
+  select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
+  if retention_end >= (now() at time zone 'UTC')::date then
     raise sqlstate 'PT409' using message = format(
-      'This account has shipments that have to be kept, the last until %s: nothing was deleted.', kept
+      'This account has shipments that have to be kept, the last until %s: nothing was deleted.', retention_end
     );
   end if;
-  update auth.users set banned_until = now() + interval '100 years' where id = start_erasure.account_id returning email into address;
+  update auth.users set banned_until = now() + interval '100 years'
+  where id = start_erasure.account_id
+  returning email into address;
   perform private.end_sessions(start_erasure.account_id);
-  perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => why);
+  perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
 end
 $$;
 grant execute on function public.start_erasure(uuid, text, text) to authenticated, service_role;
 
--- Answers a wish to be erased that cannot be met yet, with the reason for its owner; returns the address to tell.
+-- Rejects an erasure request, with a reason, and returns the client's address. Raises PT409 without a request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   address text;
 begin
   delete from private.erasure_requests as erasure using auth.users
@@ -66,7 +67,9 @@ begin
   if address is null then
     raise sqlstate 'PT409' using message = 'This client does not ask to be erased, or somebody has answered.';
   end if;
-  perform private.insert_audit_entry(actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => why);
+  perform private.insert_audit_entry(
+    actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
+  );
   return address;
 end
 $$;

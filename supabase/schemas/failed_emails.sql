@@ -1,4 +1,3 @@
--- Emails that could not be sent, until a team member dismisses them.
 create table public.failed_emails (
   id uuid primary key default gen_random_uuid(),
   failed_at timestamptz not null default now(),
@@ -17,12 +16,11 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- An email that a form asks for is sent once, however often the form is sent: the first process to claim the key sends it.
--- A claim is deleted when the email could not be sent, and expires after two minutes in case the process died.
+-- The first process to claim a key sends the email. A claim expires after two minutes, in case the process stopped.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
 
--- Notes a mail that could not be handed over, or that somebody has dealt with one.
+-- Records an email that could not be delivered.
 create function public.record_failed_email(kind text, sent_to text, account_id uuid default null, client_id text default null)
 returns void
 language sql volatile security definer
@@ -33,23 +31,28 @@ as $$
 $$;
 grant execute on function public.record_failed_email(text, text, uuid, text) to service_role;
 
+-- Dismisses a failed email.
 create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  gone public.failed_emails;
+  resolved public.failed_emails;
 begin
   update public.failed_emails set resolved_at = now()
-  where id = resolve_failed_email.email_id and resolved_at is null returning * into gone;
+  where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then
-    perform private.insert_audit_entry(actor, 'failed-email resolve', account_id => gone.account_id, before => jsonb_build_object('kind', gone.kind));
+    perform private.insert_audit_entry(
+      actor, 'failed-email resolve', account_id => resolved.account_id,
+      before => jsonb_build_object('kind', resolved.kind)
+    );
   end if;
 end
 $$;
 grant execute on function public.resolve_failed_email(uuid, text) to authenticated, service_role;
 
+-- True if the caller must send the email, because nobody claimed it within the last two minutes.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
@@ -58,7 +61,8 @@ declare
   is_mine boolean;
 begin
   delete from private.email_claims where claimed_at < now() - interval '1 day';
-  insert into private.email_claims as claim (key) values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
+  insert into private.email_claims as claim (key)
+  values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
   on conflict (key) do update set claimed_at = now() where claim.claimed_at < now() - interval '2 minutes'
   returning true into is_mine;
   return coalesce(is_mine, false);
@@ -66,11 +70,13 @@ end
 $$;
 grant execute on function public.claim_email(uuid, text) to service_role;
 
+-- Deletes the claim of an email that could not be sent.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
-  delete from private.email_claims where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
+  delete from private.email_claims
+  where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
 $$;
 grant execute on function public.release_email(uuid, text) to service_role;
 

@@ -1,4 +1,3 @@
--- Links to the page that sets a new password. Only the hash of the token is stored. A newer link replaces older ones.
 create table private.password_links (
   token_hash text primary key,
   account_id uuid not null references auth.users (id) on delete cascade,
@@ -10,17 +9,13 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Notes that a link to set a new password is sent to an account; returns its address. A colleague's only by a lead.
+-- Records that a password link is sent and returns the address; a team member's only for a lead. Raises PT409 if closed.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  actor private.actor := private.require_actor(
-    case when exists (select from public.staff_members where staff_members.account_id = request_password_link.account_id)
-      then 'lead' else 'clerk' end,
-    actor_name
-  );
+  actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
   address text;
 begin
   select email into address from auth.users
@@ -34,8 +29,7 @@ end
 $$;
 grant execute on function public.request_password_link(uuid, text) to authenticated, service_role;
 
--- A new link's token, 256 random bits in base 16, for so many hours. For the site's own mails: a colleague asks for a mail,
--- and never sees the link.
+-- Returns the token of a new password link, 256 random bits in base 16. It replaces older links.
 create function public.issue_password_link(account_id uuid, valid_hours integer) returns text
 language plpgsql volatile security definer
 set search_path = ''
@@ -43,21 +37,20 @@ as $$
 declare
   token text := encode(extensions.gen_random_bytes(32), 'hex');
 begin
-  -- Locked, so that of two at once one ends the other.
+  -- Serialise calls for one account, so that only the newest link remains.
   perform from auth.users where users.id = issue_password_link.account_id for no key update;
   delete from private.password_links as old
   where old.account_id = issue_password_link.account_id or old.expires_at < now();
   insert into private.password_links (token_hash, account_id, expires_at, valid_hours)
   values (
-    encode(sha256(convert_to(token, 'UTF8')), 'hex'), issue_password_link.account_id, now() + make_interval(hours => valid_hours), valid_hours
+    private.token_hash(token), issue_password_link.account_id, now() + make_interval(hours => valid_hours), valid_hours
   );
   return token;
 end
 $$;
 grant execute on function public.issue_password_link(uuid, integer) to service_role;
 
--- What a link opens: {"account", "email", "colleague", "is_invitation", "factors": [{"id", "name"}]}; null when it is wrong,
--- used or old, or its account is closed. Invitations are the links that are good for days. Spends nothing.
+-- Returns the account of a password link; null if the link is invalid or the account is closed.
 create function public.password_link(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -65,6 +58,7 @@ as $$
   select jsonb_build_object(
     'account_id', account.id,
     'email', account.email,
+    -- Only invitations are valid for more than a day.
     'is_invite', link.valid_hours > 24,
     'is_staff', exists (select from public.staff_members where staff_members.account_id = account.id),
     'factors', (
@@ -76,34 +70,34 @@ as $$
   )
   from private.password_links as link
   join auth.users as account on account.id = link.account_id
-  where link.token_hash = encode(sha256(convert_to(password_link.token, 'UTF8')), 'hex')
+  where link.token_hash = private.token_hash(password_link.token)
     and link.redeemed_at is null and link.expires_at > now()
     and coalesce(account.banned_until < now(), true)
 $$;
 grant execute on function public.password_link(text) to service_role;
 
--- Spends a link; false when somebody else did, or it is too old. Of any number at once, one gets true.
+-- Uses a password link; true for only one of several parallel calls.
 create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer
 set search_path = ''
 as $$
-  with spent as (
+  with redeemed as (
     update private.password_links set redeemed_at = now()
-    where token_hash = encode(sha256(convert_to(redeem_password_link.token, 'UTF8')), 'hex')
+    where token_hash = private.token_hash(redeem_password_link.token)
       and redeemed_at is null and expires_at > now()
     returning true
   )
-  select exists (select from spent)
+  select exists (select from redeemed)
 $$;
 grant execute on function public.redeem_password_link(text) to service_role;
 
--- Gives a link back that was spent a moment ago, by who spent it.
+-- Makes a link usable again within two minutes of its use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer
 set search_path = ''
 as $$
   update private.password_links set redeemed_at = null
-  where token_hash = encode(sha256(convert_to(restore_password_link.token, 'UTF8')), 'hex')
+  where token_hash = private.token_hash(restore_password_link.token)
     and redeemed_at > now() - interval '2 minutes'
 $$;
 grant execute on function public.restore_password_link(text) to service_role;

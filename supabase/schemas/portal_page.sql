@@ -1,6 +1,5 @@
--- What waits for the client: at most six shipments. First those with a rejected document, then those with a charge by its due
--- day, then those that have waited longest. Also counts the client's shipments by waiting_on, up to 100 each. It checks the session
--- once and selects the client's rows itself, because the policies of every table that it reads would check it again.
+-- Returns six shipments that wait for the client, and counts per waiting_on, each up to 100. Rejected documents come first.
+-- Security definer checks the session once, instead of once in the policies of each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -8,9 +7,9 @@ as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- Each step is as small as it is written, whatever the planner believes of tables that nobody has analysed.
+  -- `materialized` and `offset 0` bound the work of each step, also when the tables have no statistics.
   return (
-    with sent_back as materialized (
+    with rejected as materialized (
       select document.shipment_id, document.rejected_at
       from public.documents as document
       where document.user_id = client and document.rejected_at is not null and not document.uploaded
@@ -35,7 +34,7 @@ begin
       limit 100
     ),
     urgent as (
-      select shipment_id as id, 0 as rank, rejected_at as at from sent_back
+      select shipment_id as id, 0 as rank, rejected_at as at from rejected
       union all
       select shipment_id, 1, due_on::timestamptz from due
       union all
@@ -82,17 +81,17 @@ begin
       'client', (
         select count(*) from (
           select from public.shipments where user_id = client and waiting_on = 'client' limit 100
-        ) as counted
+        ) as limited
       ),
       'company', (
         select count(*) from (
           select from public.shipments where user_id = client and waiting_on = 'company' limit 100
-        ) as counted
+        ) as limited
       ),
       'nobody', (
         select count(*) from (
           select from public.shipments where user_id = client and waiting_on = 'nobody' limit 100
-        ) as counted
+        ) as limited
       )
     )
   );
@@ -100,11 +99,10 @@ end
 $$;
 grant execute on function private.client_work() to authenticated;
 
--- The client's shipments, newest first: at most `row_limit` rows after `row_offset` others, or, for the CSV, after the shipment
--- whose time and id are given. Each word of a search must be in the name or the AWB/BL; or the whole search is the AWB/BL,
--- without its spaces and hyphens, or the beginning of an id, with or without #. Row-level security applies.
+-- Returns the caller's shipments, newest first, after the given creation time and id. Searches like list_desk_shipments.
 create function private.list_client_shipments(
-  q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null, before_id uuid default null
+  q text, stage integer, waiting_on text, row_offset integer, row_limit integer,
+  before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -112,16 +110,15 @@ set search_path = ''
 as $$
 declare
   words text[];
-  number text;
+  bare_awb text;
   ids uuid[];
   conditions text := 'shipment.user_id = $1';
   word integer;
   found jsonb;
 begin
-  -- A list that nobody searches is most of them.
   if btrim(q) <> '' then
     words := private.word_patterns(q);
-    number := private.awb_pattern(q);
+    bare_awb := private.awb_pattern(q);
     ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
     if words is null then
       conditions := 'false';
@@ -156,16 +153,17 @@ begin
     ) as found
   $query$, conditions)
   into found
-  using auth.uid(), words, number, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), words, bare_awb, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
   return found;
 end
 $$;
-grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid) to authenticated;
+grant execute on function private.list_client_shipments(text, integer, text, integer, integer, timestamp with time zone, uuid)
+to authenticated;
 
--- The data of /portal and of one shipment, `opened_id`: the viewer, the announcement, the list filtered by search, stage and
--- waiting_on, the client's work where no shipment is open, and the open shipment with documents, charges, history and share links.
+-- Returns the data of /portal, with the open shipment in `shipment`.
 create function public.portal_page(
-  page integer default 1, opened_id uuid default null, q text default null, stage integer default null, waiting_on text default null
+  page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
+  waiting_on text default null
 ) returns jsonb
 language plpgsql stable
 security invoker
@@ -228,7 +226,7 @@ end
 $$;
 grant execute on function public.portal_page(integer, uuid, text, integer, text) to authenticated;
 
--- The next shipments of /portal/shipments.csv after the one whose opening and id are given: 500, with who asks.
+-- Returns 500 shipments of /portal/shipments.csv, after the given creation time and id.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null,
   before timestamptz default null, before_id uuid default null

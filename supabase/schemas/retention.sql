@@ -1,4 +1,4 @@
--- A notice that no longer holds: free storage ends on another day by now, the document has come, the charge is paid.
+-- True if the email's news is out of date, such as a charge that is paid now.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer
 set search_path = ''
@@ -20,6 +20,7 @@ as $$
   end
 $$;
 
+-- Extends the retention of a shipment to at least seven years from now.
 create function private.set_retention_ends_on() returns trigger
 language plpgsql
 set search_path = ''
@@ -30,7 +31,7 @@ begin
 end
 $$;
 
--- Keeps a shipment longer, through a day; a shipment's last day only moves back. Returns its last day before.
+-- Extends the retention of a shipment and returns its previous last day. Raises PT409 if the day is not later.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer
 set search_path = ''
@@ -53,8 +54,8 @@ end
 $$;
 grant execute on function public.extend_shipment_retention(uuid, date, text) to service_role;
 
--- What is past its time, as the migration before has it. `files` are also those of kept shipments that no document counts
--- and no upload under way is about to: a server that is cut off between storing and marking leaves them.
+-- Returns the shipments, files and accounts that are past their retention period.
+-- A server that stops during an upload leaves a file without a document, which is returned after a day.
 create function public.beyond_retention() returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -103,9 +104,8 @@ as $$
 $$;
 grant execute on function public.beyond_retention() to service_role;
 
--- The parts of one account by the range of their names, byte by byte, which storage's index of names answers however many
--- parts others have on their way. Names begin with an id in base 16, so that those of all accounts stand between '' and
--- '~', and those of one between its id with '/' and with '0', the character after it.
+-- Returns the upload chunks of one account, or of all, oldest first.
+-- Byte-wise comparisons use the index of storage. "0" is the character after "/", and "~" sorts after every id.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -119,20 +119,19 @@ as $$
 $$;
 grant execute on function public.list_upload_chunks(uuid, timestamp with time zone) to service_role;
 
--- Deletes links that have ended: shares, new addresses, new passwords; and notices of a month ago. Returns how many rows.
--- For staff only.
+-- Deletes expired links and emails older than 30 days. Returns the number of rows.
 create function public.delete_expired_links() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  -- A link that was ended is known for a month more, so that its form does not make it again.
+  -- A revoked link remains for 30 days, so that the form that created it cannot create it again.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
     email as (delete from public.email_outbox where created_at < now() - interval '30 days' returning 1)
   select count(*)::integer from (
     select * from share union all select * from address union all select * from password union all select * from email
-  ) as gone
+  ) as deleted
 $$;
 grant execute on function public.delete_expired_links() to service_role;
 

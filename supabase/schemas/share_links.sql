@@ -1,5 +1,4 @@
--- Links to one shipment for a buyer or a driver. The site derives the token from the id and a secret of its own, so that it can
--- show the link again. Only the token's hash is stored.
+-- Only the token's hash is stored. The server derives the token from the id and a secret, to show the link again.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -12,7 +11,7 @@ alter table private.share_links enable row level security;
 create index share_links_shipment_id on private.share_links (shipment_id);
 create index share_links_expires_at on private.share_links (expires_at);
 
--- The links of a shipment of the caller's that still open something, oldest first.
+-- Returns the active share links of the caller's shipment, oldest first.
 create function private.list_share_links(shipment_id uuid) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -32,8 +31,7 @@ end
 $$;
 grant execute on function private.list_share_links(uuid) to authenticated;
 
--- Makes a link to a shipment of the caller's. `id` is the form's own: sent twice it makes one. PT404 for a stranger's
--- shipment, PT409 for the sixth link.
+-- Creates a share link; the same id creates it once. Raises PT404 for another client's shipment, PT409 for a sixth link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -42,7 +40,7 @@ begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  -- Locked, so that links made at the same time are counted one after another.
+  -- The lock makes parallel calls count each other's links.
   perform from public.shipments
   where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
   for no key update;
@@ -70,8 +68,7 @@ end
 $$;
 grant execute on function public.create_share_link(uuid, uuid, text) to authenticated;
 
--- Ends a link of the caller's; one that has ended already stays so. Its row stays for a while: the form that made it makes
--- it no second time.
+-- Revokes the caller's share link. Its row remains, so that the form that created it cannot create it again.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -82,14 +79,13 @@ begin
   end if;
   update private.share_links set expires_at = now()
   from public.shipments as shipment
-  where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id and shipment.user_id = (select auth.uid())
-    and expires_at > now();
+  where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
+    and shipment.user_id = (select auth.uid()) and expires_at > now();
 end
 $$;
 grant execute on function public.revoke_share_link(uuid) to authenticated;
 
--- What a link shows to whoever has it: {"name", "stage", "status", "changed_at", "events": [{"status", "location",
--- "created_at"}], the newest 15 first}. Null for a wrong and for an ended one, and when the account of the shipment is closed.
+-- Returns what a share link shows, newest 15 events first; null if it is invalid, expired, or the account is closed.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer
 set search_path = ''
@@ -102,7 +98,7 @@ as $$
       ) order by event.created_at desc, event.id desc), '[]'::jsonb)
       from (
         select * from public.tracking_events
-        -- Not what is only a note to the client.
+        -- Notes are for the client only.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
       ) as event
@@ -111,7 +107,7 @@ as $$
   from private.share_links as share
   join public.shipments as shipment on shipment.id = share.shipment_id
   join auth.users as account on account.id = shipment.user_id
-  where share.token_hash = encode(sha256(convert_to(shared_shipment.token, 'UTF8')), 'hex')
+  where share.token_hash = private.token_hash(shared_shipment.token)
     and share.expires_at > now() and coalesce(account.banned_until < now(), true)
 $$;
 grant execute on function public.shared_shipment(text) to service_role;

@@ -1,10 +1,9 @@
--- News for the emails about shipments. Rows are written in the transaction of the action; any process of the site sends them.
 create table public.email_outbox (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, the document, the item charged, or the last free day.
+  -- The status, document, charged item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -22,14 +21,13 @@ create index email_outbox_shipment_id on public.email_outbox (shipment_id) where
 create unique index email_outbox_storage_once on public.email_outbox (shipment_id, detail) where kind = 'storage';
 create index email_outbox_created_at on public.email_outbox (created_at);
 
--- Accounts that turned shipment emails off.
 create table private.email_opt_outs (
   account_id uuid primary key references auth.users (id) on delete cascade,
   created_at timestamptz not null default now()
 );
 alter table private.email_opt_outs enable row level security;
 
--- Writes a email to the owner of a shipment who wants them and whose account is open.
+-- Queues an email to the shipment's client, unless the account is closed or has turned emails off.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile
 set search_path = ''
@@ -44,7 +42,7 @@ as $$
   on conflict do nothing
 $$;
 
--- What an act means for its client, in the transaction of the act, whoever did it: desk or command.
+-- Queues the email for a staff action in the transaction of the action.
 create function private.queue_action_email() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -67,34 +65,34 @@ begin
 end
 $$;
 
--- Claims the due emails of at most `max_count` shipments for the calling process. A claim expires after five minutes. Returns
--- [{"ids", "account_id", "email", "shipment_id", "name", "stage", "status", "waiting_on", "events": [{"kind", "detail",
--- "reason"}]}], events oldest first. Deletes obsolete emails, and all emails after 30 days.
+-- Claims the due emails of at most `max_count` shipments for five minutes and returns them, grouped by shipment.
+-- Deletes obsolete emails, and all emails after 30 days.
 create function public.claim_shipment_emails(max_count integer default 50) returns jsonb
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   today date := (now() at time zone 'Africa/Nairobi')::date;
-  ripe uuid[];
-  has_dropped boolean;
+  due_shipment_ids uuid[];
+  has_deleted boolean;
   claimed jsonb;
 begin
-  -- One at a time, so that what happened to a shipment stays together.
+  -- Serialise the calls, so that one process gets all emails of a shipment.
   perform pg_advisory_xact_lock(hashtextextended('claim_shipment_emails', 0));
   delete from public.email_outbox as email using auth.users as account
   where account.id = email.account_id and account.banned_until > now() and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Free storage that ends in two days: told once for each last day.
+  -- Each last day of free storage is announced once, two days ahead.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
     and not exists (
-      select from public.email_outbox as told
-      where told.shipment_id = shipment.id and told.kind = 'storage' and told.detail = shipment.free_storage_ends_on::text
+      select from public.email_outbox as queued
+      where queued.shipment_id = shipment.id and queued.kind = 'storage'
+        and queued.detail = shipment.free_storage_ends_on::text
     );
   loop
-    select array_agg(distinct ready.shipment_id) into ripe
+    select array_agg(distinct ready.shipment_id) into due_shipment_ids
     from (
       select email.shipment_id from public.email_outbox as email
       where email.sent_at is null and email.failed_at is null and email.due_at <= now()
@@ -105,18 +103,18 @@ begin
     delete from public.email_outbox as email
     where email.id in (
       select waiting.id from public.email_outbox as waiting
-      where waiting.shipment_id = any (ripe) and waiting.sent_at is null and waiting.failed_at is null
+      where waiting.shipment_id = any (due_shipment_ids) and waiting.sent_at is null and waiting.failed_at is null
         and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
         and private.is_obsolete_email(waiting)
       for update skip locked
     );
-    -- Where all of them were past, there may be others.
-    has_dropped := found;
-    with mine as (
+    -- If all due emails were obsolete, other emails may be due.
+    has_deleted := found;
+    with claimed_email as (
       update public.email_outbox as email set claimed_at = now(), attempt_count = email.attempt_count + 1
       where email.id in (
         select waiting.id from public.email_outbox as waiting
-        where waiting.shipment_id = any (ripe)
+        where waiting.shipment_id = any (due_shipment_ids)
           and waiting.sent_at is null and waiting.failed_at is null
           and (waiting.claimed_at is null or waiting.claimed_at < now() - interval '5 minutes')
         for update skip locked
@@ -124,55 +122,57 @@ begin
       returning email.*
     )
     select coalesce(jsonb_agg(jsonb_build_object(
-      'ids', told.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id, 'name', shipment.name,
-      'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on, 'events', told.events
+      'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email,
+      'shipment_id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
+      'waiting_on', shipment.waiting_on, 'events', grouped.events
     )), '[]'::jsonb)
     into claimed
     from (
-      select mine.shipment_id, jsonb_agg(mine.id) as ids, jsonb_agg(jsonb_build_object(
-        'kind', mine.kind, 'detail', mine.detail, 'reason', mine.reason
-      ) order by mine.created_at, mine.id) as events
-      from mine group by mine.shipment_id
-    ) as told
-    join public.shipments as shipment on shipment.id = told.shipment_id
+      select claimed_email.shipment_id, jsonb_agg(claimed_email.id) as ids, jsonb_agg(jsonb_build_object(
+        'kind', claimed_email.kind, 'detail', claimed_email.detail, 'reason', claimed_email.reason
+      ) order by claimed_email.created_at, claimed_email.id) as events
+      from claimed_email group by claimed_email.shipment_id
+    ) as grouped
+    join public.shipments as shipment on shipment.id = grouped.shipment_id
     join auth.users as account on account.id = shipment.user_id;
-    exit when claimed <> '[]'::jsonb or not has_dropped;
+    exit when claimed <> '[]'::jsonb or not has_deleted;
   end loop;
   return claimed;
 end
 $$;
 grant execute on function public.claim_shipment_emails(integer) to service_role;
 
--- Says what became of claimed notices. What could not be sent is tried again, later each time, for a day; then it is on the
--- desk's list of what was not delivered.
+-- Marks claimed emails as sent, or retries them for a day, later each time. After a day they become failed emails.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  lost record;
+  recipient record;
 begin
   if sent then
-    update public.email_outbox set sent_at = now(), claimed_at = null where id = any (finish_shipment_emails.email_ids) and sent_at is null;
+    update public.email_outbox set sent_at = now(), claimed_at = null
+    where id = any (finish_shipment_emails.email_ids) and sent_at is null;
     return;
   end if;
   update public.email_outbox
   set claimed_at = null, due_at = now() + least(interval '1 minute' * power(2, least(attempt_count, 6)), interval '1 hour'),
     failed_at = case when created_at < now() - interval '1 day' then now() end
   where id = any (finish_shipment_emails.email_ids) and sent_at is null and failed_at is null;
-  for lost in
+  for recipient in
     select distinct email.account_id, account.email
     from public.email_outbox as email
     join auth.users as account on account.id = email.account_id
     where email.id = any (finish_shipment_emails.email_ids) and email.failed_at = now()
   loop
-    insert into public.failed_emails (kind, sent_to, account_id) values ('shipment update', lost.email, lost.account_id);
+    insert into public.failed_emails (kind, sent_to, account_id)
+    values ('shipment update', recipient.email, recipient.account_id);
   end loop;
 end
 $$;
 grant execute on function public.finish_shipment_emails(uuid[], boolean) to service_role;
 
--- Whether an account wants notices; what waits for one that wants none is dropped.
+-- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
@@ -193,6 +193,6 @@ grant execute on function public.set_shipment_emails_enabled(uuid, boolean) to s
 create trigger queue_action_email
 after insert on public.audit_log
 for each row
--- Not what is only written down: the demo's acts of last week.
+-- The demo inserts staff actions of the past, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();

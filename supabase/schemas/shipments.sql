@@ -1,4 +1,4 @@
--- The name of a stage, 1 to 10; null outside. The same list is in app/models/shipment.ts.
+-- Returns the name of a stage from 1 to 10. Same list: app/models/shipment.ts.
 create function private.stage_name(stage smallint) returns text
 language sql immutable
 set search_path = ''
@@ -13,30 +13,26 @@ grant execute on function private.stage_name(smallint) to authenticated, service
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
-  -- The idempotency key of the form: the same form sent again finds its shipment.
+  -- The form's idempotency key, so that a form sent twice creates one shipment.
   idempotency_key uuid not null default gen_random_uuid(),
   name text not null check (char_length(name) between 1 and 120 and name = btrim(name))
     check (private.is_one_line(name))
-    -- At least one character that a person can see.
     check (private.is_visible(name)),
   stage smallint not null default 1 check (stage between 1 and 10),
   status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
   awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
-  -- Computed by private.shipment_waiting_on from the documents, the charges and the stage.
   waiting_on text not null default 'client' check (waiting_on in ('client', 'company', 'nobody')),
   waiting_since timestamptz not null default now(),
-  -- The last change by anybody, and the last change by the company.
   changed_at timestamptz not null default now(),
   staff_action_at timestamptz not null default now(),
-  -- Counts the changes of stage, AWB/BL and arrival. A form carries the version it was opened with.
   version integer not null default 0,
-  -- Where, when and in which container size the cargo arrived, and the last day of free storage (East Africa Time).
   arrival_place text check (arrival_place in ('mombasa', 'nairobi', 'naivasha')),
   arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
   container_size smallint check (container_size in (20, 40)),
+  -- The last day of free storage, in East Africa Time.
   free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
   created_at timestamptz not null default now(),
-  -- The last day on which the shipment is stored. Staff may set a later one.
+  -- The last day, in UTC, on which the shipment is stored.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
   unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
@@ -47,16 +43,18 @@ grant insert (user_id, idempotency_key, name, stage, status, awb) on table publi
 grant select, insert, update, delete on table public.shipments to service_role;
 
 create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
--- The lists of the desk, each in its order, however many shipments lie behind it.
 create index shipments_by_change on public.shipments (changed_at desc, id desc);
 create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc);
 create index shipments_by_waiting_on on public.shipments (waiting_on, changed_at desc, id desc);
 create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiting_on, changed_at desc, id desc);
 create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
-create index shipments_in_storage on public.shipments (free_storage_ends_on, id) where free_storage_ends_on is not null and stage < 9;
-create index shipments_name_and_awb_trgm on public.shipments using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_in_storage on public.shipments (free_storage_ends_on, id)
+where free_storage_ends_on is not null and stage < 9;
+create index shipments_name_and_awb_trgm on public.shipments
+using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
 create index shipments_by_created_at on public.shipments (created_at desc, id desc);
-create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id) where waiting_on = 'company';
+create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id)
+where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
 create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
@@ -70,21 +68,21 @@ begin
 end
 $$;
 
--- Through the data API no form counts what an account opens: each shipment is five rows, for ever.
+-- Raises PT429 for an account's 301st shipment within a day, because the data API has no other limit.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if auth.role() = 'authenticated' then
-    -- One after another, or each of many at one moment would count what was there before them.
+    -- Serialise the inserts of one account, because concurrent inserts do not see each other's rows.
     perform pg_advisory_xact_lock(hashtextextended('new shipments of ' || auth.uid(), 0));
     if (
       select count(*) from (
-        select from public.shipments as made
-        where made.user_id = auth.uid() and made.created_at > now() - interval '1 day'
+        select from public.shipments as recent
+        where recent.user_id = auth.uid() and recent.created_at > now() - interval '1 day'
         limit 300
-      ) as counted
+      ) as limited
     ) >= 300 then
       raise sqlstate 'PT429' using message = 'You have opened 300 shipments in a day. Open the next one tomorrow, or call us.';
     end if;
@@ -93,7 +91,7 @@ begin
 end
 $$;
 
--- The shipment, locked. PT404 without one, PT409 when it is not the version that was seen.
+-- Returns the locked shipment. Raises PT404 if it is missing, PT409 if it is not the expected version.
 create function private.lock_shipment(shipment_id uuid, expected_version integer) returns public.shipments
 language plpgsql volatile
 set search_path = ''
@@ -112,43 +110,41 @@ begin
 end
 $$;
 
--- Changes the name and the AWB/BL of a shipment of the caller's while it is at stage 1. `seen` is the version that the form
--- was opened at; sent twice it changes them once. PT404 for a stranger's, PT409 when it has moved on or changed.
+-- Changes the caller's shipment at stage 1. Raises PT404 for another client's, PT409 after stage 1 or another change.
 create function public.change_shipment(shipment_id uuid, name text, awb text, expected_version integer) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  found_shipment public.shipments;
-  number text := nullif(btrim(awb), '');
+  shipment public.shipments;
+  new_awb text := nullif(btrim(awb), '');
 begin
   if not private.has_valid_session() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  select * into found_shipment from public.shipments
+  select * into shipment from public.shipments
   where id = change_shipment.shipment_id and user_id = (select auth.uid())
   for update;
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
-  if (found_shipment.name, found_shipment.awb) is not distinct from (change_shipment.name, number) then
+  if (shipment.name, shipment.awb) is not distinct from (change_shipment.name, new_awb) then
     return;
   end if;
-  if found_shipment.stage > 1 then
+  if shipment.stage > 1 then
     raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
   end if;
-  if found_shipment.version is distinct from change_shipment.expected_version then
+  if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
   end if;
   update public.shipments
-  set name = change_shipment.name, awb = number
+  set name = change_shipment.name, awb = new_awb
   where id = change_shipment.shipment_id;
 end
 $$;
 grant execute on function public.change_shipment(uuid, text, text, integer) to authenticated;
 
--- Moves a shipment to its next stage, with the event and the note that its client sees. Returns {"stage", "status"}; or
--- {"missing": [name]} and does nothing while documents are missing and `despite_missing` is not set. PT409: it is closed.
+-- Moves a shipment to its next stage, or returns its missing documents unless `despite_missing`. Raises PT409 at stage 10.
 create function public.move_shipment(
   shipment_id uuid,
   location text default null,
@@ -189,7 +185,7 @@ begin
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
-    -- The words to the client stand in the event, which goes when the shipment goes.
+    -- The note is only in the tracking event, because the audit log outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
       'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
     ))
@@ -199,9 +195,8 @@ end
 $$;
 grant execute on function public.move_shipment(uuid, text, text, boolean, integer, uuid, text) to authenticated, service_role;
 
--- Moves every shipment of a list on, each by itself: one that cannot move stops no other. `moves` are {"id", "seen"}, at most
--- 50. Returns [{"id", "why"}]: `why` is null for those that moved, else "missing" (documents), "closed", "changed" (since they
--- were seen) or "unknown".
+-- Moves up to 50 shipments separately; `moves` is [{"id", "expected_version"}]. Raises PT400 for more than 50.
+-- Returns [{"id", "failure"}], where `failure` is null, "missing" (documents), "closed", "changed" or "unknown".
 create function public.move_shipments(
   moves jsonb,
   location text default null,
@@ -213,34 +208,38 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  asked record;
-  why text;
-  answer jsonb := '[]';
+  requested record;
+  failure text;
+  results jsonb := '[]';
 begin
   if jsonb_array_length(moves) > 50 then
     raise sqlstate 'PT400' using message = 'Move at most 50 shipments at once.';
   end if;
-  -- In one order, so that two colleagues who move the same shipments do not wait for each other.
-  for asked in
-    select distinct on (id) id, expected_version from jsonb_to_recordset(moves) as one (id uuid, expected_version integer) order by id
+  -- A fixed order prevents deadlocks between bulk actions on the same shipments.
+  for requested in
+    select distinct on (id) id, expected_version
+    from jsonb_to_recordset(moves) as item (id uuid, expected_version integer)
+    order by id
   loop
     begin
-      why := case when public.move_shipment(asked.id, location, expected_version => asked.expected_version, idempotency_key => idempotency_key, actor_name => actor_name)
-        ? 'missing' then 'missing' end;
+      failure := case when public.move_shipment(
+        requested.id, location, expected_version => requested.expected_version,
+        idempotency_key => idempotency_key, actor_name => actor_name
+      ) ? 'missing' then 'missing' end;
     exception
-      when sqlstate 'PT404' then why := 'unknown';
+      when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
-        why := case when exists (select from public.shipments where shipments.id = asked.id and stage = 10)
+        failure := case when exists (select from public.shipments where shipments.id = requested.id and stage = 10)
           then 'closed' else 'changed' end;
     end;
-    answer := answer || jsonb_build_object('id', asked.id, 'failure', why);
+    results := results || jsonb_build_object('id', requested.id, 'failure', failure);
   end loop;
-  return answer;
+  return results;
 end
 $$;
 grant execute on function public.move_shipments(jsonb, text, uuid, text) to authenticated, service_role;
 
--- Puts a shipment at the stage it is really at; a closed one is opened again so.
+-- Sets a shipment to any stage, with a reason. Raises PT400 for an unknown stage, PT409 for the current one.
 create function public.correct_stage(
   shipment_id uuid,
   stage integer,
@@ -254,7 +253,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  why text := private.require_reason(reason);
+  trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
 begin
@@ -269,7 +268,7 @@ begin
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind) values (shipment.id, 'correction');
     perform private.insert_audit_entry(
-      actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => why,
+      actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)
     );
   end if;
@@ -280,8 +279,7 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Writes the number of the air waybill or bill of lading; none takes it off. One that stands is changed with a reason.
--- Returns the one before.
+-- Sets or removes the AWB/BL and returns the previous one. A replacement needs a reason. Raises PT409 if unchanged.
 create function public.save_awb(
   shipment_id uuid,
   awb text,
@@ -295,32 +293,32 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  number text := nullif(btrim(awb), '');
+  new_awb text := nullif(btrim(awb), '');
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('awb', shipment_id, awb));
   shipment public.shipments;
-  why text;
+  trimmed_reason text;
 begin
   if private.is_repeated_action(key) then
     return null;
   end if;
   shipment := private.lock_shipment(save_awb.shipment_id, expected_version);
-  if shipment.awb is not distinct from number then
+  if shipment.awb is not distinct from new_awb then
     raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
   end if;
   if shipment.awb is not null then
-    why := private.require_reason(reason);
+    trimmed_reason := private.require_reason(reason);
   end if;
-  update public.shipments set awb = number, staff_action_at = now() where id = shipment.id;
+  update public.shipments set awb = new_awb, staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => why,
-    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', number)
+    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', new_awb)
   );
   return shipment.awb;
 end
 $$;
 grant execute on function public.save_awb(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
--- Writes where and when the cargo arrived and in what, and the last day of free storage, which the tariff tells.
+-- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
 create function public.save_arrival(
   shipment_id uuid,
   place text,
@@ -357,7 +355,8 @@ begin
   );
 end
 $$;
-grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.save_arrival(uuid, text, date, integer, date, integer, uuid, text)
+to authenticated, service_role;
 
 create trigger set_shipment_status
 before insert or update on public.shipments
@@ -383,6 +382,5 @@ with check (
   and (select private.is_client())
 );
 
--- Colleagues read what clients have; they change it by the functions of the desk alone.
 create policy "staff read all shipments" on public.shipments
 for select to authenticated using ((select private.is_staff()));

@@ -1,16 +1,15 @@
--- The hook and the gate ask the same: an ID that made no account yet and was used with this e-mail, if with any. A user
--- without an e-mail leaves no mark, which the table refuses.
+-- Auth hook: accepts a sign-up with a Client ID that has no account and no other email address.
 create function private.before_user_created(event jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = ''
 as $$
 declare
   id text := event -> 'user' -> 'user_metadata' ->> 'client_id';
-  mark text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
+  new_email_hash text := private.client_id_email_hash(id, event -> 'user' ->> 'email');
 begin
   if exists (
     select from public.client_ids
-    where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark
+    where client_ids.client_id = id and account_id is null and coalesce(email_hash, new_email_hash) = new_email_hash
   ) then
     return '{}'::jsonb;
   end if;
@@ -22,32 +21,32 @@ end
 $$;
 grant execute on function private.before_user_created(jsonb) to supabase_auth_admin;
 
--- Every new account uses up a Client ID or a team invite, in the transaction that creates the user. Without one there is no user.
+-- Uses up a Client ID or a team invite for a new account, in the transaction that creates it. Raises an error without one.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
   id text := new.raw_user_meta_data ->> 'client_id';
-  mark text := private.client_id_email_hash(id, new.email);
-  invited private.staff_invites;
+  new_email_hash text := private.client_id_email_hash(id, new.email);
+  invite private.staff_invites;
 begin
   delete from private.staff_invites as invitation
   where invitation.id::text = new.raw_user_meta_data ->> 'staff_invite_id'
     and invitation.email = lower(new.email)
-  returning * into invited;
+  returning * into invite;
   if found then
-    insert into public.staff_members (account_id, name, role) values (new.id, invited.name, invited.role);
+    insert into public.staff_members (account_id, name, role) values (new.id, invite.name, invite.role);
     perform private.insert_audit_entry(
-      row(invited.invited_by_name, invited.invited_by_id)::private.actor, 'team invite',
-      account_id => new.id, after => jsonb_build_object('role', invited.role), idempotency_key => invited.idempotency_key
+      row(invite.actor_name, invite.invited_by_id)::private.actor, 'team invite',
+      account_id => new.id, after => jsonb_build_object('role', invite.role), idempotency_key => invite.idempotency_key
     );
     return new;
   end if;
   update public.client_ids
-  set account_id = new.id, claimed_at = now(), email_hash = mark, has_claimed_email = true,
+  set account_id = new.id, claimed_at = now(), email_hash = new_email_hash, has_claimed_email = true,
     used_at = case when has_claimed_email then used_at else now() end
-  where client_ids.client_id = id and account_id is null and coalesce(email_hash, mark) = mark;
+  where client_ids.client_id = id and account_id is null and coalesce(email_hash, new_email_hash) = new_email_hash;
   if not found then
     raise exception 'no unclaimed client ID in the new user''s metadata';
   end if;
@@ -55,28 +54,26 @@ begin
 end
 $$;
 
--- Whether a person with this e-mail may sign up with this client ID. It is asked before the sign-up, and makes way for
--- it: an account of that address which nobody ever confirmed may be a stranger's, who chose its password, and goes. Its
--- client ID stays spent. For an hour from the first use of its client ID an account stays: whoever reads the mailbox has
--- that long to confirm it. A client ID that had its turn moves only the account it made, a minute later at the earliest,
--- so that nobody's mailbox is flooded: else two IDs could take turns, and nobody would ever get in.
+-- True if this email address can sign up with this Client ID. Deletes an unconfirmed account that has the address.
+-- That account may be a stranger's, who chose its password. It remains for an hour, in which its owner can confirm it.
+-- A Client ID that has claimed its address replaces only its own account, once a minute, which limits the emails.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
-  mark text := private.client_id_email_hash(client_id, email);
+  new_email_hash text := private.client_id_email_hash(client_id, email);
   invitation public.client_ids;
-  pending uuid;
+  pending_id uuid;
 begin
   select * into invitation
   from public.client_ids as issued
-  where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, mark) = mark
+  where issued.client_id = admit_sign_up.client_id and coalesce(issued.email_hash, new_email_hash) = new_email_hash
   for update;
   if not found then
     return false;
   end if;
-  select account.id into pending
+  select account.id into pending_id
   from auth.users as account
   where account.email = lower(admit_sign_up.email)
     and account.email_confirmed_at is null
@@ -91,22 +88,22 @@ begin
     end
   for update;
   if found then
-    update public.client_ids as spent
+    update public.client_ids as redeemed
     set account_id = null, claimed_at = null, password_proven_at = null
-    where spent.account_id = pending;
-    delete from auth.users where users.id = pending;
-    -- Spent at once, and its hour begins: one client ID moves one account, however many sign-ups come together.
-    update public.client_ids as spent
-    set email_hash = mark, has_claimed_email = true, used_at = case when spent.has_claimed_email then spent.used_at else now() end
-    where spent.client_id = admit_sign_up.client_id;
+    where redeemed.account_id = pending_id;
+    delete from auth.users where users.id = pending_id;
+    -- Claims the address now, so that parallel sign-ups with one Client ID replace only one account.
+    update public.client_ids as redeemed
+    set email_hash = new_email_hash, has_claimed_email = true,
+      used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
+    where redeemed.client_id = admit_sign_up.client_id;
   end if;
   return true;
 end
 $$;
 grant execute on function public.admit_sign_up(text, text) to service_role;
 
--- Notes that somebody has given the password of a sign-up that waits for its confirmation and holds the token of its
--- mail. The caller has had auth judge the password; false when the token is not this account's.
+-- Records that auth has accepted the password of an unconfirmed sign-up; false if the token is another account's.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer
 set search_path = ''
@@ -125,8 +122,7 @@ as $$
 $$;
 grant execute on function public.mark_password_proven(text, text) to service_role;
 
--- The mailbox does not confirm an account by itself: its owner would open it for the person who chose the password. Accounts that the
--- company creates are confirmed in the transaction that creates them, and a team member's only there.
+-- Rejects an account that only its mailbox has confirmed, because a stranger may have chosen its password.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -144,7 +140,7 @@ begin
 end
 $$;
 
--- Takes an e-mail's marks off the client IDs that made no account, when its account is erased: they stay spent.
+-- Erases an email address from Client IDs without an account. They remain used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer
 set search_path = ''
@@ -154,26 +150,24 @@ as $$
 $$;
 grant execute on function public.clear_email_hashes(text) to service_role;
 
--- What auth still tells of accounts that are gone: deleting a user leaves the entries of its log, with the address in
--- them, and adds one that says who was deleted. For staff only, after deletions; returns how many entries went. Entries of
--- one account name it as their actor, or among their traits when the company acted on it.
+-- Deletes the auth log's entries about deleted accounts, which contain their addresses. Returns how many.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer
 set search_path = ''
 as $$
-  with gone as (
+  with deleted as (
     delete from auth.audit_log_entries as entry
     where exists (
       select
-      from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as named (id)
-      where named.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- The company's own name there.
-        and named.id <> '00000000-0000-0000-0000-000000000000'
-        and not exists (select from auth.users where users.id = named.id::uuid)
+      from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
+      where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        -- The id under which auth logs actions of the service role.
+        and subject.id <> '00000000-0000-0000-0000-000000000000'
+        and not exists (select from auth.users where users.id = subject.id::uuid)
     )
     returning true
   )
-  select count(*)::integer from gone
+  select count(*)::integer from deleted
 $$;
 grant execute on function public.delete_orphaned_auth_log() to service_role;
 

@@ -1,5 +1,4 @@
--- True if a text has no control character, no line separator and no character that changes the direction of the text after it.
--- app/lib/forms/text-fields.ts has the same rule.
+-- True if the text has no control character, line separator or bidirectional control. Same rule: text-fields.ts.
 create function private.is_one_line(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -8,7 +7,7 @@ as $$
 $$;
 grant execute on function private.is_one_line(text) to authenticated, service_role, supabase_auth_admin;
 
--- The same for a text of several lines: tabs and line breaks are allowed.
+-- Like is_one_line, but allows tabs and line breaks.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable
 set search_path = ''
@@ -17,27 +16,28 @@ as $$
 $$;
 grant execute on function private.is_plain_text(text) to authenticated, service_role;
 
--- True if a text has at least one character that a person can see.
+-- True if the text has at least one visible character.
 create function private.is_visible(value text) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
+  select value ~ '[^\s\u00a0\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f'
+    '\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
 $$;
 grant execute on function private.is_visible(text) to authenticated, service_role;
 
--- The patterns of the first eight words of a search; null for a search longer than any name.
+-- Returns a LIKE pattern for each of the first eight words; null if the search has over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable
 set search_path = ''
 as $$
   select case when coalesce(char_length(q), 0) <= 254 then (array(
-    select private.like_pattern(one) from regexp_split_to_table(coalesce(q, ''), '\s+') as one where one <> ''
+    select private.like_pattern(word) from regexp_split_to_table(coalesce(q, ''), '\s+') as word where word <> ''
   ))[:8] end
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
--- The pattern of a search as an AWB/BL without the spaces and hyphens that people write in it or leave out.
+-- Returns a LIKE pattern for an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
 create function private.awb_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -46,7 +46,7 @@ as $$
 $$;
 grant execute on function private.awb_pattern(text) to authenticated;
 
--- The ids that begin with what was typed, as the lowest and the highest; null when no id begins so. Four characters or more.
+-- Returns the lowest and highest UUID with a prefix of at least 4 characters, or null if no UUID has it.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable
 set search_path = ''
@@ -68,7 +68,7 @@ end
 $$;
 grant execute on function private.id_prefix_range(text) to authenticated;
 
--- The most characters of a search. Longer ones find nothing: no name has as many.
+-- Returns a LIKE pattern for texts that contain the search; null if it has over 254 characters.
 create function private.like_pattern(q text) returns text
 language sql immutable
 set search_path = ''
@@ -79,15 +79,23 @@ as $$
 $$;
 grant execute on function private.like_pattern(text) to authenticated;
 
--- How many rows a query has, up to a hundred: a list says "99+" beyond, and counts no more rows than that.
+-- Returns the number of rows of a query, at most 100. `rows_of` must be trusted SQL.
 create function private.count_up_to_100(rows_of text) returns bigint
 language plpgsql stable
 set search_path = ''
 as $$
 declare
-  counted bigint;
+  row_count bigint;
 begin
-  execute format('select count(*) from (%s limit 100) as counted', rows_of) into counted;
-  return counted;
+  execute format('select count(*) from (%s limit 100) as limited', rows_of) into row_count;
+  return row_count;
 end
+$$;
+
+-- Returns the hash under which a token is stored: SHA-256 in base 16.
+create function private.token_hash(token text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select encode(sha256(convert_to(token, 'UTF8')), 'hex')
 $$;

@@ -7,7 +7,6 @@ create table public.tracking_events (
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
     check (private.is_one_line(location)),
-  -- What the company writes to the client, with a change of stage or without one.
   note text check (char_length(note) between 1 and 1000)
     check (private.is_plain_text(note)),
   created_at timestamptz not null default now()
@@ -38,7 +37,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Tells the client something, in the history of the shipment.
+-- Adds a note to a shipment's history. Raises PT400 for an empty note.
 create function public.send_note(
   shipment_id uuid,
   note text,
@@ -50,18 +49,18 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  words text := nullif(btrim(note), '');
+  trimmed_note text := nullif(btrim(note), '');
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('note', shipment_id, note));
   shipment public.shipments;
 begin
   if private.is_repeated_action(key) then
     return;
   end if;
-  if words is null then
+  if trimmed_note is null then
     raise sqlstate 'PT400' using message = 'Write the note.';
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
-  insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', words);
+  insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', trimmed_note);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment note', shipment_id => shipment.id, idempotency_key => key

@@ -1,6 +1,5 @@
--- The signed-in person of this session: email, name, verified second factors (oldest first), whether the session has AAL2, and the
--- role at the desk. Null after the session has ended: an access token lives for up to an hour longer. Clients cannot read the
--- auth schema, so this runs as its owner; it returns only the caller's own data.
+-- Returns the caller's account, verified factors, AAL and staff role; null if the session has ended.
+-- An access token outlives its session by up to an hour, so that only auth.sessions shows whether the session is active.
 create function private.viewer() returns jsonb
 language plpgsql stable security definer
 set search_path = ''
@@ -19,9 +18,9 @@ begin
         where factor.user_id = account.id and factor.status = 'verified'
       ),
       'staff', (
-        select jsonb_build_object('name', colleague.name, 'role', colleague.role)
-        from public.staff_members as colleague
-        where colleague.account_id = account.id and colleague.removed_at is null
+        select jsonb_build_object('name', staff_member.name, 'role', staff_member.role)
+        from public.staff_members as staff_member
+        where staff_member.account_id = account.id and staff_member.removed_at is null
       )
     )
     from auth.users as account
@@ -32,10 +31,8 @@ end
 $$;
 grant execute on function private.viewer() to authenticated;
 
--- What a portal page costs the database is mostly who asks, asked again by the policies of each table that a statement reads.
--- Whether the session is good for the account, and whether the caller is a colleague: planned once in a session of the
--- database, and cheapest for clients. A code counts as long as auth holds the session for lifted by it: no longer for the
--- token's hour after the factor that lifted it was removed while another remains.
+-- True if the session is active, and has AAL2 if the account has a verified factor. PL/pgSQL caches the plan.
+-- Removing a factor lowers the AAL of its sessions, while their access tokens still claim aal2.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer
 set search_path = ''
@@ -58,30 +55,27 @@ end
 $$;
 grant execute on function private.has_valid_session() to authenticated;
 
--- Who asks alone: for a form, before it is acted on.
+-- Returns only the viewer, for a form that needs no page data.
 create function public.get_viewer() returns jsonb
 language plpgsql stable
 security invoker
 set search_path = ''
 as $$
-#variable_conflict use_column
 begin
-  return (
-    select jsonb_build_object('viewer', private.viewer())
-  );
+  return jsonb_build_object('viewer', private.viewer());
 end
 $$;
 grant execute on function public.get_viewer() to authenticated;
 
--- Where an account is logged in: the sessions that can still be used. Cookies live 30 days, and a session that owes its code
--- opens nothing.
+-- Returns the account's sessions that were used within 30 days and meet its second factor.
 create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer
 set search_path = ''
 as $$
   select session.id
   from auth.sessions as session
-  where session.user_id = active_sessions.account_id and coalesce(session.updated_at, session.created_at) > now() - interval '30 days'
+  where session.user_id = active_sessions.account_id
+    and coalesce(session.updated_at, session.created_at) > now() - interval '30 days'
     and (
       session.aal = 'aal2' or not exists (
         select from auth.mfa_factors as factor where factor.user_id = active_sessions.account_id and factor.status = 'verified'
@@ -89,7 +83,7 @@ as $$
     )
 $$;
 
--- Ends every session of an account: its access tokens open nothing from now on, and none is renewed.
+-- Deletes every session of an account, so that its access tokens and refresh tokens are rejected.
 create function private.end_sessions(account_id uuid) returns void
 language sql volatile security definer
 set search_path = ''

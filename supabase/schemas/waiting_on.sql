@@ -1,5 +1,4 @@
--- Whose move a shipment is: the client's while a document has no file (it is missing, or was sent back) or a charge is not
--- paid; the company's else; nobody's once it is closed. app/models/shipment.ts has the same rule.
+-- Returns who must act next: the client while a file or payment is missing. Same rule: app/models/shipment.ts.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable
 set search_path = ''
@@ -10,13 +9,14 @@ as $$
       select from public.documents as document
       where document.shipment_id = shipment_waiting_on.shipment_id and not document.uploaded
     ) or exists (
-      select from public.charges as charge where charge.shipment_id = shipment_waiting_on.shipment_id and charge.paid_at is null
+      select from public.charges as charge
+      where charge.shipment_id = shipment_waiting_on.shipment_id and charge.paid_at is null
     ) then 'client'
     else 'company'
   end
 $$;
 
--- What happens to a document or a charge happens to its shipment.
+-- Sets the shipment's changed_at when a document or charge changes.
 create function private.touch_shipment() returns trigger
 language plpgsql security definer
 set search_path = ''
@@ -37,14 +37,14 @@ begin
 end
 $$;
 
--- Keeps waiting_on, waiting_since, changed_at and version up to date. A change of the name counts as a new version.
+-- Sets waiting_on, waiting_since, changed_at and version.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
   if tg_op = 'INSERT' then
-    -- Its documents are added after it, and none has a file.
+    -- The default documents, which have no file yet, are inserted after the shipment.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;

@@ -11,7 +11,7 @@ async function createTestTokens(): Promise<AccessTokens> {
 
 const claims = { sub: "a client", role: "authenticated", session_id: "a session", exp: 2_000_000_000 };
 
-/** The token that a request with this one goes on with. */
+/** Returns the token that the library receives for a request with this token. */
 async function exchangeToken(tokens: AccessTokens, token: string): Promise<string> {
   const request = new Request("http://backend.local/rest/v1/shipments", {
     headers: { authorization: `Bearer ${token}` },
@@ -19,15 +19,15 @@ async function exchangeToken(tokens: AccessTokens, token: string): Promise<strin
   return (await tokens.withLibraryToken(request)).headers.get("authorization")?.slice("Bearer ".length) ?? "";
 }
 
-test("a token of ours goes on as one of the library's with the same claims, each time", async () => {
+test("A valid access token reaches the library with the same claims on every request", async () => {
   const tokens = await createTestTokens();
   const token = await tokens.sign(claims);
-  const inner = await exchangeToken(tokens, token);
-  expect((await jwtVerify(inner, new TextEncoder().encode(secret))).payload).toEqual(claims);
-  expect(await exchangeToken(tokens, token)).toBe(inner);
+  const libraryToken = await exchangeToken(tokens, token);
+  expect((await jwtVerify(libraryToken, new TextEncoder().encode(secret))).payload).toEqual(claims);
+  expect(await exchangeToken(tokens, token)).toBe(libraryToken);
 });
 
-test("one that was known does not make another of its like known", async () => {
+test("A cached access token does not make a forged token with its signature valid", async () => {
   const tokens = await createTestTokens();
   const token = await tokens.sign(claims);
   await exchangeToken(tokens, token);
@@ -37,10 +37,10 @@ test("one that was known does not make another of its like known", async () => {
   expect(await exchangeToken(tokens, forged)).toBe(forged);
 });
 
-test("one whose time is over stays as it is, and one that was known before tells its time to the library", async () => {
+test("An expired access token is not exchanged, and a cached token retains its expiry time", async () => {
   const tokens = await createTestTokens();
-  const over = await tokens.sign({ ...claims, exp: 1_000_000_000 });
-  expect(await exchangeToken(tokens, over)).toBe(over);
+  const expired = await tokens.sign({ ...claims, exp: 1_000_000_000 });
+  expect(await exchangeToken(tokens, expired)).toBe(expired);
   const token = await tokens.sign(claims);
   await exchangeToken(tokens, token);
   expect(decodeJwt(await exchangeToken(tokens, token)).exp).toBe(claims.exp);

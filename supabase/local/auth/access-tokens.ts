@@ -1,60 +1,55 @@
-/**
- * Access tokens as hosted auth signs them: ES256, with a published key. @supabase/lite knows HS256 and one secret alone, so
- * a token that comes in is verified here and goes on to it signed with that secret.
- */
+/** Access tokens are signed with ES256. The library receives them signed with its own HS256 secret. */
 import { calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 
 const algorithm = "ES256";
-/** How many tokens are known again without a look at their signature: the library reads of each whether its time is over. */
+/** The library checks the expiry of a cached token. */
 const maxCachedTokens = 1000;
 
 export type AccessTokens = {
-  /** The published set of keys, as auth has it under /.well-known/jwks.json. */
+  /** Published at /.well-known/jwks.json. */
   jwks: { keys: JWK[] };
-  /** Signs the claims of a session; issue and expiry are among them. */
+  /** `claims` include the times of issue and expiry. */
   sign: (claims: JWTPayload) => Promise<string>;
-  /** The request with its token as the library reads it. One that is not ours stays, and the library refuses it. */
+  /** Replaces a valid token by one for the library, which rejects all others. */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 
-/** Reads the private key (a JWK on the curve P-256). Throws when it is none. */
+/** Throws if `signingKey` is not a private key on the curve P-256. */
 export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Promise<AccessTokens> {
-  const { d: _, ...open } = signingKey;
-  const kid = await calculateJwkThumbprint(open);
-  const [signing, verifying] = await Promise.all([importJWK(signingKey, algorithm), importJWK(open, algorithm)]);
+  const { d: _, ...publicKey } = signingKey;
+  const kid = await calculateJwkThumbprint(publicKey);
+  const [signing, verifying] = await Promise.all([importJWK(signingKey, algorithm), importJWK(publicKey, algorithm)]);
   const secret = new TextEncoder().encode(jwtSecret);
-  const known = new LRUCache<string, string>({ max: maxCachedTokens });
-  /** The token of the same claims as the library reads it; null for one that is not ours. */
+  const libraryTokens = new LRUCache<string, string>({ max: maxCachedTokens });
   const exchange = async (token: string): Promise<string | null> => {
     const verified = await jwtVerify(token, verifying, { algorithms: [algorithm] }).catch(() => null);
     if (!verified) return null;
-    const inner = await new SignJWT(verified.payload).setProtectedHeader({ alg: "HS256", typ: "JWT" }).sign(secret);
-    known.set(token, inner);
-    return inner;
+    const libraryToken = await new SignJWT(verified.payload)
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      .sign(secret);
+    libraryTokens.set(token, libraryToken);
+    return libraryToken;
   };
   return {
-    jwks: { keys: [{ ...open, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
+    jwks: { keys: [{ ...publicKey, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: "JWT" }).sign(signing),
     withLibraryToken: async (request) => {
-      // Keys have no dots.
+      // API keys, which contain no dots, are not tokens.
       const [, token = ""] =
         /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-      const inner = known.get(token) ?? (token ? await exchange(token) : null);
-      if (!inner) return request;
+      const libraryToken = libraryTokens.get(token) ?? (token ? await exchange(token) : null);
+      if (!libraryToken) return request;
       const headers = new Headers(request.headers);
-      headers.set("authorization", `Bearer ${inner}`);
+      headers.set("authorization", `Bearer ${libraryToken}`);
       return new Request(request, { headers });
     },
   };
 }
 
-/**
- * Ends every session whose tokens another key signed: who takes the keys away wants everybody to log in again, and a renewal
- * asks for no key. A database of before the key was noted keeps its sessions.
- */
+/** Ends all sessions after a change of the signing key, because a refresh needs no key. */
 export async function endSessionsAfterKeyChange(db: SqlSession, { jwks: published }: AccessTokens): Promise<void> {
   const [{ kid } = {}] = published.keys;
   await transaction(db, async () => {

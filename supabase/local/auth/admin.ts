@@ -1,10 +1,9 @@
-/** The company's endpoints of GoTrue that this product uses and @supabase/lite lacks. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 import { recordAuthLogEntry, serviceRoleActor } from "./audit-log.ts";
 import { authError } from "./errors.ts";
-import { deleteFactor, findFactor } from "./factors.ts";
+import { deleteFactor, findFactor } from "./mfa.ts";
 import { listPublicFactors, readJsonBody } from "./sessions.ts";
 import { hashPassword } from "./sign-up.ts";
 import { emailError, findUserId, getUser } from "./users.ts";
@@ -13,63 +12,64 @@ type Handler = (request: Request) => Promise<Response>;
 type AdminRoutesOptions = { next: Handler; db: SqlSession; secretKey: string };
 type AdminUserParams = { email: unknown; password: unknown; email_confirm: unknown; user_metadata: unknown };
 
-/** Wraps the handler: what lies under /auth/v1/admin/ is answered here, or let through, to the secret key alone. */
-export function withAdminRoutes(rules: AdminRoutesOptions): Handler {
+/** Handles the endpoints of the service role that @supabase/lite lacks. */
+export function withAdminRoutes(options: AdminRoutesOptions): Handler {
   return async (request) => {
     const { pathname } = new URL(request.url);
-    return pathname.startsWith("/auth/v1/admin/") ? handleAdminRequest(rules, request, pathname) : rules.next(request);
+    return pathname.startsWith("/auth/v1/admin/")
+      ? handleAdminRequest(options, request, pathname)
+      : options.next(request);
   };
 }
 
-/**
- * The company's endpoints: make an account, show it, change its address, remove it; list and remove the factors of one; a link to
- * recover one.
- */
-async function handleAdminRequest(rules: AdminRoutesOptions, request: Request, pathname: string): Promise<Response> {
-  if (request.headers.get("apikey") !== rules.secretKey) return authError(403, "not_admin", "User not allowed");
-  if (pathname === "/auth/v1/admin/generate_link") return rules.next(request);
-  if (pathname === "/auth/v1/admin/users") return createUser(rules.db, request);
+async function handleAdminRequest(options: AdminRoutesOptions, request: Request, pathname: string): Promise<Response> {
+  if (request.headers.get("apikey") !== options.secretKey) return authError(403, "not_admin", "User not allowed");
+  if (pathname === "/auth/v1/admin/generate_link") return options.next(request);
+  if (pathname === "/auth/v1/admin/users") return createUser(options.db, request);
   const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
-  if (account && request.method === "DELETE") return deleteUser(rules.db, account);
-  if (account && request.method === "GET") return respondWithUser(rules.db, account);
-  if (account && request.method === "PUT") return updateUserEmail(rules.db, account, request);
+  if (account && request.method === "DELETE") return deleteUser(options.db, account);
+  if (account && request.method === "GET") return respondWithUser(options.db, account);
+  if (account && request.method === "PUT") return updateUserEmail(options.db, account, request);
   const [, userId = "", factorId = ""] =
     /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})\/factors(?:\/([0-9a-f-]{36}))?$/.exec(pathname) ?? [];
   if (!userId) return authError(404, "not_found", "Not found");
-  if (request.method === "GET" && !factorId) return Response.json(await listPublicFactors(rules.db, userId));
-  const factor = factorId ? await findFactor(rules.db, userId, factorId) : null;
+  if (request.method === "GET" && !factorId) return Response.json(await listPublicFactors(options.db, userId));
+  const factor = factorId ? await findFactor(options.db, userId, factorId) : null;
   if (request.method !== "DELETE" || !factor) return authError(404, "mfa_factor_not_found", "Factor not found");
-  await deleteFactor(rules.db, factor.id);
-  await recordAuthLogEntry(rules.db, serviceRoleActor, "factor_deleted", { user_id: userId, factor_id: factor.id });
+  await deleteFactor(options.db, factor.id);
+  await recordAuthLogEntry(options.db, serviceRoleActor, "factor_deleted", { user_id: userId, factor_id: factor.id });
   return Response.json({ id: factor.id });
 }
 
-/** Makes an account; without a password it gets one that nobody knows. As in GoTrue, the hook is not asked. */
+/** Without a password, the account gets a random one. Like GoTrue, this does not call the sign-up hook. */
 async function createUser(db: SqlSession, request: Request): Promise<Response> {
   const {
-    email: asked,
-    password: given,
+    email: requestedEmail,
+    password: requestedPassword,
     email_confirm,
     user_metadata,
-    ...others
+    ...unsupported
   } = await readJsonBody<AdminUserParams>(request);
-  const [unknown] = Object.keys(others);
+  const [unknown] = Object.keys(unsupported);
   if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
-  const email = typeof asked === "string" ? asked.toLowerCase() : "";
+  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
   if (!email) {
     return authError(400, "validation_failed", "Cannot create a user without either an email or phone");
   }
-  const refused = emailError(email);
-  if (refused) return refused;
+  const invalid = emailError(email);
+  if (invalid) return invalid;
   if (await findUserId(db, email)) {
     return authError(422, "email_exists", "A user with this email address has already been registered");
   }
-  const password = typeof given === "string" && given ? given : randomBytes(48).toString("base64url");
-  // GoTrue's bcrypt fails on what it cannot read to the end.
+  const password =
+    typeof requestedPassword === "string" && requestedPassword
+      ? requestedPassword
+      : randomBytes(48).toString("base64url");
+  // GoTrue fails too, because bcrypt reads at most 72 bytes.
   if (Buffer.byteLength(password) > 72) return authError(500, "unexpected_failure", "Internal Server Error");
   const account = {
     email,
-    encrypted: await hashPassword(password),
+    passwordHash: await hashPassword(password),
     data: user_metadata ?? {},
     confirm: email_confirm === true,
   };
@@ -81,16 +81,16 @@ async function createUser(db: SqlSession, request: Request): Promise<Response> {
   }
 }
 
-/** Inserts an account and confirms it after that, in the caller's transaction: triggers look at both, and at the time. */
+/** Inserts the account before confirming it, because triggers check both steps and their time. */
 async function insertUser(
   db: SqlSession,
-  { email, encrypted, data, confirm }: { email: string; encrypted: string; data: object; confirm: boolean },
+  { email, passwordHash, data, confirm }: { email: string; passwordHash: string; data: object; confirm: boolean },
 ) {
   const id = randomUUID();
   await db.query(
     `insert into auth.users (id, aud, role, email, encrypted_password, raw_app_meta_data, raw_user_meta_data)
      values ($1, 'authenticated', 'authenticated', $2, $3, $4, $5)`,
-    [id, email, encrypted, JSON.stringify({ provider: "email", providers: ["email"] }), JSON.stringify(data)],
+    [id, email, passwordHash, JSON.stringify({ provider: "email", providers: ["email"] }), JSON.stringify(data)],
   );
   await db.query(
     `insert into auth.identities (id, provider, provider_id, user_id, identity_data, last_sign_in_at)
@@ -111,9 +111,9 @@ async function insertUser(
       [id],
     );
   }
-  // GoTrue shows a new account without this older name of `email_confirmed_at`.
-  const { confirmed_at: _, ...shown } = await getUser(db, id);
-  return shown;
+  // For a new account, GoTrue omits this older name of `email_confirmed_at`.
+  const { confirmed_at: _, ...publicUser } = await getUser(db, id);
+  return publicUser;
 }
 
 async function respondWithUser(db: SqlSession, id: string): Promise<Response> {
@@ -121,14 +121,13 @@ async function respondWithUser(db: SqlSession, id: string): Promise<Response> {
   return user.id ? Response.json(user) : authError(404, "user_not_found", "User not found");
 }
 
-/** Gives an account another address, confirmed or not. The sessions of the account stay. */
 async function updateUserEmail(db: SqlSession, id: string, request: Request): Promise<Response> {
-  const { email: asked, email_confirm, ...others } = await readJsonBody<AdminUserParams>(request);
-  const [unknown] = Object.keys(others);
+  const { email: requestedEmail, email_confirm, ...unsupported } = await readJsonBody<AdminUserParams>(request);
+  const [unknown] = Object.keys(unsupported);
   if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
-  const email = typeof asked === "string" ? asked.toLowerCase() : "";
-  const refused = emailError(email);
-  if (refused) return refused;
+  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
+  const invalid = emailError(email);
+  if (invalid) return invalid;
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("select email from auth.users where id = $1 for update", [id]);
     if (!rows[0]) return authError(404, "user_not_found", "User not found");
@@ -152,7 +151,7 @@ async function updateUserEmail(db: SqlSession, id: string, request: Request): Pr
   });
 }
 
-/** Removes an account with its sessions. The log keeps its entries, and gets one about this, as GoTrue's does. */
+/** Like GoTrue, keeps the log entries of the account. */
 async function deleteUser(db: SqlSession, id: string): Promise<Response> {
   return transaction(db, async () => {
     const { rows } = await db.query<{ email: string }>("delete from auth.users where id = $1 returning email", [id]);

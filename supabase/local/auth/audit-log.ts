@@ -1,4 +1,3 @@
-/** Auth's log, with the entries that GoTrue writes and @supabase/lite does not. */
 import { randomUUID } from "node:crypto";
 import type { SqlSession } from "../database/database.ts";
 
@@ -11,10 +10,10 @@ const logTypeByAction = {
 };
 type AuthLogActor = { id: string; name: string; fullName?: unknown };
 
-/** Who acts with the secret key. */
+/** GoTrue's actor for requests with the secret key. */
 export const serviceRoleActor: AuthLogActor = { id: "00000000-0000-0000-0000-000000000000", name: "service_role" };
 
-/** Writes an act down; `traits` tell on what, where the actor does not. */
+/** Writes an entry that GoTrue writes and @supabase/lite does not. */
 export async function recordAuthLogEntry(
   db: SqlSession,
   actor: AuthLogActor,

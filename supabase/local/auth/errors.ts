@@ -1,8 +1,7 @@
-/** Refusals in GoTrue's form, and what they undo. */
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 
-/** A refusal with its code, in the body and in the header. */
+/** Returns an error response in GoTrue's format. */
 export function authError(status: number, code: string, message: string): Response {
   return Response.json(
     { code: status, error_code: code, msg: message },
@@ -10,12 +9,12 @@ export function authError(status: number, code: string, message: string): Respon
   );
 }
 
-/** The refusal of a banned account. */
+/** Returns GoTrue's error for a banned account. */
 export function userBannedError(status: 400 | 403, message = "User is banned"): Response {
   return authError(status, "user_banned", message);
 }
 
-/** The answer of `job`, run in one transaction that a refusal undoes. */
+/** Runs `job` in a transaction, which an error response rolls back. */
 export async function rollBackOnError(db: SqlSession, job: () => Promise<Response>): Promise<Response> {
   try {
     return await transaction(db, async () => {

@@ -1,7 +1,3 @@
-/**
- * Links that recover an account, made for the company alone: it mails them, and auth mails none. Each half of the answer
- * is made where its settings are: the token here behind the address that it leads to.
- */
 import { createHash, randomInt } from "node:crypto";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
@@ -10,7 +6,7 @@ import { authError } from "./errors.ts";
 import { type AuthOptions, readJsonBody } from "./sessions.ts";
 import { emailError, findUserId, getUser } from "./users.ts";
 
-/** A new code of digits for an address, and the token of a link: the hash by which the library finds both. */
+/** Returns a code of digits, and the hash by which the library finds it. */
 export function createOneTimeToken(email: string, digits: number): { otp: string; tokenHash: string } {
   const otp = Array.from({ length: digits }, () => randomInt(10)).join("");
   const tokenHash = createHash("sha256")
@@ -19,16 +15,16 @@ export function createOneTimeToken(email: string, digits: number): { otp: string
   return { otp, tokenHash };
 }
 
-/** Gives an account a token to recover it, in place of the one before. The request's key has been looked at. */
+/** Replaces an account's recovery token. The caller must have checked the secret key. */
 export async function generateRecoveryToken(
-  rules: { db: SqlSession; otpLength: number },
+  options: { db: SqlSession; otpLength: number },
   request: Request,
 ): Promise<Response> {
-  const { db, otpLength } = rules;
-  const { type, email: asked } = await readJsonBody<{ type: unknown; email: unknown }>(request);
-  const email = typeof asked === "string" ? asked.toLowerCase() : "";
-  const refused = emailError(email);
-  if (refused) return refused;
+  const { db, otpLength } = options;
+  const { type, email: requestedEmail } = await readJsonBody<{ type: unknown; email: unknown }>(request);
+  const email = typeof requestedEmail === "string" ? requestedEmail.toLowerCase() : "";
+  const invalid = emailError(email);
+  if (invalid) return invalid;
   if (type !== "recovery") {
     return authError(400, "validation_failed", `Invalid email action link type requested: ${type ?? ""}`);
   }
@@ -51,16 +47,16 @@ export async function generateRecoveryToken(
   });
 }
 
-/** The answer about a new token with its link, which leads to the site, or to the page of it that is asked for. */
-export async function addActionLink(rules: AuthOptions, request: Request): Promise<Response> {
-  const { redirect_to: asked } = await readJsonBody<{ redirect_to: unknown }>(request.clone());
-  const response = await rules.next(request);
+/** Adds the link to the response of generateRecoveryToken, which an inner handler returns. */
+export async function addActionLink(options: AuthOptions, request: Request): Promise<Response> {
+  const { redirect_to: requestedTarget } = await readJsonBody<{ redirect_to: unknown }>(request.clone());
+  const response = await options.next(request);
   if (!response.ok) return response;
   const link = (await response.json()) as { hashed_token: string; verification_type: string };
-  const target = String(asked || new URL(request.url).searchParams.get("redirect_to"));
-  const isSite = URL.canParse(target) && new URL(target).origin === new URL(rules.siteUrl).origin;
-  const redirect_to = isSite ? target : rules.siteUrl;
+  const target = String(requestedTarget || new URL(request.url).searchParams.get("redirect_to"));
+  const isSite = URL.canParse(target) && new URL(target).origin === new URL(options.siteUrl).origin;
+  const redirect_to = isSite ? target : options.siteUrl;
   const escaped = /[&=#]/.test(redirect_to) ? encodeURIComponent(redirect_to) : redirect_to;
-  const asks = `token=${link.hashed_token}&type=${link.verification_type}&redirect_to=${escaped}`;
-  return Response.json({ ...link, action_link: `${rules.issuer}/verify?${asks}`, redirect_to });
+  const query = `token=${link.hashed_token}&type=${link.verification_type}&redirect_to=${escaped}`;
+  return Response.json({ ...link, action_link: `${options.issuer}/verify?${query}`, redirect_to });
 }

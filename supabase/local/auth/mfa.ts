@@ -1,11 +1,9 @@
-/** Second factors by time-based codes (TOTP), which @supabase/lite lacks, as GoTrue speaks them; read from its source. */
 import { randomUUID } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
 import { renderSVG } from "uqr";
 import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 import { authError } from "./errors.ts";
-import { deleteFactor, type FactorRow, findFactor, listFactors } from "./factors.ts";
 import { addActionLink } from "./generate-link.ts";
 import { logIn } from "./login.ts";
 import {
@@ -21,53 +19,63 @@ import {
 } from "./sessions.ts";
 import { handleUserRequest } from "./user-endpoint.ts";
 
-/** Seconds until a challenge expires, and until an unverified factor does. */
+type FactorRow = {
+  id: string;
+  user_id: string;
+  friendly_name: string | null;
+  factor_type: string;
+  status: "unverified" | "verified";
+  secret: string;
+  accepted_step: number;
+};
+
 const challengeLifetimeSeconds = 300;
 const unverifiedFactorLifetimeSeconds = 300;
 const maxFactors = 10;
 
-/** Wraps the handler: factor endpoints, `factors` on users, and `aal` and `amr` in every token. */
-export function withMfaRoutes(rules: AuthOptions): Handler {
+/** Handles TOTP factors like GoTrue, and adds `factors`, `aal` and `amr` to users and tokens. */
+export function withMfaRoutes(options: AuthOptions): Handler {
   return async (request) => {
     const { pathname, searchParams } = new URL(request.url);
     const route = `${request.method} ${pathname}`;
-    const [, factorId = "", act = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
-    if (pathname.startsWith("/auth/v1/factors")) return handleFactorRequest(rules, request, factorId, act);
+    const [, factorId = "", action = ""] = /^\/auth\/v1\/factors(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    if (pathname.startsWith("/auth/v1/factors")) return handleFactorRequest(options, request, factorId, action);
 
-    if (pathname === "/auth/v1/user" || pathname === "/auth/v1/logout") return handleUserRequest(rules, request, route);
-    if (route === "POST /auth/v1/admin/generate_link") return addActionLink(rules, request);
+    if (pathname === "/auth/v1/user" || pathname === "/auth/v1/logout")
+      return handleUserRequest(options, request, route);
+    if (route === "POST /auth/v1/admin/generate_link") return addActionLink(options, request);
 
     const isToken = route === "POST /auth/v1/token";
-    if (isToken && searchParams.get("grant_type") === "password") return logIn(rules, request);
+    if (isToken && searchParams.get("grant_type") === "password") return logIn(options, request);
 
-    const response = await rules.next(request);
+    const response = await options.next(request);
     if (!response.ok) return response;
-    if (isToken) return reissueTokenResponse(rules, response, null);
-    if (route === "POST /auth/v1/verify") return reissueTokenResponse(rules, response, "otp");
+    if (isToken) return reissueTokenResponse(options, response, null);
+    if (route === "POST /auth/v1/verify") return reissueTokenResponse(options, response, "otp");
     return response;
   };
 }
 
 async function handleFactorRequest(
-  rules: AuthOptions,
+  options: AuthOptions,
   request: Request,
   factorId: string,
-  act: string,
+  action: string,
 ): Promise<Response> {
-  const caller = await authenticate(rules, request);
+  const caller = await authenticate(options, request);
   if (caller instanceof Response) return caller;
-  if (!factorId && request.method === "POST") return enrollFactor(rules, request, caller);
+  if (!factorId && request.method === "POST") return enrollFactor(options, request, caller);
 
-  const factor = await findFactor(rules.db, caller.user.id, factorId);
+  const factor = await findFactor(options.db, caller.user.id, factorId);
   if (!factor) return authError(404, "mfa_factor_not_found", "Factor not found");
-  if (act === "challenge" && request.method === "POST") return challengeFactor(rules.db, factor);
-  if (act === "verify" && request.method === "POST") return verifyFactor(rules, request, caller, factor);
-  if (!act && request.method === "DELETE") return unenrollFactor(rules.db, caller, factor);
+  if (action === "challenge" && request.method === "POST") return challengeFactor(options.db, factor);
+  if (action === "verify" && request.method === "POST") return verifyFactor(options, request, caller, factor);
+  if (!action && request.method === "DELETE") return unenrollFactor(options.db, caller, factor);
   return new Response(null, { status: 405 });
 }
 
-async function enrollFactor(rules: AuthOptions, request: Request, caller: AuthenticatedSession): Promise<Response> {
-  const { db } = rules;
+async function enrollFactor(options: AuthOptions, request: Request, caller: AuthenticatedSession): Promise<Response> {
+  const { db } = options;
   const input = await readJsonBody<{ factor_type?: string; friendly_name?: string; issuer?: string }>(request);
   if (input.factor_type === "phone" || input.factor_type === "webauthn") {
     return authError(
@@ -105,7 +113,7 @@ async function enrollFactor(rules: AuthOptions, request: Request, caller: Authen
 
   const id = randomUUID();
   const totp = new TOTP({
-    issuer: input.issuer || new URL(rules.siteUrl).host,
+    issuer: input.issuer || new URL(options.siteUrl).host,
     label: caller.user.email,
     secret: new Secret({ size: 20 }),
   });
@@ -119,7 +127,7 @@ async function enrollFactor(rules: AuthOptions, request: Request, caller: Authen
     id,
     type: "totp",
     friendly_name: name,
-    // supabase-js puts the SVG unescaped behind "data:image/svg+xml;utf-8,": a number sign would end the data.
+    // supabase-js puts the SVG unescaped into a data URL, which a number sign would end.
     totp: { qr_code: renderSVG(uri, { whiteColor: "white", blackColor: "black" }), secret: totp.secret.base32, uri },
   });
 }
@@ -131,22 +139,19 @@ async function challengeFactor(db: SqlSession, factor: FactorRow): Promise<Respo
   return Response.json({ id, type: "totp", expires_at: Math.floor(Date.now() / 1000) + challengeLifetimeSeconds });
 }
 
-/**
- * Checks a code: six digits, one step of 30 seconds early or late, never a step that was used. A right one verifies the
- * factor, lifts the session to AAL2, ends the user's other AAL1 sessions and drops unverified factors.
- */
+/** Accepts a code of the current, previous or next 30 seconds once. Ends the user's AAL1 sessions. */
 async function verifyFactor(
-  rules: AuthOptions,
+  options: AuthOptions,
   request: Request,
   caller: AuthenticatedSession,
   factor: FactorRow,
 ): Promise<Response> {
-  const { db } = rules;
+  const { db } = options;
   const { sessionId, user } = caller;
   const input = await readJsonBody<{ challenge_id?: string; code?: string }>(request);
   if (!input.code) return authError(400, "validation_failed", "Code needs to be non-empty");
-  const open = await checkChallenge(db, factor.id, input.challenge_id ?? "");
-  if (open !== "open") return open;
+  const challenge = await checkChallenge(db, factor.id, input.challenge_id ?? "");
+  if (challenge !== "open") return challenge;
 
   const totp = new TOTP({ secret: Secret.fromBase32(factor.secret) });
   const delta = /^\d{6}$/.test(input.code) ? totp.validate({ token: input.code, window: 1 }) : null;
@@ -170,24 +175,24 @@ async function verifyFactor(
       "select token from auth.refresh_tokens where session_id = $1 and not revoked order by created_at desc limit 1",
       [sessionId],
     );
-    return createTokenResponse(rules, await addFactorsToUser(db, user), {
+    return createTokenResponse(options, await addFactorsToUser(db, user), {
       id: sessionId,
       refreshToken: rows[0]?.token ?? "",
     });
   });
 }
 
-/** "open" for a challenge of this factor that has neither expired nor been used, or the refusal. */
+/** Returns "open" for an unused challenge that has not expired, or an error response. */
 async function checkChallenge(db: SqlSession, factorId: string, id: string): Promise<"open" | Response> {
   const { rows } = await db.query<{ used: boolean; expired: boolean }>(
     `select verified_at is not null as used, created_at < now() - make_interval(secs => $3) as expired
      from auth.mfa_challenges where id::text = $1 and factor_id = $2`,
     [id, factorId, challengeLifetimeSeconds],
   );
-  const [found] = rows;
-  if (!found) return authError(422, "mfa_factor_not_found", "MFA factor with the provided challenge ID not found");
-  if (found.used) return authError(422, "mfa_ip_address_mismatch", "Challenge and verify IP addresses mismatch.");
-  if (found.expired) {
+  const [challenge] = rows;
+  if (!challenge) return authError(422, "mfa_factor_not_found", "MFA factor with the provided challenge ID not found");
+  if (challenge.used) return authError(422, "mfa_ip_address_mismatch", "Challenge and verify IP addresses mismatch.");
+  if (challenge.expired) {
     await db.query("delete from auth.mfa_challenges where id::text = $1", [id]);
     return authError(
       422,
@@ -204,4 +209,31 @@ async function unenrollFactor(db: SqlSession, caller: AuthenticatedSession, fact
   }
   await deleteFactor(db, factor.id);
   return Response.json({ id: factor.id });
+}
+
+async function listFactors(db: SqlSession, userId: string): Promise<FactorRow[]> {
+  const { rows } = await db.query<FactorRow>(
+    `select id, user_id, friendly_name, factor_type, status, secret, accepted_step
+     from auth.mfa_factors where user_id = $1`,
+    [userId],
+  );
+  return rows;
+}
+
+/** Returns the user's factor, or null. */
+export async function findFactor(db: SqlSession, userId: string, id: string): Promise<FactorRow | null> {
+  return (await listFactors(db, userId)).find((factor) => factor.id === id) ?? null;
+}
+
+/** Deletes a factor and lowers its sessions to AAL1. */
+export async function deleteFactor(db: SqlSession, factorId: string): Promise<void> {
+  await transaction(db, async () => {
+    await db.query(
+      `delete from auth.mfa_amr_claims where authentication_method = 'totp'
+         and session_id in (select id from auth.sessions where factor_id = $1)`,
+      [factorId],
+    );
+    await db.query("update auth.sessions set aal = 'aal1', factor_id = null where factor_id = $1", [factorId]);
+    await db.query("delete from auth.mfa_factors where id = $1", [factorId]);
+  });
 }

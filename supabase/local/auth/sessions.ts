@@ -1,7 +1,5 @@
-/** Assurance levels: `aal`, `amr` and `factors` as GoTrue has them, and what they decide; read from its source. */
 import { decodeJwt } from "jose";
-import type { SqlSession } from "../database/database.ts";
-import type { SessionMutex } from "../database/session-mutex.ts";
+import type { SessionMutex, SqlSession } from "../database/database.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { authError, userBannedError } from "./errors.ts";
 
@@ -9,23 +7,23 @@ export type Handler = (request: Request) => Promise<Response>;
 export type AuthOptions = {
   next: Handler;
   db: SqlSession;
-  /** Lets other requests in while `work` goes on, which asks the database nothing. */
+  /** Lets other requests run during `work`, which must not use the database. */
   runUnlocked: SessionMutex["runUnlocked"];
   tokens: AccessTokens;
   /** In seconds. */
   jwtExpiry: number;
-  /** The site's origin: the issuer in an authenticator when none is given. */
+  /** Also the issuer name in authenticator apps. */
   siteUrl: string;
-  /** Whether a new password asks for a session of the last 24 hours. */
+  /** True if a new password needs a login within the last 24 hours. */
   securePasswordChange: boolean;
-  /** This backend's auth address, for the `iss` claim. */
+  /** For the `iss` claim. */
   issuer: string;
 };
 type SessionUser = { id: string; email: string; app_metadata: object; user_metadata: object };
-/** How somebody proved who they are; `timestamp` is in seconds of the epoch. */
+/** `timestamp` is in seconds since the epoch. */
 export type AmrEntry = { method: string; timestamp: number };
 type AccessTokenResponse = { access_token: string; refresh_token: string; user: SessionUser };
-/** `recent` tells whether the session began within the last 24 hours, `linked` whether by a link from a mail. */
+/** `recent`: started within 24 hours. `linked`: started by an emailed link. */
 export type AuthenticatedSession = {
   user: SessionUser;
   sessionId: string;
@@ -34,8 +32,8 @@ export type AuthenticatedSession = {
   linked: boolean;
 };
 
-/** The caller of a request, whose token the library verifies; or its refusal. */
-export async function authenticate(rules: AuthOptions, request: Request): Promise<AuthenticatedSession | Response> {
+/** Returns the caller's session, whose token the library verifies, or an error response. */
+export async function authenticate(options: AuthOptions, request: Request): Promise<AuthenticatedSession | Response> {
   const url = new URL(request.url);
   url.pathname = "/auth/v1/user";
   const headers = new Headers();
@@ -43,10 +41,10 @@ export async function authenticate(rules: AuthOptions, request: Request): Promis
     const value = request.headers.get(name);
     if (value) headers.set(name, value);
   }
-  const answer = await rules.next(new Request(url, { headers }));
-  if (!answer.ok) return answer;
+  const response = await options.next(new Request(url, { headers }));
+  if (!response.ok) return response;
   const { session_id } = decodeJwt<{ session_id?: string }>(headers.get("authorization")?.slice(7) ?? "");
-  const { rows } = await rules.db.query<{ aal: string; recent: boolean; linked: boolean; closed: boolean }>(
+  const { rows } = await options.db.query<{ aal: string; recent: boolean; linked: boolean; closed: boolean }>(
     `select coalesce(session.aal, 'aal1') as aal, session.created_at > now() - interval '24 hours' as recent,
        exists (
          select from auth.mfa_amr_claims as claim
@@ -61,26 +59,31 @@ export async function authenticate(rules: AuthOptions, request: Request): Promis
   const { closed, ...session } = rows[0];
   return closed
     ? userBannedError(403)
-    : { user: (await answer.json()) as SessionUser, sessionId: session_id, ...session };
+    : { user: (await response.json()) as SessionUser, sessionId: session_id, ...session };
 }
 
-/** Records the login method of a token answer of the library, and signs its token again with GoTrue's claims. */
+/** Records the login method and signs the library's token again with GoTrue's claims. */
 export async function reissueTokenResponse(
-  rules: AuthOptions,
+  options: AuthOptions,
   response: Response,
   method: string | null,
 ): Promise<Response> {
   const session = (await response.json()) as AccessTokenResponse;
   const { session_id } = decodeJwt<{ session_id?: string }>(session.access_token);
   if (!session_id) return Response.json(session, response);
-  if (method) await recordAmrClaim(rules.db, session_id, method);
+  if (method) await recordAmrClaim(options.db, session_id, method);
   const headers = new Headers(response.headers);
   headers.delete("content-length");
   return Response.json(
     {
       ...session,
-      access_token: await signAccessToken(rules, session.user, session_id, await listAmrEntries(rules.db, session_id)),
-      user: await addFactorsToUser(rules.db, session.user),
+      access_token: await signAccessToken(
+        options,
+        session.user,
+        session_id,
+        await listAmrEntries(options.db, session_id),
+      ),
+      user: await addFactorsToUser(options.db, session.user),
     },
     { status: response.status, headers },
   );
@@ -95,7 +98,6 @@ export async function recordAmrClaim(db: SqlSession, sessionId: string, method: 
   );
 }
 
-/** The methods recorded for a session, newest first. */
 async function listAmrEntries(db: SqlSession, sessionId: string): Promise<AmrEntry[]> {
   const { rows } = await db.query<AmrEntry>(
     `select authentication_method as method, floor(extract(epoch from updated_at))::int as timestamp
@@ -105,20 +107,19 @@ async function listAmrEntries(db: SqlSession, sessionId: string): Promise<AmrEnt
   return rows;
 }
 
-/** An access token of a session; its `aal` and `amr` come from the methods recorded for it. */
 function signAccessToken(
-  rules: AuthOptions,
+  options: AuthOptions,
   user: SessionUser,
   sessionId: string,
   methods: AmrEntry[],
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
-  return rules.tokens.sign({
-    iss: rules.issuer,
+  return options.tokens.sign({
+    iss: options.issuer,
     sub: user.id,
     aud: "authenticated",
     iat: now,
-    exp: now + rules.jwtExpiry,
+    exp: now + options.jwtExpiry,
     email: user.email,
     phone: "",
     app_metadata: user.app_metadata,
@@ -131,29 +132,29 @@ function signAccessToken(
   });
 }
 
-/** What auth answers when it gives a session; its methods are asked for where they are not known. */
+/** Returns GoTrue's token response. Reads the session's methods if none are given. */
 export async function createTokenResponse(
-  rules: AuthOptions,
+  options: AuthOptions,
   user: SessionUser,
   { id, refreshToken, methods }: { id: string; refreshToken: string; methods?: AmrEntry[] },
 ): Promise<Response> {
   return Response.json({
-    access_token: await signAccessToken(rules, user, id, methods ?? (await listAmrEntries(rules.db, id))),
+    access_token: await signAccessToken(options, user, id, methods ?? (await listAmrEntries(options.db, id))),
     token_type: "bearer",
-    expires_in: rules.jwtExpiry,
-    expires_at: Math.floor(Date.now() / 1000) + rules.jwtExpiry,
+    expires_in: options.jwtExpiry,
+    expires_at: Math.floor(Date.now() / 1000) + options.jwtExpiry,
     refresh_token: refreshToken,
     user,
   });
 }
 
-/** A user as auth shows it, with the factors if there are any. */
+/** Returns the user with its factors, if there are any. */
 export async function addFactorsToUser<T>(db: SqlSession, user: T & { id?: string }): Promise<T> {
   const factors = user.id ? await listPublicFactors(db, user.id) : [];
   return factors.length > 0 ? { ...user, factors } : user;
 }
 
-/** The factors of a user as clients see them, oldest first. */
+/** Returns the user's factors without secrets, oldest first. */
 export async function listPublicFactors(db: SqlSession, userId: string) {
   const { rows } = await db.query<{ status: string }>(
     `select id, friendly_name, factor_type, status, created_at, updated_at, last_challenged_at
@@ -163,7 +164,7 @@ export async function listPublicFactors(db: SqlSession, userId: string) {
   return rows;
 }
 
-/** The JSON of a request; an empty object when there is none. */
+/** Returns the JSON object of the body, or an empty object. */
 export async function readJsonBody<T extends object>(request: Request): Promise<Partial<T>> {
   const value: unknown = await request.json().catch(() => null);
   return value && typeof value === "object" ? (value as Partial<T>) : {};

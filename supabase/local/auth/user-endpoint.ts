@@ -1,4 +1,3 @@
-/** A person's own account, read and changed with the token of a session, as GoTrue has it; read from its source. */
 import bcrypt from "bcryptjs";
 import { authError, rollBackOnError } from "./errors.ts";
 import {
@@ -18,83 +17,79 @@ type UserUpdateParams = {
   app_metadata?: unknown;
 };
 
-/** Reads or changes the account of the caller, or signs out. A banned account may do none of it. */
-export async function handleUserRequest(rules: AuthOptions, request: Request, route: string): Promise<Response> {
-  const caller = await authenticate(rules, request);
+/** Reads or changes the caller's account, or signs out. Rejects a banned account. */
+export async function handleUserRequest(options: AuthOptions, request: Request, route: string): Promise<Response> {
+  const caller = await authenticate(options, request);
   if (caller instanceof Response) return caller;
-  if (route === "GET /auth/v1/user") return Response.json(await addFactorsToUser(rules.db, caller.user));
-  if (route !== "PUT /auth/v1/user") return rules.next(request);
+  if (route === "GET /auth/v1/user") return Response.json(await addFactorsToUser(options.db, caller.user));
+  if (route !== "PUT /auth/v1/user") return options.next(request);
 
   const change = await readJsonBody<UserUpdateParams>(request.clone());
-  const refused = await userUpdateError(rules, caller, change);
-  if (refused) return refused;
-  const response = await (change.password === undefined ? rules.next(request) : changePassword(rules, request, caller));
-  return response.ok ? Response.json(await addFactorsToUser(rules.db, await response.json())) : response;
+  const error = await userUpdateError(options, caller, change);
+  if (error) return error;
+  const response = await (change.password === undefined
+    ? options.next(request)
+    : changePassword(options, request, caller));
+  return response.ok ? Response.json(await addFactorsToUser(options.db, await response.json())) : response;
 }
 
-/**
- * GoTrue's refusal of a change: `app_metadata` is the company's alone; with a second factor a password or an address needs
- * its code first, and a new password a login of the last 24 hours and the one of now. Null where the change may go on.
- */
+/** Returns GoTrue's error for a change that needs the service role, AAL2, a recent login or the password. */
 async function userUpdateError(
-  rules: AuthOptions,
+  options: AuthOptions,
   caller: AuthenticatedSession,
   change: UserUpdateParams,
 ): Promise<Response | null> {
-  // bcrypt reads no further.
+  // bcrypt reads only 72 bytes.
   if (Buffer.byteLength(String(change.password ?? "")) > 72) {
     return authError(400, "validation_failed", "Password cannot be longer than 72 characters");
   }
   if (change.app_metadata) return authError(403, "not_admin", "Updating app_metadata requires admin privileges");
-  const moves = Boolean(change.email) && change.email !== caller.user.email;
-  const factors = await listPublicFactors(rules.db, caller.user.id);
+  const changesEmail = Boolean(change.email) && change.email !== caller.user.email;
+  const factors = await listPublicFactors(options.db, caller.user.id);
   if (
-    (moves || change.password || change.phone) &&
+    (changesEmail || change.password || change.phone) &&
     caller.aal !== "aal2" &&
     factors.some(({ status }) => status === "verified")
   ) {
-    const words = "AAL2 session is required to update email or password when MFA is enabled.";
-    return authError(401, "insufficient_aal", words);
+    const message = "AAL2 session is required to update email or password when MFA is enabled.";
+    return authError(401, "insufficient_aal", message);
   }
-  // No mail is sent for it here.
-  if (moves)
+  // The backend does not email a link for a new address.
+  if (changesEmail)
     return authError(400, "email_address_not_authorized", "Email address cannot be used as it is not authorized");
-  if (change.password !== undefined && rules.securePasswordChange && !caller.recent) {
+  if (change.password !== undefined && options.securePasswordChange && !caller.recent) {
     return authError(400, "reauthentication_needed", "Password update requires reauthentication");
   }
-  return change.password && !caller.linked ? currentPasswordError(rules, caller, change.current_password) : null;
+  return change.password && !caller.linked ? currentPasswordError(options, caller, change.current_password) : null;
 }
 
-/** Refuses what is not the password of the caller; null when it is. */
 async function currentPasswordError(
   { db }: AuthOptions,
   { user }: AuthenticatedSession,
-  given: unknown,
+  password: unknown,
 ): Promise<Response | null> {
-  const words = "Current password required when setting new password.";
-  if (!given) return authError(400, "current_password_required", words);
+  const message = "Current password required when setting new password.";
+  if (!password) return authError(400, "current_password_required", message);
   const { rows } = await db.query<{ hash: string | null }>(
     "select encrypted_password as hash from auth.users where id = $1",
     [user.id],
   );
-  const isIt = await bcrypt.compare(String(given), rows[0]?.hash ?? "");
-  return isIt ? null : authError(400, "current_password_invalid", words);
+  const isCorrect = await bcrypt.compare(String(password), rows[0]?.hash ?? "");
+  return isCorrect ? null : authError(400, "current_password_invalid", message);
 }
 
-/**
- * Whoever knew the old password keeps nothing of it: the account's other sessions end, and links in mails open nothing
- * more. The library changes the password, refuses the same one, and forgets the link to recover it.
- */
+/** Also ends the other sessions and the confirmation link. The library deletes the recovery link. */
 function changePassword(
-  rules: AuthOptions,
+  options: AuthOptions,
   request: Request,
   { user, sessionId }: AuthenticatedSession,
 ): Promise<Response> {
-  return rollBackOnError(rules.db, async () => {
-    await rules.db.query("delete from auth.sessions where user_id = $1 and id <> $2", [user.id, sessionId]);
-    await rules.db.query("update auth.users set confirmation_token = null, confirmation_sent_at = null where id = $1", [
-      user.id,
-    ]);
-    return rules.next(request);
+  return rollBackOnError(options.db, async () => {
+    await options.db.query("delete from auth.sessions where user_id = $1 and id <> $2", [user.id, sessionId]);
+    await options.db.query(
+      "update auth.users set confirmation_token = null, confirmation_sent_at = null where id = $1",
+      [user.id],
+    );
+    return options.next(request);
   });
 }

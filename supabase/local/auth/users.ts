@@ -1,11 +1,10 @@
-/** Accounts as GoTrue shows them to the company, and the addresses that it takes for one. */
 import type { SqlSession } from "../database/database.ts";
 import { authError } from "./errors.ts";
 
 type UserRow = Record<string, unknown>;
 type AuthUser = UserRow & { id: string; email: string; app_metadata: object; user_metadata: Record<string, unknown> };
 
-/** What `asShown` makes an account of: columns of auth.users, with the identities and factors, oldest first. */
+/** Columns of auth.users for toAuthUser, with identities and factors, oldest first. */
 export const userColumns = `id, aud, role, email, email_confirmed_at, invited_at, coalesce(phone, '') as phone,
   confirmation_sent_at, confirmed_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data as app_metadata,
   raw_user_meta_data as user_metadata, created_at, updated_at, banned_until, is_anonymous,
@@ -23,28 +22,28 @@ export const userColumns = `id, aud, role, email, email_confirmed_at, invited_at
     ) as factor
   ) as factors`;
 
-/** An account with its identities and factors; what is empty is left out. */
+/** Returns an account with its identities and factors, without empty values. */
 export async function getUser(db: SqlSession, id: string): Promise<AuthUser> {
   const { rows } = await db.query<UserRow>(`select ${userColumns} from auth.users where id = $1`, [id]);
   return toAuthUser(rows[0] ?? {});
 }
 
-/** The account of a row of `shownColumns`; what is empty is left out. */
+/** Returns the account of a row of `userColumns`, without empty values. */
 export function toAuthUser(row: UserRow): AuthUser {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as AuthUser;
 }
 
-/** The id of the account with an address, or null. */
+/** Returns the id of the account with this email address, or null. */
 export async function findUserId(db: SqlSession, email: string): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>("select id from auth.users where email = lower($1)", [email]);
   return rows[0]?.id ?? null;
 }
 
-/** GoTrue's pattern (badoux/checkmail). */
+/** GoTrue's pattern, from badoux/checkmail. */
 const emailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-/** The refusal of what is no e-mail address, or null. */
+/** Returns an error response for an invalid email address, or null. */
 export function emailError(email: string): Response | null {
   if (!email) return authError(400, "validation_failed", "An email address is required");
   if (Buffer.byteLength(email) > 255) return authError(400, "validation_failed", "An email address is too long");

@@ -1,12 +1,10 @@
-/** Tokens of mails and links, spent as GoTrue spends them. */
-
 import type { SqlSession } from "../database/database.ts";
 import { authError, userBannedError } from "./errors.ts";
 import { type Handler, readJsonBody } from "./sessions.ts";
 
 type VerifyParams = { type: unknown; token: unknown; token_hash: unknown; email: unknown; phone: unknown };
 
-/** Spends a token for a session. The library looks for it and judges its age; a banned account gets none. */
+/** Exchanges a one-time token for a session. The library finds it and checks its age. */
 export async function verifyOneTimeToken(
   { next, db }: { next: Handler; db: SqlSession },
   request: Request,
@@ -22,17 +20,16 @@ export async function verifyOneTimeToken(
 
   const response = await next(request);
   if (response.status === 500) {
-    const act = type === "signup" ? "Error confirming user" : "Database error updating user";
-    return authError(500, "unexpected_failure", act);
+    const message = type === "signup" ? "Error confirming user" : "Database error updating user";
+    return authError(500, "unexpected_failure", message);
   }
   if (!response.ok) return response;
-  // One token that is spent ends the account's others.
+  // Using one token invalidates the account's other tokens.
   const { user } = (await response.clone().json()) as { user: { id: string } };
   await db.query("update auth.users set confirmation_token = null, recovery_token = null where id = $1", [user.id]);
   return response;
 }
 
-/** Whether the account that a token is for, right or wrong, is banned. */
 async function isBanned(db: SqlSession, hash: unknown, email: unknown): Promise<boolean> {
   const { rows } = await db.query<{ closed: boolean }>(
     `select coalesce(banned_until > now(), false) as closed from auth.users

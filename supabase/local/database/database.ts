@@ -1,110 +1,95 @@
-/** What the embedded backend needs of a database, in this process (PGlite) or on a server (PostgreSQL): one session. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { App } from "@supabase/lite";
 import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
 import { projectRoot } from "../data-dir.ts";
 
-/** Statements in the one session there is. Times come in ISO 8601. */
+/** The only session of the database. Times are in ISO 8601. */
 export type SqlSession = {
   query: <Row = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
-  /** Several statements at once, without values; for files. */
+  /** Runs several statements without values. */
   exec: (text: string) => Promise<unknown>;
 };
 
 export type OpenDatabase = {
-  /** For the library; it shares the session with `db`. */
+  /** The library's connection, which shares the session with `db`. */
   connection: App["connection"];
   db: SqlSession;
-  /** Opens the session again when it was lost. Rejects with DatabaseUnavailable when that fails. */
+  /** Reconnects a lost session. Rejects with DatabaseUnavailableError. */
   ensureConnected: () => Promise<void>;
-  /** Whether the session was lost since the last `ready`; nothing runs in it any more. */
+  /** True if the session was lost after the last `ensureConnected`. */
   isLost: () => boolean;
   close: () => Promise<void>;
-  /**
-   * Set while a request of the data API or storage is answered: a token is good until its time is over, as for hosted
-   * PostgREST and storage. Whether its session lasts is for functions and policies.
-   */
+  /** True during data API and storage requests, which accept a token until it expires, like Supabase. */
   skipsSessionCheck: boolean;
 };
 
-/** There is no database to ask; the message names no password. */
+/** The message contains no password. */
 export class DatabaseUnavailableError extends Error {}
 
-/** PostgreSQL's own output has a blank where ISO 8601, which PostgREST sends, has a T and full offset. */
+/** Returns a PostgreSQL timestamp in ISO 8601, as PostgREST sends it. */
 export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }
 
-/**
- * By default the library grants everything on every table with policies to anon and authenticated at the first
- * request. Here migrations grant; this state makes the library only set the role.
- */
+/** In this state the library only sets the role, and grants nothing on tables with policies. */
 export function disableAutomaticGrants(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
 
 export type Statement = { text: string; values: readonly unknown[] };
-/**
- * Runs statements one after another, the last one only if none before it failed, and answers what it did. `role` is the role
- * that the transaction under way has taken, empty outside of one. What begins a transaction is sent whatever becomes of
- * the others, so that none runs with more rights than it was meant to.
- */
+/** Returns the result of the last statement, which runs only if the others succeed. */
 export type StatementRunner = (statements: Statement[], role: string) => Promise<PostgresQueryResult<unknown>>;
 
-/** What the library sends at the beginning of each transaction, one by one: settings, each with its value or empty. */
+/** The library sends these settings one by one at the start of each transaction. */
 const setConfigPattern = /^\s*select (set_config\('([\w.]+)', )(\$1|'')(, true\))\s*$/i;
-/** What changes the role of a transaction that is under way, by itself. */
 const setRolePattern = /^\s*set (?:local )?role (\S+)\s*$/i;
 const transactionEndPattern = /^\s*(commit|rollback|reset role)\s*$/i;
 const readOnlyPattern = /^\s*set local transaction_read_only = on\s*$/i;
-/** What it asks before a request of a token, outside transactions: whether there are such an account and session. */
+/** The library's check, outside transactions, that an account or a session exists. */
 const sessionCheckPattern = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
-/**
- * Makes the library send its statements by `run`. What begins a transaction waits for the first statement that needs it,
- * with the settings in one, and goes along with it: each alone takes as long as a small question.
- */
+/** Sends the library's statements by `run`, the start of a transaction together with its first statement. */
 export function installStatementRunner(run: StatementRunner, database: OpenDatabase): void {
-  let waiting: Statement[] = [];
+  let pending: Statement[] = [];
   let settings: string[] = [];
   let values: unknown[] = [];
   let role = "";
-  const nothing = { command: "SELECT" as const, rowCount: 0, rows: [] };
-  const send = async (text: string, given: readonly unknown[] = []) => {
-    if (waiting.length) {
+  const emptyResult = { command: "SELECT" as const, rowCount: 0, rows: [] };
+  const send = async (text: string, parameters: readonly unknown[] = []) => {
+    if (pending.length) {
       const [, set, name, value, end] = setConfigPattern.exec(text) ?? [];
-      if (set && (value !== "$1" || typeof given[0] === "string")) {
-        if (name === "role") role = String(given[0] ?? "");
-        if (value === "$1") values.push(given[0]);
+      if (set && (value !== "$1" || typeof parameters[0] === "string")) {
+        if (name === "role") role = String(parameters[0] ?? "");
+        if (value === "$1") values.push(parameters[0]);
         settings.push(`${set}${value === "$1" ? `$${values.length}` : value}${end}`);
-        return nothing;
+        return emptyResult;
       }
       if (readOnlyPattern.test(text)) {
-        waiting.push({ text, values: [] });
-        return nothing;
+        pending.push({ text, values: [] });
+        return emptyResult;
       }
     } else if (database.skipsSessionCheck && sessionCheckPattern.test(text))
-      return { ...nothing, rows: [{ id: given[0] }] };
-    const statements = waiting;
+      return { ...emptyResult, rows: [{ id: parameters[0] }] };
+    const statements = pending;
     if (settings.length) statements.push({ text: `select ${settings.join(", ")}`, values });
-    [waiting, settings, values] = [[], [], []];
+    [pending, settings, values] = [[], [], []];
     if (text.toLowerCase() === "begin") {
-      waiting = [{ text, values: given }];
+      pending = [{ text, values: parameters }];
       role = "";
-      return nothing;
+      return emptyResult;
     }
     const [, , name, value] = setConfigPattern.exec(text) ?? [];
-    if (name === "role") role = String(value === "$1" ? given[0] : "");
+    if (name === "role") role = String(value === "$1" ? parameters[0] : "");
     role = setRolePattern.exec(text)?.[1] ?? (transactionEndPattern.test(text) ? "" : role);
-    return run([...statements, { text, values: given }], role);
+    return run([...statements, { text, values: parameters }], role);
   };
   const client = { query: send, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined };
   database.connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
-/** Makes the database roles of requests. When this user may not, throws an error that says who has to. */
+/** Creates the database roles. Throws an error with the steps for a superuser if that fails. */
 export async function createRoles(db: SqlSession): Promise<void> {
   try {
     await db.exec(readFileSync(path.join(projectRoot, "supabase/local/roles.sql"), "utf8"));
@@ -114,4 +99,44 @@ export async function createRoles(db: SqlSession): Promise<void> {
       { cause: error },
     );
   }
+}
+
+export type SessionMutex = {
+  /** Runs jobs one at a time, in order. */
+  runExclusive: <T>(job: () => Promise<T>) => Promise<T>;
+  /** Lets other jobs run during `work`, which must not use the database. Call it outside transactions. */
+  runUnlocked: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+/** PGlite has one session: parallel requests would share a transaction and its role. */
+export function createSessionMutex(): SessionMutex {
+  let last: Promise<void> = Promise.resolve();
+  let release = (): void => undefined;
+  const acquire = async () => {
+    const previous = last;
+    let finish = (): void => undefined;
+    last = new Promise((resolve) => {
+      finish = resolve;
+    });
+    await previous;
+    release = finish;
+  };
+  return {
+    runExclusive: async (job) => {
+      await acquire();
+      try {
+        return await job();
+      } finally {
+        release();
+      }
+    },
+    runUnlocked: async (work) => {
+      release();
+      try {
+        return await work();
+      } finally {
+        await acquire();
+      }
+    },
+  };
 }

@@ -27,7 +27,7 @@ afterEach(async () => {
   );
 });
 
-test("migrations run in the order of their numbers and the history names each with its statements", async () => {
+test("Migrations run in the order of their versions and are recorded with their statements", async () => {
   writeSqlFile("20260102000000_second.sql", "insert into step values (2); insert into step values (22);");
   writeSqlFile("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
   await applyMigrations(target, folder);
@@ -42,7 +42,7 @@ test("migrations run in the order of their numbers and the history names each wi
   expect(rows.map(({ statements }) => statements.length)).toEqual([2, 2]);
 });
 
-test("what is applied is not run again, and what is new is", async () => {
+test("A new migration runs once, and an applied migration does not run again", async () => {
   writeSqlFile("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
   await applyMigrations(target, folder);
   await applyMigrations(target, folder);
@@ -53,7 +53,7 @@ test("what is applied is not run again, and what is new is", async () => {
   expect(await readHistory()).toHaveLength(2);
 });
 
-test("an applied migration is not run again when its text or name changes", async () => {
+test("An applied migration does not run again when its text or name changes", async () => {
   writeSqlFile("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
   await applyMigrations(target, folder);
   rmSync(path.join(folder, "20260101000000_first.sql"));
@@ -66,7 +66,7 @@ test.each([
   ["a wrong statement", "selekt;"],
   ["an error after statements that worked", "insert into step values (3); select 1 / 0;"],
   ["a violated constraint at the end", "create unique index on step (number); insert into step values (7), (7);"],
-])("a migration with %s leaves nothing of itself and no history", async (_what, text) => {
+])("A migration with %s is rolled back and not recorded", async (_what, text) => {
   writeSqlFile("20260101000000_first.sql", "create table step (number int); insert into step values (1);");
   writeSqlFile("20260102000000_broken.sql", `insert into step values (2); create table half (id int); ${text}`);
   writeSqlFile("20260103000000_third.sql", "insert into step values (3);");
@@ -76,7 +76,7 @@ test.each([
   expect(await readHistory()).toEqual([{ version: "20260101000000", name: "first" }]);
 });
 
-test("after a failed migration the database works, and the corrected one is applied with those behind it", async () => {
+test("A corrected migration and the ones after it are applied after a failure", async () => {
   writeSqlFile("20260101000000_first.sql", "create table step (number int);");
   writeSqlFile("20260102000000_second.sql", "insert into step values (2); select 1 / 0;");
   writeSqlFile("20260103000000_third.sql", "insert into step values (3);");
@@ -87,7 +87,7 @@ test("after a failed migration the database works, and the corrected one is appl
   expect(await readSteps()).toEqual([1, 2, 3]);
 });
 
-test("functions with semicolons in their bodies arrive whole", async () => {
+test("A migration can contain a function with semicolons in its body", async () => {
   writeSqlFile(
     "20260101000000_function.sql",
     `create table step (number int);
@@ -100,7 +100,7 @@ test("functions with semicolons in their bodies arrive whole", async () => {
   expect(await readSteps()).toEqual([1, 2]);
 });
 
-test("files that are no migrations are left alone", async () => {
+test("Files without the name of a migration are ignored", async () => {
   for (const name of [
     "README.md",
     "20260101_short.sql",
@@ -115,7 +115,7 @@ test("files that are no migrations are left alone", async () => {
   expect(await readHistory()).toEqual([]);
 });
 
-test("a seed runs once, even when it has changed", async () => {
+test("A seed file runs only once, even if it has changed", async () => {
   await connection.driver.exec("create table step (number int)");
   writeSqlFile("seed.sql", "insert into step values (1);");
   await runSeedOnce(target, folder, "seed.sql");
@@ -124,7 +124,7 @@ test("a seed runs once, even when it has changed", async () => {
   expect(await readSteps()).toEqual([1]);
 });
 
-test("each seed file runs once", async () => {
+test("Each of several seed files runs once", async () => {
   await connection.driver.exec("create table step (number int)");
   writeSqlFile("one.sql", "insert into step values (1);");
   writeSqlFile("two.sql", "insert into step values (2);");
@@ -132,7 +132,7 @@ test("each seed file runs once", async () => {
   expect(await readSteps()).toEqual([1, 2]);
 });
 
-test("a seed that fails leaves nothing, is named, and runs when it is corrected", async () => {
+test("A failed seed file is named and rolled back, and runs after it is corrected", async () => {
   await connection.driver.exec("create table step (number int)");
   writeSqlFile("seed.sql", "insert into step values (1); select 1 / 0;");
   await expect(runSeedOnce(target, folder, "seed.sql")).rejects.toThrow(/^Seed seed\.sql failed: /);
@@ -142,7 +142,7 @@ test("a seed that fails leaves nothing, is named, and runs when it is corrected"
   expect(await readSteps()).toEqual([1]);
 });
 
-test("a transaction keeps what its job did, returns its result, and undoes all when it throws", async () => {
+test("A transaction commits the job's changes and returns its result, or rolls back if the job throws", async () => {
   await connection.driver.exec("create table step (number int)");
   const result = await transaction(connection.driver, async () => {
     await connection.driver.query("insert into step values (1)");

@@ -1,4 +1,3 @@
-/** Migrations and seed of the embedded backend, with the history table of the Supabase CLI. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +6,7 @@ import type { OpenDatabase, SqlSession } from "./database.ts";
 
 type MigrationTarget = Pick<OpenDatabase, "connection" | "db">;
 
-/** Runs `job` in one transaction and undoes all of it when it throws. */
+/** Runs `job` in a transaction, which is rolled back if the job throws. */
 export async function transaction<T>(db: SqlSession, job: () => Promise<T>): Promise<T> {
   await db.query("begin");
   try {
@@ -20,10 +19,7 @@ export async function transaction<T>(db: SqlSession, job: () => Promise<T>): Pro
   }
 }
 
-/**
- * Applies the files `<14 digits>_<name>.sql` of a folder that the history does not name yet, in order, each in one
- * transaction with its history row. Throws an error that names the file.
- */
+/** Applies each new file `<14 digits>_<name>.sql` in its own transaction. Throws an error that names the file. */
 export async function applyMigrations({ connection, db }: MigrationTarget, folder: string): Promise<void> {
   const applied = new Set(await appliedVersions(connection));
   for (const file of readdirSync(folder).sort()) {
@@ -41,7 +37,7 @@ export async function applyMigrations({ connection, db }: MigrationTarget, folde
   }
 }
 
-/** Runs a seed file in one transaction unless one of that path has run before. Throws an error that names the file. */
+/** Runs a seed file once, in one transaction. Throws an error that names the file. */
 export async function runSeedOnce({ db }: MigrationTarget, folder: string, file: string): Promise<void> {
   const seeded = await db.query("select from supabase_migrations.seed_files where path = $1", [file]);
   if (seeded.rows.length > 0) return;

@@ -18,7 +18,6 @@ type QueryExecutor = {
 
 const runQuery = (session: QueryExecutor, text: string, ...values: unknown[]) =>
   session.executeQuery(CompiledQuery.raw(text, values)).then(({ rows }) => rows);
-/** The library's own handle, outside of transactions. */
 const libraryExecutor = () => (database.connection as unknown as { kysely: QueryExecutor }).kysely;
 
 /** Runs a statement in a transaction with a role, as the library does for each request. */
@@ -35,7 +34,7 @@ async function runAsRole(role: string, text: string, ...values: unknown[]) {
   });
 }
 
-test("a statement that is prepared asks again what a role may do, also where a function became part of its plan", async () => {
+test("A prepared statement checks the privileges of each role, also for an inlined function", async () => {
   await db.exec(`
     create table chest (weight int); insert into chest values (3);
     create function heavy(more int) returns setof chest language sql stable as 'select * from chest where weight > more';
@@ -48,13 +47,13 @@ test("a statement that is prepared asks again what a role may do, also where a f
     expect(await runAsRole("porter", heavy)).toEqual([{ weight: 3 }]);
     await expect(runAsRole("guest", heavy)).rejects.toMatchObject({ code: "42501" });
   }
-  // After a transaction its role is over: what is asked then is asked as the owner.
+  // A role ends with its transaction; the next statement runs as the owner.
   const doubled = "select doubled(2) as weight";
   for (let turn = 0; turn < 3; turn++) {
     await expect(runAsRole("guest", doubled)).rejects.toMatchObject({ code: "42501" });
     expect(await runQuery(libraryExecutor(), doubled)).toEqual([{ weight: 4 }]);
   }
-  // A role that is taken in the midst of a transaction counts from there on.
+  // A role that is set within a transaction applies from there on.
   for (const take of ["select set_config('role', $1, true)", "set local role guest"]) {
     await libraryExecutor()
       .connection()
@@ -68,7 +67,7 @@ test("a statement that is prepared asks again what a role may do, also where a f
   }
 });
 
-test("a first statement whose value cannot be written leaves its transaction begun, in its role", async () => {
+test("A transaction keeps its role when its first statement has an invalid value", async () => {
   await db.exec("create role sailor");
   const flag = "select $1::boolean as flag";
   expect(await runAsRole("sailor", flag, true)).toEqual([{ flag: true }]);
@@ -86,7 +85,7 @@ test("a first statement whose value cannot be written leaves its transaction beg
   }
 });
 
-test("a change of the schema by the library counts no rows, and is known at the second question at the latest", async () => {
+test("A prepared statement sees the library's schema change at the second query at the latest", async () => {
   await runQuery(libraryExecutor(), "create table shelf (number int)");
   await runQuery(libraryExecutor(), "insert into shelf values ($1)", 1);
   expect(await runQuery(libraryExecutor(), "select * from shelf")).toEqual([{ number: 1 }]);
@@ -95,7 +94,7 @@ test("a change of the schema by the library counts no rows, and is known at the 
   expect(await runQuery(libraryExecutor(), "select * from shelf")).toEqual([{ number: 1, label: null }]);
 });
 
-test("a long statement is not kept, and answers rightly", async () => {
+test("A long statement returns the right result and does not stay prepared", async () => {
   const long = (number: number) => `select $1::int + ${number} as sum /* ${"x".repeat(4000)} */`;
   for (let number = 0; number < 3; number++) {
     expect((await db.query(long(number), [1])).rows).toEqual([{ sum: 1 + number }]);
@@ -105,7 +104,7 @@ test("a long statement is not kept, and answers rightly", async () => {
   expect(rows).toEqual([]);
 });
 
-test("a prepared statement answers as the tables are now, after a failure too", async () => {
+test("A prepared statement returns current rows and columns, also after a failure", async () => {
   await db.exec("create table box (weight int not null); insert into box values (3)");
   const all = () => db.query("select * from box where weight > $1", [1]);
   for (let turn = 0; turn < 10; turn++) expect((await all()).rows).toEqual([{ weight: 3 }]);
@@ -119,20 +118,20 @@ test("a prepared statement answers as the tables are now, after a failure too", 
   expect(await runAsRole("postgres", "select label from box")).toEqual([{ label: "salt" }]);
 });
 
-test("of more statements than stay prepared each is answered, and those used last are kept", async () => {
+test("PGlite runs more statements than it keeps prepared, and the last used ones stay prepared", async () => {
   for (let number = 0; number < 700; number++) {
     expect((await db.query(`select $1::int + ${number} as sum`, [1])).rows).toEqual([{ sum: 1 + number }]);
   }
-  const { rows } = await db.query<{ kept: number; first: boolean; last: boolean }>(
-    `select count(*)::int as kept, bool_or(statement like $1) as first, bool_or(statement like $2) as last
+  const { rows } = await db.query<{ prepared: number; first: boolean; last: boolean }>(
+    `select count(*)::int as prepared, bool_or(statement like $1) as first, bool_or(statement like $2) as last
      from pg_prepared_statements`,
     ["%+ 0 as%", "%+ 699 as%"],
   );
-  // The one that had to go for this question goes with the next.
-  expect(rows).toEqual([{ kept: 301, first: false, last: true }]);
+  // The statement that this query replaced is closed by the next query.
+  expect(rows).toEqual([{ prepared: 301, first: false, last: true }]);
 });
 
-test("a statement with more values than PGlite can count is refused, and the next is answered", async () => {
+test("PGlite rejects a statement with more values than it can count, and runs the next one", async () => {
   const { kysely } = database.connection as unknown as { kysely: QueryExecutor };
   const count = (values: number) => {
     const list = Array.from({ length: values }, (_, index) => `$${index + 1}::text`).join(", ");
@@ -144,7 +143,7 @@ test("a statement with more values than PGlite can count is refused, and the nex
   expect((await count(32_767)).rows).toEqual([{ count: 32_767 }]);
 });
 
-test("numbers, times and lists arrive as what they are, also where a list is empty or has a comma in it", async () => {
+test("PGlite returns numbers, times and arrays as their own types, including empty arrays and commas", async () => {
   const { rows } = await db.query(
     `select 1 as whole, true as yes, '{"a":[1]}'::jsonb as json, '2026-11-24 10:00+03'::timestamptz as time,
        array['a,b', 'c "d"'] as texts, array[1, 2] as numbers, '{}'::uuid[] as none,

@@ -1,4 +1,3 @@
-/** PostgreSQL in this process (PGlite) as the embedded backend's database: one session, in which statements stay prepared. */
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { type messages, PGlite, protocol } from "@electric-sql/pglite";
@@ -14,25 +13,25 @@ import {
   type StatementRunner,
 } from "./database.ts";
 
-/** PGlite reads how many values a statement has as a signed number of 16 bits; after a larger one no answer is right. */
+/** PGlite reads the number of values as a signed 16-bit integer. Beyond it, all later results are wrong. */
 const maxStatementValues = 32_767;
-/** How many statements stay prepared; the site's own are some eighty. */
+/** The site uses about eighty statements. */
 const maxPreparedStatements = 300;
-/** In characters: what is longer, such as many rows at once, comes hardly again, and would take much memory. */
+/** In characters. Longer statements, such as bulk inserts, rarely repeat and take much memory. */
 const maxPreparedLength = 4000;
 
-/** Arrays of other types than these arrive as PostgreSQL writes them: of rows, ranges and shapes, which nobody asks for. */
+/** Array types of rows, ranges and shapes, which no query returns. */
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** PGlite copies all its parsers at each step of each statement; six of seven are for arrays of rows of system tables. */
+/** PGlite copies all its parsers for each statement. Six of seven parse these array types. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
-  const others = new Set(rows.map(({ typarray }) => String(typarray)));
-  driver.parsers = Object.fromEntries(Object.entries(driver.parsers).filter(([type]) => !others.has(type)));
+  const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
+  driver.parsers = Object.fromEntries(Object.entries(driver.parsers).filter(([type]) => !unusedTypes.has(type)));
 }
 
-/** PGlite on the folder `database` of a data directory, or in memory. Throws when the folder holds none it can open. */
+/** Opens PGlite in the folder `database` of dataDir, or in memory. Throws if PGlite cannot open it. */
 export async function openPglite(dataDir: string | null): Promise<OpenDatabase> {
   if (dataDir) mkdirSync(dataDir, { recursive: true });
   const connection = new PgliteConnection({
@@ -76,37 +75,33 @@ type ProtocolMessage = messages.BackendMessage;
 type ResultColumn = { name: string; dataTypeID: number };
 type PreparedStatement = { name: string; parameters: number[]; fields: ResultColumn[] };
 
-/** What only steers a transaction is read faster than it is found again, and has no values. */
+/** Preparing these statements would not save time. */
 const transactionControlPattern = /^\s*(begin|commit|rollback|savepoint|release|set)\b/i;
 
-/**
- * Runs statements in as few steps as there can be: what ran before in the same role is not read and planned again, and
- * what is known goes in one message. PGlite's own `query` takes six steps for one statement, and prepares nothing.
- * `forget` lets go of all that is prepared: for changes of the schema, after which an answer may have other columns.
- */
+/** Prepares statements and sends several in one message. PGlite's `query` does neither. */
 function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: () => Promise<void> } {
   const { serialize } = protocol;
-  const ended: string[] = [];
-  // The role too: that a role may call a function is looked at when a statement is planned.
-  const known = new LRUCache<string, PreparedStatement>({
+  const closedNames: string[] = [];
+  // The role is in the key, because Postgres checks the right to call a function when it plans.
+  const preparedStatements = new LRUCache<string, PreparedStatement>({
     max: maxPreparedStatements,
-    dispose: ({ name }) => ended.push(name),
+    dispose: ({ name }) => closedNames.push(name),
   });
-  let made = 0;
+  let statementCount = 0;
 
-  const exchange = (parts: Uint8Array[]): Promise<ProtocolMessage[]> =>
+  const sendMessages = (parts: Uint8Array[]): Promise<ProtocolMessage[]> =>
     driver.execProtocolStream(Buffer.concat([...parts, serialize.sync()]), { syncToFs: false });
 
-  async function prepare(name: string, text: string, before: Uint8Array[]): Promise<PreparedStatement> {
-    const closed = ended.splice(0).map((old) => serialize.close({ type: "S", name: old }));
-    const answers = await exchange([
-      ...closed,
-      ...before,
+  async function prepare(name: string, text: string, earlierMessages: Uint8Array[]): Promise<PreparedStatement> {
+    const closeMessages = closedNames.splice(0).map((oldName) => serialize.close({ type: "S", name: oldName }));
+    const responses = await sendMessages([
+      ...closeMessages,
+      ...earlierMessages,
       serialize.parse({ name, text }),
       serialize.describe({ type: "S", name }),
     ]);
-    const parameters = answers.findLast((message) => message.name === "parameterDescription");
-    const fields = answers.findLast((message) => message.name === "rowDescription" || message.name === "noData");
+    const parameters = responses.findLast((message) => message.name === "parameterDescription");
+    const fields = responses.findLast((message) => message.name === "rowDescription" || message.name === "noData");
     return {
       name,
       parameters: (parameters as messages.ParameterDescriptionMessage).dataTypeIDs,
@@ -114,24 +109,24 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
     };
   }
 
-  async function found(role: string, text: string, parts: Uint8Array[]): Promise<PreparedStatement> {
+  async function findOrPrepare(role: string, text: string, parts: Uint8Array[]): Promise<PreparedStatement> {
     if (text.length > maxPreparedLength) return prepare("", text, parts.splice(0));
     const key = `${role} ${text}`;
-    let statement = known.get(key);
+    let statement = preparedStatements.get(key);
     if (!statement) {
-      statement = await prepare(`s${made++}`, text, parts.splice(0));
-      known.set(key, statement);
+      statement = await prepare(`s${statementCount++}`, text, parts.splice(0));
+      preparedStatements.set(key, statement);
     }
     return statement;
   }
 
-  const written = (value: unknown, type: number | undefined) => {
+  const serializeValue = (value: unknown, type: number | undefined) => {
     if (value === null || value === undefined) return null;
     const serializer = driver.serializers[type ?? 0];
     return serializer ? serializer(value) : String(value);
   };
 
-  async function inOrder(statements: Statement[], role: string) {
+  async function runInOrder(statements: Statement[], role: string) {
     const parts: Uint8Array[] = [];
     let fields: ResultColumn[] = [];
     try {
@@ -144,38 +139,39 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
           parts.push(serialize.parse({ text }), serialize.bind(), serialize.execute());
           continue;
         }
-        const statement = await found(role, text, parts);
+        const statement = await findOrPrepare(role, text, parts);
         fields = statement.fields;
-        const texts = values.map((value, place) => written(value, statement.parameters[place]));
+        const texts = values.map((value, index) => serializeValue(value, statement.parameters[index]));
         parts.push(serialize.bind({ statement: statement.name, values: texts }), serialize.execute());
       }
     } catch (error) {
-      // A value that cannot be written: what begins the transaction is sent all the same.
-      if (parts.length) await exchange(parts).catch(() => undefined);
+      // The start of the transaction must be sent, so that later statements run in its role.
+      if (parts.length) await sendMessages(parts).catch(() => undefined);
       throw error;
     }
     try {
-      return toQueryResult(await exchange(parts), fields, driver.parsers);
+      return toQueryResult(await sendMessages(parts), fields, driver.parsers);
     } catch (error) {
-      // "cached plan must not change result type": a table has other columns by now.
+      // "cached plan must not change result type": the columns of a table have changed.
       if ((error as { code?: string }).code === "0A000") {
-        for (const { text } of statements) known.delete(`${role} ${text}`);
+        for (const { text } of statements) preparedStatements.delete(`${role} ${text}`);
       }
       throw error;
     }
   }
 
   return {
-    run: (statements, role) => driver.runExclusive(() => inOrder(statements, role)),
+    run: (statements, role) => driver.runExclusive(() => runInOrder(statements, role)),
+    // A schema change can change the columns of a prepared statement.
     forget: () =>
       driver.runExclusive(async () => {
-        known.clear();
-        await exchange(ended.splice(0).map((name) => serialize.close({ type: "S", name })));
+        preparedStatements.clear();
+        await sendMessages(closedNames.splice(0).map((name) => serialize.close({ type: "S", name })));
       }),
   };
 }
 
-/** What the last of several statements answered: its rows, and how many it changed. */
+/** Returns the rows of the last statement and the number of rows that it changed. */
 function toQueryResult(messages: ProtocolMessage[], fields: ResultColumn[], parsers: PGlite["parsers"]) {
   const last = messages.slice(messages.findLastIndex(({ name }) => name === "bindComplete"));
   const rows = last.flatMap((message) => {
@@ -183,8 +179,8 @@ function toQueryResult(messages: ProtocolMessage[], fields: ResultColumn[], pars
     const texts = (message as messages.DataRowMessage).fields;
     return [
       Object.fromEntries(
-        fields.map(({ name, dataTypeID }, place) => {
-          const text = texts[place] ?? null;
+        fields.map(({ name, dataTypeID }, index) => {
+          const text = texts[index] ?? null;
           const parser = parsers[dataTypeID];
           return [name, text === null || !parser ? text : parser(text, dataTypeID)];
         }),
@@ -193,7 +189,7 @@ function toQueryResult(messages: ProtocolMessage[], fields: ResultColumn[], pars
   });
   const complete = last.find(({ name }) => name === "commandComplete") as messages.CommandCompleteMessage | undefined;
   const [command, ...counts] = complete?.text.split(" ") ?? [];
-  // As PGlite counts: rows that a question answers are not among them, and what changes a table counts none.
+  // Like PGlite, count only changed rows.
   const rowCount = /^(INSERT|UPDATE|DELETE|MERGE|COPY)$/.test(command ?? "") ? Number(counts.at(-1)) : 0;
   return { command: "UPDATE" as const, rowCount, rows };
 }

@@ -12,14 +12,14 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-/** The database URL of a TCP server that calls `meet` with each connection. */
-async function startFakeServer(meet: (socket: Socket) => void): Promise<string> {
+/** Returns the database URL of a TCP server that calls `handleConnection` for each connection. */
+async function startFakeServer(handleConnection: (socket: Socket) => void): Promise<string> {
   connections = 0;
   server = createServer((socket) => {
     connections += 1;
     sockets.add(socket);
     socket.on("error", () => undefined);
-    meet(socket);
+    handleConnection(socket);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -31,14 +31,14 @@ test.each<[string, (socket: Socket) => void, RegExp]>([
   ["closes every connection", (socket) => socket.end(), /the connection was closed/],
   ["cuts every connection", (socket) => socket.resetAndDestroy(), /ECONNRESET|the connection was closed/],
 ])(
-  "a server that %s is said to be out of reach within seconds, and not asked over and over",
-  async (_what, meet, why) => {
-    const begun = performance.now();
-    const failure = await openPostgres(await startFakeServer(meet)).catch((error: Error) => error.message);
+  "The backend reports a PostgreSQL server that %s as unreachable within seconds, after one connection attempt",
+  async (_what, handleConnection, reason) => {
+    const startedAt = performance.now();
+    const failure = await openPostgres(await startFakeServer(handleConnection)).catch((error: Error) => error.message);
     expect(failure).toMatch(/^The database of DATABASE_URL cannot be reached: .+\.$/);
-    expect(failure).toMatch(why);
+    expect(failure).toMatch(reason);
     expect(failure).not.toContain("s3cr3t");
-    expect(performance.now() - begun).toBeLessThan(8000);
+    expect(performance.now() - startedAt).toBeLessThan(8000);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(connections).toBe(1);
   },
