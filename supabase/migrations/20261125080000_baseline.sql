@@ -1566,7 +1566,7 @@ begin
   if found then
     insert into public.staff_members (account_id, name, role) values (new.id, invite.name, invite.role);
     perform private.insert_audit_entry(
-      row(invite.actor_name, invite.invited_by_id)::private.actor, 'team invite',
+      row(invite.invited_by_name, invite.invited_by_id)::private.actor, 'team invite',
       account_id => new.id, after => jsonb_build_object('role', invite.role), idempotency_key => invite.idempotency_key
     );
     return new;
@@ -3032,7 +3032,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The status, document, charged item or last day of free storage.
+  -- The stage number, document, charged item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),

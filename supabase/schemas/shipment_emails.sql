@@ -3,7 +3,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The status, document, charged item or last day of free storage.
+  -- The stage number, document, charged item or last day of free storage.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),

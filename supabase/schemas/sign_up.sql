@@ -38,7 +38,7 @@ begin
   if found then
     insert into public.staff_members (account_id, name, role) values (new.id, invite.name, invite.role);
     perform private.insert_audit_entry(
-      row(invite.actor_name, invite.invited_by_id)::private.actor, 'team invite',
+      row(invite.invited_by_name, invite.invited_by_id)::private.actor, 'team invite',
       account_id => new.id, after => jsonb_build_object('role', invite.role), idempotency_key => invite.idempotency_key
     );
     return new;
