@@ -1,38 +1,31 @@
-/**
- * What has arrived of large files, kept until they are whole: so that an upload goes on where its line broke, whichever
- * process it comes to next.
- */
+/** The stored chunks of unfinished uploads. They are in the bucket, so that an upload can continue at any process. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { hashSha256 } from "./document-file.server.ts";
 
-/** A file on its way: of whom, to which document, and what it is said to be. `sha256` in base 16. */
+/** An unfinished upload as the browser describes it. `sha256` is hexadecimal. */
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
 /**
- * Bytes [from, to) of a file, as the object's name tells. A part of the same name has the same bytes, so that of two tabs
- * that send the same file none is in the other's way; where their parts overlap, they agree, or the hash is not the file's.
+ * Bytes [from, to) of a file, read from the object's name. Two tabs that send the same file store equal chunks; the hash
+ * of the whole file proves it.
  */
-type UploadChunk = { name: string; from: number; to: number; at: string };
+type UploadChunk = { name: string; from: number; to: number; createdAt: string };
 
-/**
- * What one account may have on its way, in bytes, in files and in parts of one file: more than a file has that comes over a
- * line which falls silent at every moment, so that nobody loses what has arrived.
- */
+/** Limits per account. No honest upload reaches `maxChunksPerFile`, even on a connection that breaks all the time. */
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
 const maxChunksPerFile = 1000;
 /** In milliseconds. */
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
-/** Parts read at once; names in one call to remove. */
 const parallelReads = 4;
 const chunksPerDelete = 100;
 
 const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string() }));
 
-/** The folder of an upload: the same file for the same document has the same one, in another tab and after a login too. */
+/** Returns the folder of an upload. The same file for the same document has the same folder in every tab and session. */
 export function getUploadFolder({ account, shipment, document, size, sha256 }: PendingUpload): string {
   const upload = createHash("sha256")
     .update(JSON.stringify([account, shipment, document, size, sha256]))
@@ -40,55 +33,55 @@ export function getUploadFolder({ account, shipment, document, size, sha256 }: P
   return `${account}/${upload}/`;
 }
 
-/** How many bytes of a file are there, from its first on. */
+/** Returns the number of stored bytes without a gap, from the file's first byte. */
 export async function countReceivedBytes(company: AppSupabaseClient, file: PendingUpload): Promise<number | UserError> {
-  const kept = await listStoredChunks(company, file.account);
-  return "reason" in kept ? kept : countContiguousBytes(selectChunks(kept, file), file.size);
+  const stored = await listStoredChunks(company, file.account);
+  return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
 /**
- * Makes room for a file before more of it arrives, and answers like `bytesThere`: drops the account's parts of more than a
- * day ago, and whole uploads, the oldest first, that leave no room for this one, in bytes or in files.
+ * Deletes the account's expired chunks and, while an account limit is exceeded, its other uploads, the longest inactive
+ * first. Returns the number of stored bytes of this file, like `countReceivedBytes`.
  */
 export async function freeSpaceForUpload(company: AppSupabaseClient, file: PendingUpload): Promise<number | UserError> {
-  const kept = await listStoredChunks(company, file.account, { all: true });
-  if ("reason" in kept) return kept;
-  const [old, fresh] = [kept.filter(isExpired), kept.filter((part) => !isExpired(part))];
+  const stored = await listStoredChunks(company, file.account, { all: true });
+  if ("reason" in stored) return stored;
+  const [expired, fresh] = [stored.filter(isExpired), stored.filter((chunk) => !isExpired(chunk))];
   const own = selectChunks(fresh, file);
   const there = countContiguousBytes(own, file.size);
   const isFlooded = own.length > maxChunksPerFile || sumBytes(own) + file.size - there > maxPendingBytes;
-  const dropped = isFlooded ? [...old, ...own] : old;
-  const waiting = listOtherUploads(fresh, file);
+  const deletable = isFlooded ? [...expired, ...own] : expired;
+  const others = listOtherUploads(fresh, file);
   let bytes = sumBytes(fresh) + file.size - there;
-  for (const [at, parts] of waiting.entries()) {
-    if (bytes <= maxPendingBytes && waiting.length - at < maxPendingFiles) break;
-    bytes -= sumBytes(parts);
-    dropped.push(...parts);
+  for (const [index, chunks] of others.entries()) {
+    if (bytes <= maxPendingBytes && others.length - index < maxPendingFiles) break;
+    bytes -= sumBytes(chunks);
+    deletable.push(...chunks);
   }
   await deleteChunks(
     company,
-    dropped.map(({ name }) => name),
+    deletable.map(({ name }) => name),
   );
   return isFlooded ? 0 : there;
 }
 
 /**
- * A file put together from its parts, or how many bytes of it are there when that is not all. Parts that are not the file
- * that was said are dropped, and that is refused.
+ * Returns the file assembled from its chunks, or the number of stored bytes if some are missing. Deletes chunks whose hash
+ * is wrong and returns an error.
  */
 export async function assembleFile(
   company: AppSupabaseClient,
   file: PendingUpload,
 ): Promise<Uint8Array<ArrayBuffer> | number | UserError> {
-  const kept = await listStoredChunks(company, file.account);
-  if ("reason" in kept) return kept;
-  const parts = selectChunks(kept, file);
-  const there = countContiguousBytes(parts, file.size);
+  const stored = await listStoredChunks(company, file.account);
+  if ("reason" in stored) return stored;
+  const chunks = selectChunks(stored, file);
+  const there = countContiguousBytes(chunks, file.size);
   if (there < file.size) return there;
   const content = new Uint8Array(file.size);
-  const rest = parts.values();
+  const remaining = chunks.values();
   const read = async (): Promise<void> => {
-    for (const { name, from } of rest) {
+    for (const { name, from } of remaining) {
       const { data, error } = await company.storage.from("upload-chunks").download(name);
       if (error) throw error;
       content.set(new Uint8Array(await data.arrayBuffer()).subarray(0, file.size - from), from);
@@ -104,17 +97,17 @@ export async function assembleFile(
   return { reason: "This file did not arrive as it was sent. Send it again.", status: 400 };
 }
 
-/** Drops the parts of a file. One that stays because the store does not answer goes with those of a day ago. */
+/** Deletes the chunks of a file. Ignores a failing store: expired chunks are deleted later. */
 export async function deleteUploadChunks(company: AppSupabaseClient, file: PendingUpload): Promise<void> {
-  const kept = await listStoredChunks(company, file.account, { all: true });
-  if (!("reason" in kept))
+  const stored = await listStoredChunks(company, file.account, { all: true });
+  if (!("reason" in stored))
     await deleteChunks(
       company,
-      selectChunks(kept, file).map(({ name }) => name),
+      selectChunks(stored, file).map(({ name }) => name),
     ).catch(() => undefined);
 }
 
-/** The names of all parts from before yesterday at this time, or of all of one account. Throws. */
+/** Returns the names of all expired chunks, or of all chunks of one account. Throws. */
 export async function listDeletableChunks(company: AppSupabaseClient, account?: string): Promise<string[]> {
   const before = new Date(Date.now() - chunkLifetimeMs).toISOString();
   const { data, error, status } = await company.rpc(
@@ -132,45 +125,44 @@ async function listStoredChunks(
 ): Promise<UploadChunk[] | UserError> {
   const { data, error, status } = await company.rpc("list_upload_chunks", { account_id: account });
   if (error) return toUserError({ ...error, status });
-  const kept = StoredChunks.safeParse(data);
-  if (!kept.success) return userErrorFromThrown(kept.error);
-  const parts = kept.data.flatMap(({ name, created_at: at }) => {
+  const parsed = StoredChunks.safeParse(data);
+  if (!parsed.success) return userErrorFromThrown(parsed.error);
+  const chunks = parsed.data.flatMap(({ name, created_at: createdAt }) => {
     const [, from, length] = /\/(\d+)-(\d+)$/.exec(name) ?? [];
-    return from && length ? [{ name, at, from: Number(from), to: Number(from) + Number(length) }] : [];
+    return from && length ? [{ name, createdAt, from: Number(from), to: Number(from) + Number(length) }] : [];
   });
-  return all ? parts : parts.filter((part) => !isExpired(part));
+  return all ? chunks : chunks.filter((chunk) => !isExpired(chunk));
 }
 
-const isExpired = ({ at }: { at: string }) => Date.parse(at) < Date.now() - chunkLifetimeMs;
-const sumBytes = (parts: UploadChunk[]) => parts.reduce((sum, { from, to }) => sum + to - from, 0);
+const isExpired = ({ createdAt }: UploadChunk) => Date.parse(createdAt) < Date.now() - chunkLifetimeMs;
+const sumBytes = (chunks: UploadChunk[]) => chunks.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** The parts of each other file, the one that waits the longest for its next part first. */
-function listOtherUploads(kept: UploadChunk[], file: PendingUpload): UploadChunk[][] {
+/** Returns the chunks of each other upload, the longest inactive first. */
+function listOtherUploads(stored: UploadChunk[], file: PendingUpload): UploadChunk[][] {
   const folders = new Map<string, UploadChunk[]>();
-  for (const part of kept) {
-    const folder = part.name.slice(0, part.name.lastIndexOf("/") + 1);
-    if (folder !== getUploadFolder(file)) folders.set(folder, [...(folders.get(folder) ?? []), part]);
+  for (const chunk of stored) {
+    const folder = chunk.name.slice(0, chunk.name.lastIndexOf("/") + 1);
+    if (folder !== getUploadFolder(file)) folders.set(folder, [...(folders.get(folder) ?? []), chunk]);
   }
-  const lastOf = (parts: UploadChunk[]) => parts.at(-1)?.at ?? "";
-  return [...folders.values()].sort((a, b) => lastOf(a).localeCompare(lastOf(b)));
+  const lastTime = (chunks: UploadChunk[]) => chunks.at(-1)?.createdAt ?? "";
+  return [...folders.values()].sort((a, b) => lastTime(a).localeCompare(lastTime(b)));
 }
 
-/** The parts of one file, by their place in it. */
-function selectChunks(kept: UploadChunk[], file: PendingUpload): UploadChunk[] {
+/** Returns the chunks of one file in the order of their offset. */
+function selectChunks(stored: UploadChunk[], file: PendingUpload): UploadChunk[] {
   const folder = getUploadFolder(file);
-  return kept
+  return stored
     .filter(({ name, to }) => name.startsWith(folder) && to <= file.size)
     .sort((a, b) => a.from - b.from || a.to - b.to);
 }
 
-/** How far parts in their order reach from byte 0 without a gap. */
-function countContiguousBytes(parts: UploadChunk[], size: number): number {
+function countContiguousBytes(chunks: UploadChunk[], size: number): number {
   let there = 0;
-  for (const { from, to } of parts) if (from <= there) there = Math.max(there, to);
+  for (const { from, to } of chunks) if (from <= there) there = Math.max(there, to);
   return Math.min(there, size);
 }
 
-/** Removes parts by their names; how many. Throws. */
+/** Deletes chunks by name and returns their number. Throws. */
 export async function deleteChunks(company: AppSupabaseClient, names: string[]): Promise<number> {
   for (let next = 0; next < names.length; next += chunksPerDelete) {
     const { error } = await company.storage.from("upload-chunks").remove(names.slice(next, next + chunksPerDelete));

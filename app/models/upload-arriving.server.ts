@@ -1,82 +1,85 @@
-/** The bytes of large files as they arrive: stored in parts at once, so that neither a broken line nor a restart takes them. */
+/** Stores the bytes of large files in chunks while they arrive, so that they survive a lost connection and a restart. */
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { getUploadFolder, type PendingUpload } from "./resumable-upload.server.ts";
 
-/** In bytes: the largest part, as the bucket has it, and the least that is worth keeping when no more comes. */
+/** In bytes. The bucket has the same maximum. */
 const maxChunkBytes = 256 * 1024;
 const minChunkBytes = 16 * 1024;
-/** In milliseconds: after this much silence what has come is kept, as the line may be gone without a word. */
+/** In milliseconds without new bytes, after which the received bytes are stored. */
 const idleFlushMs = 500;
-/** What this process does with a file on its way, by its folder. */
+/** The requests in progress in this process, by upload folder. */
 const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
 
 /**
- * Acts on a file when the request before it for the same file has ended here, which is told to: its line is gone, though
- * the connection may not know. `act` hears of the next one by its signal.
+ * Stops the previous request for the same file in this process, waits for its end, then runs `task`. The previous
+ * connection may be lost without the server noticing. The next request aborts the signal.
  */
-export async function runUploadExclusively<T>(file: PendingUpload, act: (next: AbortSignal) => Promise<T>): Promise<T> {
+export async function runUploadExclusively<T>(
+  file: PendingUpload,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const folder = getUploadFolder(file);
-  const before = activeUploads.get(folder);
-  before?.stop.abort();
+  const previous = activeUploads.get(folder);
+  previous?.stop.abort();
   const stop = new AbortController();
-  const done = Promise.resolve(before?.done.catch(() => undefined)).then(() => act(stop.signal));
-  const mine = { stop, done };
-  activeUploads.set(folder, mine);
+  const done = Promise.resolve(previous?.done.catch(() => undefined)).then(() => task(stop.signal));
+  const current = { stop, done };
+  activeUploads.set(folder, current);
   try {
     return await done;
   } finally {
-    if (activeUploads.get(folder) === mine) activeUploads.delete(folder);
+    if (activeUploads.get(folder) === current) activeUploads.delete(folder);
   }
 }
 
 /**
- * Stores what arrives of a file from byte `from` on, as it arrives, until the body ends, its line breaks or `next` is
- * aborted. What was stored stays, also when more came than was said or the store refuses, which is answered.
+ * Stores the bytes of a body from the file's byte `from` on, until it ends, breaks off or the signal is aborted. Returns an
+ * error if more bytes arrive than announced or the store rejects a chunk. Stored chunks stay in every case.
  */
 export async function storeChunks(
   company: AppSupabaseClient,
   file: PendingUpload,
   from: number,
   body: ReadableStream<Uint8Array>,
-  next: AbortSignal,
+  signal: AbortSignal,
 ): Promise<UserError | null> {
   const reader = body.getReader();
   const stop = () => void reader.cancel().catch(() => undefined);
-  next.addEventListener("abort", stop);
-  if (next.aborted) stop();
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
   let waiting: Uint8Array[] = [];
   let size = 0;
-  let at = from;
+  let offset = from;
   let storing = Promise.resolve();
-  const store = (least: number) => {
-    if (size < least) return;
-    const [begin, bytes] = [at, Buffer.concat(waiting, size)];
-    at += size;
+  const store = (minBytes: number) => {
+    if (size < minBytes) return;
+    const [chunkOffset, bytes] = [offset, Buffer.concat(waiting, size)];
+    offset += size;
     waiting = [];
     size = 0;
-    storing = storing.then(() => putChunk(company, file, begin, bytes));
+    storing = storing.then(() => putChunk(company, file, chunkOffset, bytes));
     storing.catch(stop);
   };
-  let quiet: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
   let isTooMuch = false;
   for (;;) {
-    // What came of a body that breaks off counts.
+    // A body that breaks off ends like a complete one: its bytes are stored.
     const { value } = await reader.read().catch(() => ({ value: undefined }));
-    clearTimeout(quiet);
-    isTooMuch = value !== undefined && at + size + value.length > file.size;
+    clearTimeout(idleTimer);
+    isTooMuch = value !== undefined && offset + size + value.length > file.size;
     if (!value || isTooMuch) break;
     for (let rest = value; rest.length > 0; ) {
-      const fits = rest.subarray(0, maxChunkBytes - size);
-      waiting.push(fits);
-      size += fits.length;
-      rest = rest.subarray(fits.length);
+      const part = rest.subarray(0, maxChunkBytes - size);
+      waiting.push(part);
+      size += part.length;
+      rest = rest.subarray(part.length);
       store(maxChunkBytes);
     }
-    quiet = setTimeout(store, idleFlushMs, minChunkBytes);
+    idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
   }
-  // Only the end of the file may be short: no crumbs of a line that breaks all the time.
-  store(at + size === file.size ? 1 : minChunkBytes);
+  // Only the last chunk of the file may be short: a connection that breaks often would fill the bucket.
+  store(offset + size === file.size ? 1 : minChunkBytes);
   const failed = await storing.then(
     () => null,
     (error: Error) => toUserError(error),
@@ -92,8 +95,8 @@ async function putChunk(
   bytes: Uint8Array,
 ): Promise<void> {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
-  // It may be there, from another tab or by an answer that was lost, with the same bytes: over it, as the real store answers a
-  // duplicate of a quarter MiB before it has read it, and the next request on that connection never.
+  // Another tab may have stored the same chunk. Without upsert, hosted Supabase rejects a large duplicate before it has read
+  // the body, and then never answers the next request on that connection.
   const { error } = await company.storage
     .from("upload-chunks")
     .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });

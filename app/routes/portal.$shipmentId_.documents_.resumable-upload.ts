@@ -1,4 +1,4 @@
-/** Large files sent by script: they go on where their line broke. All others come whole, by the form. */
+/** Large files sent by script, resumable after a lost connection. Other files are sent by the form. */
 import { data, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
 import { getViewerOrError, type Viewer } from "~/lib/auth/viewer.server";
@@ -29,9 +29,8 @@ import {
 } from "./portal.$shipmentId/file-storage.server";
 
 /**
- * What the header `Upload` says of the file, as a form would: a large one, as the smallest take an object of the store for
- * next to nothing. `from` is the place of the body's first byte in it; without
- * one the file is all there, and is to become the document's.
+ * The fields of the header `Upload`. `size` has a minimum, because each file takes an object of the store. `from` is the
+ * offset of the body in the file. Without it the request asks for the file to be stored.
  */
 const UploadHeader = z.object({
   document: z.string(),
@@ -41,10 +40,9 @@ const UploadHeader = z.object({
   from: z.coerce.number().int().min(0).optional(),
 });
 
-/** How much of the file is there, or that it was taken, or why not: what the toast says. */
+/** The number of stored bytes, or the toast of a stored or rejected file. */
 type ChunkResult = { there: number; status: number } | Pick<StoreFileResult, "toast" | "status">;
 
-/** The client, the document and the file of a request. */
 type ChunkRequest = {
   client: Viewer;
   document: { id: string; name: string };
@@ -53,34 +51,34 @@ type ChunkRequest = {
   file: PendingUpload;
 };
 
-/** Answers how many bytes of a file are there. */
+/** Responds with the number of stored bytes of a file. */
 export async function loader({ request, context, params }: Route.LoaderArgs) {
   if (!request.headers.has("Upload")) return redirect(toViewerPath(`/portal/${params.shipmentId}`), 303);
-  return respond(request, context, params.shipmentId, async (asked) => {
-    const refused = await checkUploadAllowed(asked.client, asked.document.id, true);
-    return refused
-      ? resultUnlessStored(asked, createFailedResult(refused))
-      : createChunkResult(await countReceivedBytes(serviceRoleClient(), asked.file));
+  return respond(request, context, params.shipmentId, async (upload) => {
+    const error = await checkUploadAllowed(upload.client, upload.document.id, true);
+    return error
+      ? resultUnlessStored(upload, createFailedResult(error))
+      : createChunkResult(await countReceivedBytes(serviceRoleClient(), upload.file));
   });
 }
 
-/** Takes bytes of a file from its header's `from` on, or the whole file as the document's. */
+/** Stores bytes of a file, or stores the complete file as the document's. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   if (request.headers.get("Content-Type") !== "application/octet-stream") {
     throw data("Only bytes can be sent here.", { status: 415 });
   }
-  return respond(request, context, params.shipmentId, (asked) =>
-    runUploadExclusively(asked.file, async (next) => {
-      const { client, document, file, offset: from } = asked;
-      const place = acquireUploadSlot(request, context, client.id, from === undefined ? file.size : undefined);
-      if ("reason" in place) return createFailedResult(place);
+  return respond(request, context, params.shipmentId, (upload) =>
+    runUploadExclusively(upload.file, async (signal) => {
+      const { client, document, file, offset: from } = upload;
+      const slot = acquireUploadSlot(request, context, client.id, from === undefined ? file.size : undefined);
+      if ("reason" in slot) return createFailedResult(slot);
       try {
-        const refused = await checkUploadAllowed(client, document.id);
-        if (refused?.status === 409) await deleteUploadChunks(serviceRoleClient(), file);
-        if (refused) return await resultUnlessStored(asked, createFailedResult(refused));
-        return from === undefined ? await completeUpload(asked) : await storeChunk(file, from, request, next);
+        const error = await checkUploadAllowed(client, document.id);
+        if (error?.status === 409) await deleteUploadChunks(serviceRoleClient(), file);
+        if (error) return await resultUnlessStored(upload, createFailedResult(error));
+        return from === undefined ? await completeUpload(upload) : await storeChunk(file, from, request, signal);
       } finally {
-        place.release();
+        slot.release();
       }
     }),
   );
@@ -90,17 +88,17 @@ async function respond(
   request: Request,
   context: Readonly<RouterContextProvider>,
   shipmentId: string,
-  act: (asked: ChunkRequest) => Promise<ChunkResult>,
+  handle: (upload: ChunkRequest) => Promise<ChunkResult>,
 ): Promise<Response> {
-  const asked = await parseChunkRequest(request, context, shipmentId);
+  const upload = await parseChunkRequest(request, context, shipmentId);
   const { status, ...body } =
-    "status" in asked ? asked : await act(asked).catch((error) => createFailedResult(userErrorFromThrown(error)));
-  // Closes the connection of who still sends what is not wanted.
+    "status" in upload ? upload : await handle(upload).catch((error) => createFailedResult(userErrorFromThrown(error)));
+  // Stops a browser that is still sending bytes from a wrong offset.
   const headers: HeadersInit = "there" in body && status === 409 ? { Connection: "close" } : {};
   return Response.json(body, { status, headers });
 }
 
-/** What a request asks for, once it is the client's own document and a file that could be its. */
+/** Returns the upload of a request, if the document is the client's and could have the file; otherwise the response. */
 async function parseChunkRequest(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -112,13 +110,13 @@ async function parseChunkRequest(
   if (!header.success) return createFailedResult({ reason: "The file arrived damaged.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
-  // A browser sends a request again by itself when its line broke, from the first byte: it is stopped at once.
+  // Browsers repeat a request by themselves after a lost connection, from its first byte: this is stopped before any check.
   const there = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof there === "number" && there > (from ?? 0)) return createChunkResult(there, 409);
   const shipment = await getShipment(client, id);
   if (!shipment) return createFailedResult({ reason: "There is no such shipment.", status: 404 });
   if ("reason" in shipment) return createFailedResult(shipment);
-  const document = shipment.documents.find((one) => one.id === documentId);
+  const document = shipment.documents.find(({ id }) => id === documentId);
   if (!document) return createFailedResult({ reason: "Choose the document that the file belongs to.", status: 400 });
   const { fileBytes } = env().limits;
   if (size > fileBytes) {
@@ -136,30 +134,30 @@ async function storeChunk(
   file: PendingUpload,
   from: number,
   request: Request,
-  next: AbortSignal,
+  signal: AbortSignal,
 ): Promise<ChunkResult> {
   const company = serviceRoleClient();
   const there = await freeSpaceForUpload(company, file);
-  // Bytes after a gap would wait for others that may never come.
+  // Bytes after a gap are useless until the gap is filled, which may never happen.
   if (from !== there || !request.body) return createChunkResult(there, 409);
-  const refused = await storeChunks(company, file, from, request.body, next);
-  return refused ? createFailedResult(refused) : createChunkResult(await countReceivedBytes(company, file));
+  const error = await storeChunks(company, file, from, request.body, signal);
+  return error ? createFailedResult(error) : createChunkResult(await countReceivedBytes(company, file));
 }
 
-async function completeUpload(asked: ChunkRequest): Promise<ChunkResult> {
-  const { client, document, name, file } = asked;
+async function completeUpload(upload: ChunkRequest): Promise<ChunkResult> {
+  const { client, document, name, file } = upload;
   const company = serviceRoleClient();
   const content = await assembleFile(company, file);
-  if (!(content instanceof Uint8Array)) return resultUnlessStored(asked, createChunkResult(content, 409));
+  if (!(content instanceof Uint8Array)) return resultUnlessStored(upload, createChunkResult(content, 409));
   const { toast, status } = await storeFileContent(client, file.shipment, document, { name, content });
-  // What was refused for good is not kept; what could not be stored just now is.
+  // After other errors the browser tries again with the stored chunks.
   if ([200, 400, 409].includes(status)) await deleteUploadChunks(company, file);
-  return resultUnlessStored(asked, { toast, status });
+  return resultUnlessStored(upload, { toast, status });
 }
 
-/** The answer, but that the file was taken when the document has it: an answer was lost, or another tab was quicker. */
-async function resultUnlessStored({ client, document, file }: ChunkRequest, answer: ChunkResult): Promise<ChunkResult> {
-  if (answer.status === 200 || !(await hasFile(client, document.id, file.sha256))) return answer;
+/** Returns the result, but success if the document has this file: a response was lost, or another tab sent the file. */
+async function resultUnlessStored({ client, document, file }: ChunkRequest, result: ChunkResult): Promise<ChunkResult> {
+  if (result.status === 200 || !(await hasFile(client, document.id, file.sha256))) return result;
   const { toast, status } = createStoredResult(document);
   return { toast, status };
 }

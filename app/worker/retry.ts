@@ -1,17 +1,17 @@
-/** The one script of a kept page: shows the page itself once there is a connection, or once its answer came after all. */
+/** The only script of an offline copy. Loads the page when there is a connection again. */
 export {};
 
-/** How long to wait before asking again whether the site answers, in milliseconds: at first, and at most. */
+/** In milliseconds. */
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
 
 const reloadPage = () => location.reload();
 addEventListener("online", reloadPage);
 navigator.serviceWorker.onmessage = reloadPage;
 
-const pollSite = (pause: number) =>
+const pollSite = (delay: number) =>
   setTimeout(async () => {
-    const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
-    if (answer && answer.status < 500) reloadPage();
-    else pollSite(Math.min(2 * pause, maxRetryDelay));
-  }, pause);
+    const response = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+    if (response && response.status < 500) reloadPage();
+    else pollSite(Math.min(2 * delay, maxRetryDelay));
+  }, delay);
 pollSite(minRetryDelay);

@@ -1,13 +1,10 @@
-/**
- * The service worker, at /worker.js: where a page gets no answer, the copy that the browser kept of it. Copies are made by the
- * pages themselves (components/no-line), ready to be shown.
- */
-import * as kept from "../lib/browser/offline-pages.ts";
+/** The service worker, at /worker.js: shows the offline copy of a page that gets no response (components/offline makes it). */
+import * as offlinePages from "../lib/browser/offline-pages.ts";
 
 type FetchEvent = Event & {
   request: Request;
   resultingClientId: string;
-  respondWith: (answer: Promise<Response>) => void;
+  respondWith: (response: Promise<Response>) => void;
   waitUntil: (work: Promise<unknown>) => void;
 };
 type ServiceWorkerScope = {
@@ -17,23 +14,22 @@ type ServiceWorkerScope = {
 };
 const { clients, registration, skipWaiting } = self as unknown as ServiceWorkerScope;
 
-/** Put in by the build: what a build is known by, the script of a kept page, and its hash. */
+/** Defined by the build: its id, the script of an offline copy, and the hash of that script. */
 declare const __BUILD__: string;
-declare const __AGAIN__: string;
-declare const __HASH__: string;
+declare const __RETRY__: string;
+declare const __RETRY_HASH__: string;
 
-/** How long a page may be silent before its copy is shown, in milliseconds. */
+/** In milliseconds, after which the offline copy is shown. */
 const responseTimeout = 5000;
 
-/** Answers that were too late for their page: the next request for it gets them. */
+/** Responses that came after their offline copy was shown, for the next request of the page. */
 const lateResponses = new Map<string, Promise<Response>>();
-/** How often what was kept was forgotten: an answer that was asked for before is no late one of who comes after. */
+/** Counts deletions: the next person must not get a response that was requested before one. */
 let deletionCount = 0;
-/** Whether this worker is the last one: pages that it still has get their answers, and nothing is written. */
+/** While true, open pages still get responses, and nothing is written. */
 let isUnregistering = false;
-/** Resolves once what is being forgotten is gone. */
 let pendingDeletion: Promise<unknown> = Promise.resolve();
-/** The page that a page waited for in vain already: its copy is shown at once if the line fails again. */
+/** The address for which a page has already waited: its copy is shown without another wait. */
 let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
@@ -48,125 +44,126 @@ self.addEventListener("fetch", (event) => {
   if (origin !== location.origin) return;
   if (request.method === "POST") {
     if (pathname === "/actions/lite") waitUntil.call(event, unregisterWorker());
-    else if (kept.endsAccountCache(pathname)) waitUntil.call(event, deleteCachedPages(kept.cacheNames.own));
+    else if (offlinePages.endsAccountCache(pathname))
+      waitUntil.call(event, deleteCachedPages(offlinePages.cacheNames.own));
   } else if (request.method !== "GET") return;
   else if (request.mode === "navigate") {
-    if (!kept.bypassesWorker(pathname))
+    if (!offlinePages.bypassesWorker(pathname))
       respondWith.call(event, respondToNavigation(event as FetchEvent, pathname, search));
-  } else if (search === kept.cachedFileQuery)
+  } else if (search === offlinePages.cachedFileQuery)
     respondWith.call(
       event,
       findCopy(pathname + search).then((file) => file ?? Response.error()),
     );
 });
 
-/** A worker that has taken over: nothing of another form is left. */
+/** Deletes the caches of other cache formats. */
 async function activateWorker(): Promise<void> {
-  for (const name of await caches.keys()) if (!name.startsWith(kept.cacheNames.form)) await caches.delete(name);
+  for (const name of await caches.keys()) if (!name.startsWith(offlinePages.cacheNames.form)) await caches.delete(name);
   await clients.claim();
 }
 
-/** Forgets what was kept, and answers that came late or are still to come. */
-function deleteCachedPages(beginning: string): Promise<void> {
+/** Deletes the caches with a prefix, and all late responses. */
+function deleteCachedPages(prefix: string): Promise<void> {
   deletionCount += 1;
   lateResponses.clear();
-  const done = kept.deleteCaches(beginning);
+  const done = offlinePages.deleteCaches(prefix);
   pendingDeletion = Promise.allSettled([pendingDeletion, done]);
   return done;
 }
 
-/** Nothing is kept any more, and no worker is left. */
 async function unregisterWorker(): Promise<void> {
   isUnregistering = true;
   await deleteCachedPages("");
   await registration.unregister();
 }
 
-/** What was kept for an address, of the account first; nothing that is too old. */
+/** Returns the unexpired copy of an address, the account's first. */
 async function findCopy(address: string): Promise<Response | undefined> {
   for (const cacheName of (await caches.keys()).sort()) {
-    // Not by opening it: that would make one again that is being deleted.
+    // `caches.open` would create a cache again that is being deleted.
     const copy = await caches.match(address, { ignoreVary: true, cacheName });
-    if (copy && !kept.isExpired(copy)) return copy;
+    if (copy && !offlinePages.isExpired(copy)) return copy;
   }
   return undefined;
 }
 
-/** The text of what is kept for an address now, whatever was found there before something was forgotten. */
+/** Returns the text of a copy once the deletions in progress are complete. */
 async function readCopyText(address: string): Promise<string | undefined> {
   await pendingDeletion;
   return (await findCopy(address).catch(() => undefined))?.text();
 }
 
-/** The answer of the network; where there is none, or none in time, what was kept. */
+/** Returns the response of the network, or an offline copy if none comes in time. */
 async function respondToNavigation(event: FetchEvent, pathname: string, search: string): Promise<Response> {
   const address = pathname + search;
-  const begun = deletionCount;
+  const startCount = deletionCount;
   const wait = urgentPath === address ? 0 : responseTimeout;
   urgentPath = null;
-  // No navigation preload: where one fails, Firefox shows its own error page, whatever is answered here.
+  // No navigation preload: if it fails, Firefox shows its own error page, whatever the worker returns.
   const fresh = fetch(event.request);
-  const asked = Promise.race([lateResponses.get(address) ?? fresh, fresh]);
+  const response = Promise.race([lateResponses.get(address) ?? fresh, fresh]);
   lateResponses.delete(address);
-  const silence = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
-  const network = asked.catch(() => null);
-  // Where storage is refused there is the network alone.
+  const timeout = new Promise<null>((resolve) => setTimeout(resolve, wait, null));
+  const network = response.catch(() => null);
+  // A browser that rejects storage has only the network.
   const copy = findCopy(address).catch(() => undefined);
-  const come = (await Promise.race([network, silence])) ?? ((await copy) ? null : await network);
-  if (come) {
-    if (come.ok && kept.isAuthPage(pathname)) event.waitUntil(deleteCachedPages(kept.cacheNames.own));
+  const arrived = (await Promise.race([network, timeout])) ?? ((await copy) ? null : await network);
+  if (arrived) {
+    if (arrived.ok && offlinePages.isAuthPage(pathname))
+      event.waitUntil(deleteCachedPages(offlinePages.cacheNames.own));
     event.waitUntil(runDailyCheck());
-    return come;
+    return arrived;
   }
   const found = await readCopyText(address);
-  const page = found ?? (await readCopyText(kept.fallbackPagePath));
-  if (page === undefined) return asked;
-  event.waitUntil(notifyWhenFetched(event, address, asked, begun));
+  const page = found ?? (await readCopyText(offlinePages.fallbackPagePath));
+  if (page === undefined) return response;
+  event.waitUntil(notifyWhenFetched(event, address, response, startCount));
   if (found !== undefined) return createCopyResponse(found, 200);
   const list = await listCachedPages();
-  // A function, as names may have what a replacement reads as a pattern.
+  // A function, because names may contain replacement patterns such as `$&`.
   return createCopyResponse(
     page.replace("<!--pages-->", () => list),
     503,
   );
 }
 
-/** Tells a kept page when the answer that it stands for came after all: it loads again, and gets that one. */
+/** Notifies an offline copy that the response of its page has come: the copy reloads and gets it. */
 async function notifyWhenFetched(
   { resultingClientId }: FetchEvent,
   address: string,
-  asked: Promise<Response>,
-  begun: number,
+  response: Promise<Response>,
+  startCount: number,
 ): Promise<void> {
-  const whole = asked.then(bufferResponse);
-  const drop = () => lateResponses.get(address) === whole && lateResponses.delete(address);
-  if (begun === deletionCount) lateResponses.set(address, whole);
+  const buffered = response.then(bufferResponse);
+  const forget = () => lateResponses.get(address) === buffered && lateResponses.delete(address);
+  if (startCount === deletionCount) lateResponses.set(address, buffered);
   try {
-    await whole;
-    setTimeout(drop, 30_000);
+    await buffered;
+    setTimeout(forget, 30_000);
     (await clients.get(resultingClientId))?.postMessage("");
   } catch {
-    drop();
+    forget();
   }
 }
 
-/** An answer with its body in memory: that of the network ends with the event that asked for it. A redirect has none. */
-async function bufferResponse(answer: Response): Promise<Response> {
-  return answer.type === "opaqueredirect" ? answer : new Response(await answer.blob(), answer);
+/** Returns the response with its body in memory: a network body ends with its event. A redirect has none. */
+async function bufferResponse(response: Response): Promise<Response> {
+  return response.type === "opaqueredirect" ? response : new Response(await response.blob(), response);
 }
 
-/** Links to the pages that are kept, the newest first. */
+/** Returns the HTML of links to all offline copies, the newest first. */
 async function listCachedPages(): Promise<string> {
   const found = new Map<string, { name: string; time: number }>();
   for (const name of (await caches.keys()).sort()) {
     const cache = await caches.open(name);
     const copies = await cache.matchAll();
-    for (const [at, { url }] of (await cache.keys()).entries()) {
+    for (const [index, { url }] of (await cache.keys()).entries()) {
       const { pathname, search } = new URL(url);
-      const copy = copies[at];
+      const copy = copies[index];
       const title = copy?.headers.get("name");
-      if (copy && title && !kept.isExpired(copy) && !found.has(pathname + search))
-        found.set(pathname + search, { name: decodeURIComponent(title), time: kept.getAge(copy) });
+      if (copy && title && !offlinePages.isExpired(copy) && !found.has(pathname + search))
+        found.set(pathname + search, { name: decodeURIComponent(title), time: offlinePages.getAge(copy) });
     }
   }
   return [...found]
@@ -175,33 +172,33 @@ async function listCachedPages(): Promise<string> {
     .join("");
 }
 
-/** A kept page as it is shown: its time with the day when that is not today's, and with the script that ends it. */
+/** Returns an offline copy as a response, with its time, its date unless that is today, and the retry script. */
 function createCopyResponse(html: string, status: number): Response {
-  const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, made, time, day) =>
-    getDayNumber(Date.parse(made)) === getDayNumber(Date.now()) ? time : day,
+  const text = html.replace(/<!--(\d\S+)\|(.*?)\|(.*?)-->/, (_, copiedAt, time, dateAndTime) =>
+    getDayNumber(Date.parse(copiedAt)) === getDayNumber(Date.now()) ? time : dateAndTime,
   );
-  return new Response(`${text}<script>${__AGAIN__}</script>`, {
+  return new Response(`${text}<script>${__RETRY__}</script>`, {
     status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",
       "Referrer-Policy": "strict-origin-when-cross-origin",
       "X-Content-Type-Options": "nosniff",
-      "Content-Security-Policy": `default-src 'none'; script-src '${__HASH__}'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
+      "Content-Security-Policy": `default-src 'none'; script-src '${__RETRY_HASH__}'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
     },
   });
 }
 
-/** The number of the day in East Africa (UTC+3) at a moment in milliseconds. */
-const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / kept.dayMs);
+/** Returns days since 1970 in East Africa Time, UTC+3. */
+const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offlinePages.dayMs);
 
-/** Once a day: what is too old is deleted, and where the site has no worker any more, this one ends. */
+/** Once a day, deletes expired copies, and unregisters the worker if the site has none any more. */
 async function runDailyCheck(): Promise<void> {
   if (isUnregistering) return;
-  const cache = await caches.open(kept.cacheNames.worker);
-  const last = await cache.match("/worker.js");
-  if (last && kept.getAge(last) < kept.dayMs) return;
-  await kept.deleteExpiredCopies();
+  const cache = await caches.open(offlinePages.cacheNames.worker);
+  const lastCheck = await cache.match("/worker.js");
+  if (lastCheck && offlinePages.getAge(lastCheck) < offlinePages.dayMs) return;
+  await offlinePages.deleteExpiredCopies();
   const { status } = await fetch("/worker.js", { cache: "no-cache" });
   if (status === 404 || status === 410) await unregisterWorker();
   else if (!isUnregistering)

@@ -11,8 +11,7 @@ import {
   waitForHydration,
 } from "../support/e2e-fixtures.ts";
 
-// What a browser keeps for when there is no connection, and what ends that. The pages have a clock that a test puts forward;
-// the worker has the time of the machine.
+// Pages have a clock that tests move forward; the service worker has the machine's.
 const test = base.extend<{ way: ConnectionProxy }>({
   serviceWorkers: "allow",
   expectedErrors: /net::ERR_|status of 50\d/,
@@ -119,7 +118,7 @@ function readCachedText(page: Page): Promise<string> {
   });
 }
 
-test("a page that was seen stands there without a connection, says from when, and the page follows by itself", async ({
+test("A visited page is shown offline with its time, and reloads when the connection is back.", async ({
   page,
   way,
   loggedInClient: signedIn,
@@ -177,10 +176,7 @@ test("a page that was seen stands there without a connection, says from when, an
   });
 });
 
-test("the day stands beside the time when it is not today's; what is over 30 days old is not shown, and goes", async ({
-  page,
-  way,
-}) => {
+test("An offline copy shows its date if that is not today, and is deleted after 30 days.", async ({ page, way }) => {
   await visitAndCache(page, "/about");
   await page.evaluate(async () => {
     const cache = await caches.open("kept1-open");
@@ -208,10 +204,7 @@ test("the day stands beside the time when it is not today's; what is over 30 day
   expect((await readCachedPaths(page))["kept1-open"]).toContain("/about");
 });
 
-test("a page that is silent for 5 s is the kept one until its answer comes after all; one that is only slow is itself", async ({
-  page,
-  way,
-}) => {
+test("An offline copy is shown after 5 s without a response, until the response comes.", async ({ page, way }) => {
   await visitAndCache(page, "/about");
   way.fallSilent();
   const slow = page.goto("/about");
@@ -229,7 +222,7 @@ test("a page that is silent for 5 s is the kept one until its answer comes after
   await waitForHydration(page);
 });
 
-test("keeping a page asks for nothing but the worker, and for no file twice; styles and drawings are kept anew after a day, without a request; beyond sixty those of the page in view stay", async ({
+test("Offline copies cost no request except the worker, refresh their files daily and store at most sixty files.", async ({
   page,
   way,
 }) => {
@@ -277,7 +270,7 @@ test("keeping a page asks for nothing but the worker, and for no file twice; sty
   expect(left).not.toContain("/art/1.svg?kept");
 });
 
-test("nothing that was typed is kept, no toast, and no page of forms or secrets", async ({
+test("Offline copies contain no typed text, no toast and no page of forms or secrets.", async ({
   page,
   newClient: newcomer,
 }) => {
@@ -325,7 +318,7 @@ test("nothing that was typed is kept, no toast, and no page of forms or secrets"
   await expectNoSecret();
 });
 
-test("at most twenty pages of the portal are kept, the last ones, also of two tabs; a file is asked for as if there were no worker", async ({
+test("The last twenty portal pages have offline copies, and downloads bypass the worker.", async ({
   page,
   context,
   baseURL,
@@ -365,7 +358,7 @@ test("at most twenty pages of the portal are kept, the last ones, also of two ta
   });
 });
 
-test.describe("what was kept for an account goes", () => {
+test.describe("deletion of an account's offline copies", () => {
   /** Signs a client in, who sees the portal and a public page: both are kept. */
   async function enterAndKeep(page: Page, client: ClientCredentials): Promise<void> {
     await logInWithoutPage(page, client);
@@ -389,12 +382,7 @@ test.describe("what was kept for an account goes", () => {
     way.mend();
   }
 
-  test("with a sign-out, here and in another tab, also of what this one is about to keep", async ({
-    page,
-    context,
-    way,
-    client,
-  }) => {
+  test("Signing out in any tab deletes the account's offline copies.", async ({ page, context, way, client }) => {
     await test.step("here", async () => {
       await enterAndKeep(page, client);
       await page.getByRole("button", { name: "Sign out" }).click();
@@ -414,7 +402,7 @@ test.describe("what was kept for an account goes", () => {
     });
   });
 
-  test("with a sign-out that gets no answer, though the page and the session stay, and with one before script has come", async ({
+  test("Signing out without a response or before hydration deletes the account's offline copies.", async ({
     page,
     way,
     client,
@@ -445,7 +433,7 @@ test.describe("what was kept for an account goes", () => {
     });
   });
 
-  test("with a session that was ended elsewhere, and with one that the browser lost", async ({
+  test("A session that ended elsewhere or was lost deletes the account's offline copies.", async ({
     page,
     context,
     way,
@@ -475,7 +463,7 @@ test.describe("what was kept for an account goes", () => {
     });
   });
 
-  test("with a form that changes how it opens, whatever is answered, and with a second factor that is removed", async ({
+  test("Password, session and second-factor forms delete the account's offline copies.", async ({
     page,
     newClient: newcomer,
   }) => {
@@ -514,7 +502,7 @@ test.describe("what was kept for an account goes", () => {
     });
   });
 
-  test("when another account is signed in", async ({
+  test("The login of another account deletes the first account's offline copies.", async ({
     page,
     loggedInClient: signedIn,
     newClient: newcomer,
@@ -536,7 +524,12 @@ test.describe("what was kept for an account goes", () => {
   });
 });
 
-test("a page that was asked for before a sign-out shows no copy after it", async ({ page, context, way, client }) => {
+test("A page requested before signing out shows no offline copy afterwards.", async ({
+  page,
+  context,
+  way,
+  client,
+}) => {
   await visitAndCache(page, "/about");
   await logInWithoutPage(page, client);
   await visitAndCache(page, "/portal");
@@ -554,18 +547,14 @@ test("a page that was asked for before a sign-out shows no copy after it", async
   await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
 });
 
-test.describe("nothing is kept and no worker is registered", () => {
+test.describe("no offline copies and no worker", () => {
   async function expectNone(page: Page): Promise<void> {
     await waitUntilSettled(page);
     expect(await readCachedPaths(page)).toEqual({});
     expect(await countWorkers(page)).toBe(0);
   }
 
-  test("on a shared computer, also where a worker was before; a login without an answer stays as it was typed", async ({
-    page,
-    way,
-    client,
-  }) => {
+  test("A shared computer stores no offline copies and unregisters the worker.", async ({ page, way, client }) => {
     await visitAndCache(page, "/about");
     await page.goto("/login");
     await waitForHydration(page);
@@ -583,7 +572,7 @@ test.describe("nothing is kept and no worker is registered", () => {
     await expect(page.getByText("On a shared computer no pages are kept.")).toBeVisible();
   });
 
-  test("in lighter pages, also where a worker was before", async ({ page, way }) => {
+  test("The text-only version stores no offline copies and unregisters the worker.", async ({ page, way }) => {
     await visitAndCache(page, "/about");
     await page.getByRole("button", { name: "Lighter pages, text only" }).click();
     await expect(page.getByRole("button", { name: "Show pictures again" })).toBeVisible();
@@ -597,13 +586,13 @@ test.describe("nothing is kept and no worker is registered", () => {
     expect(await countWorkers(page)).toBe(0);
   });
 
-  test("at the desk", async ({ page, loggedInLead: atDesk }) => {
+  test("The desk stores no offline copies.", async ({ page, loggedInLead: atDesk }) => {
     expect(atDesk.name).toContain("Wanjiru");
     await page.goto("/desk");
     await expectNone(page);
   });
 
-  test("where it is switched off in the account, until it is switched on again", async ({
+  test("An account page switches offline copies off and on for the device.", async ({
     page,
     loggedInClient: signedIn,
   }) => {
@@ -627,7 +616,7 @@ test.describe("nothing is kept and no worker is registered", () => {
   });
 });
 
-test.describe("a browser without storage works as ever", () => {
+test.describe("browsers without storage", () => {
   /** What a browser without the Cache API has, one that refuses it, and one without workers, as where a page came without https. */
   const lacks = {
     "that has none": () => Reflect.deleteProperty(window, "caches"),
@@ -647,7 +636,7 @@ test.describe("a browser without storage works as ever", () => {
     ["that has none", "that throws when it is named"],
     ["that refuses it, as in a private window", "without workers"],
   ] as const) {
-    test(`${first}, or ${second}: no worker is registered, and links and forms go their way`, async ({
+    test(`Links work without a worker in a browser ${first}, or ${second}.`, async ({
       page,
       way,
       loggedInClient: signedIn,
@@ -670,7 +659,7 @@ test.describe("a browser without storage works as ever", () => {
     });
   }
 
-  test("that has no more room: what was kept before stays, and is shown", async ({ page, way }) => {
+  test("A browser with full storage shows the existing offline copies.", async ({ page, way }) => {
     await visitAndCache(page, "/about");
     await page.addInitScript(() => {
       Cache.prototype.put = () => Promise.reject(new DOMException("Quota exceeded.", "QuotaExceededError"));
@@ -689,7 +678,7 @@ test.describe("a browser without storage works as ever", () => {
   });
 });
 
-test("with a deployment a new worker takes over at once, and leaves nothing of another form", async ({ page, way }) => {
+test("A new worker takes over immediately and deletes the caches of other formats.", async ({ page, way }) => {
   await visitAndCache(page, "/about");
   way.instead("/worker.js", (body) => ({ status: 200, body: body.replaceAll('"kept1-', '"kept2-') }));
   // Nobody asks for it but a page that is opened.
@@ -698,7 +687,7 @@ test("with a deployment a new worker takes over at once, and leaves nothing of a
   expect(await countWorkers(page)).toBe(1);
 });
 
-test("where the site has no worker any more, the one that was there ends, with what was kept", async ({
+test("A worker unregisters itself and deletes all copies if the site has no worker any more.", async ({
   page,
   way,
 }) => {
@@ -715,8 +704,8 @@ test("where the site has no worker any more, the one that was there ends, with w
   }
 });
 
-test.describe("a link without an answer", () => {
-  test("leads to the kept page, which becomes the page itself", async ({ page, way }) => {
+test.describe("links without a response", () => {
+  test("A link without a response shows the offline copy, which becomes the page itself.", async ({ page, way }) => {
     await visitAndCache(page, "/services");
     await followAndCache(page, "About", "/about");
     await test.step("when the line is cut", async () => {
@@ -740,7 +729,7 @@ test.describe("a link without an answer", () => {
     });
   });
 
-  test("whose page comes while its copy is looked for is that page", async ({ page, way }) => {
+  test("A page that arrives while its offline copy is looked up is shown itself.", async ({ page, way }) => {
     await visitAndCache(page, "/services");
     await followAndCache(page, "About", "/about");
     await page.evaluate(() => {
@@ -763,7 +752,7 @@ test.describe("a link without an answer", () => {
     await expect(main(page).getByText("No connection")).toHaveCount(0);
   });
 
-  test("of a page that was not kept is said, after 5 s when it is only silent, and goes on once there is a connection, or who waits stays", async ({
+  test("A link to a page without a copy shows a toast, and opens when the connection is back.", async ({
     page,
     way,
   }) => {
@@ -811,7 +800,7 @@ test.describe("a link without an answer", () => {
     });
   });
 
-  test("is forgotten by who writes meanwhile; a form is not sent again by itself", async ({ page, way }) => {
+  test("Typing cancels a waiting link, and a lost form is not sent again by itself.", async ({ page, way }) => {
     const subject = page.getByLabel("Subject");
     await visitAndCache(page, "/about");
     await followAndCache(page, "Contact", "/contact");

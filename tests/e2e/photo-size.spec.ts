@@ -26,7 +26,7 @@ async function uploadPhoto(page: Page, document: string): Promise<void> {
   await expect(toast(page, `${document} uploaded`)).toBeVisible();
 }
 
-test("a photo over 2 MB is made smaller before it is sent, and says by how much; its code comes only then", async ({
+test("A photo over 2 MB is shrunk before it is sent, and the module loads only then.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -54,7 +54,7 @@ test("a photo over 2 MB is made smaller before it is sent, and says by how much;
   expect(sizes[0]).toBeLessThan(large.buffer.length / 2);
 });
 
-test("a photo can be sent as it is all the same; one over 10 MB that is small enough once it is made smaller is taken", async ({
+test("A client can send the original photo, and a photo over 10 MB is accepted if it shrinks below the limit.", async ({
   page,
   serviceRole: company,
 }) => {

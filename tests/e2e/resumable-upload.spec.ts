@@ -61,7 +61,7 @@ async function openShipment(page: Page): Promise<string> {
 }
 test.beforeEach(({ loggedInClient: signedIn }) => expect(signedIn.email).toContain("@"));
 
-test("a lost connection is said, and the same file is sent again and stored once; so is one whose answer was lost", async ({
+test("A small file is stored once after a lost connection or a lost response, when the client clicks Try again.", async ({
   page,
   way,
   serviceRole: company,
@@ -87,7 +87,7 @@ test("a lost connection is said, and the same file is sent again and stored once
   await expect(documentRow(page, "Bill of Lading")).toContainText("Uploaded, we check it next");
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf"]);
 
-  await test.step("an answer that was lost on its way back, and the row finds out", async () => {
+  await test.step("lost response", async () => {
     way.loseAnswers();
     await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 9000));
     await uploadButton(page, "Packing List").click();
@@ -99,7 +99,7 @@ test("a lost connection is said, and the same file is sent again and stored once
   });
 });
 
-test("a file of 9 MB arrives over a line that breaks ten times, with hardly more bytes than it has", async ({
+test("A 9 MB file survives ten lost connections with less than 5 % extra bytes.", async ({
   page,
   way,
   serviceRole: company,
@@ -140,7 +140,7 @@ test("a file of 9 MB arrives over a line that breaks ten times, with hardly more
   expect(recorded.data).toEqual([{ sha256: createHash("sha256").update(scan.buffer).digest("hex"), file_size: size }]);
 });
 
-test("a large file waits for the line and goes on; cancelled, and chosen again after a reload, it goes on too", async ({
+test("A large upload continues after a lost connection, and after a reload with the same file.", async ({
   page,
   way,
   serviceRole: company,
@@ -190,7 +190,7 @@ async function replaceUpload(page: Page, name: string, other: ReturnType<typeof 
 
 const isUploadScript = (request: Request) => request.url().includes("/assets/resumable-upload-");
 
-/** Holds back the code that goes on. Returns how to let it come, or fail, which waits until it has. */
+/** Holds the upload module back. The returned function lets it load or fail, and waits for that. */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
   const held = new Promise<boolean>((resolve) => {
@@ -208,7 +208,7 @@ async function holdUploadScript(page: Page) {
   };
 }
 
-/** Cancels a large packing list before the code that goes on is there, and sends another one: only that is sent. */
+/** Cancels a large packing list before the upload module has loaded, and sends another one: only that is sent. */
 async function cancelBeforeScript(page: Page, way: ConnectionProxy, shipment: string, release: () => Promise<void>) {
   await fileField(page, "Packing List").setInputFiles(writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)));
   await uploadButton(page, "Packing List").click();
@@ -225,20 +225,20 @@ async function cancelBeforeScript(page: Page, way: ConnectionProxy, shipment: st
   expect(listChunkRequests(way, before)).toEqual([]);
 }
 
-test("cancelled whenever nothing of it is on its way, a large file does not go on beside the one that replaces it", async ({
+test("A cancelled large upload never continues next to the file that replaces it.", async ({
   page,
   way,
   serviceRole: company,
 }) => {
   const shipment = await openShipment(page);
 
-  await test.step("before the code that goes on is there, which then comes", async () => {
+  await test.step("while the upload module loads", async () => {
     const release = await holdUploadScript(page);
     await cancelBeforeScript(page, way, shipment, () => release(true));
     expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
   });
 
-  await test.step("while its bytes are looked at", async () => {
+  await test.step("while the file is hashed", async () => {
     const before = way.asked.length;
     await page.evaluate(() => {
       const { subtle } = crypto;
@@ -266,7 +266,7 @@ test("cancelled whenever nothing of it is on its way, a large file does not go o
     expect(listChunkRequests(way, before)).toEqual([]);
   });
 
-  await test.step("while it waits for the line", async () => {
+  await test.step("while it waits for a connection", async () => {
     await limitUploadSpeed(page, 1_000_000);
     // The pause before it goes on lasts until the test ends it.
     await page.clock.install();
@@ -293,15 +293,11 @@ test("cancelled whenever nothing of it is on its way, a large file does not go o
   ]);
 });
 
-test("a line that stands still for 30 s counts as gone, before and in the middle of a part", async ({
-  page,
-  way,
-  serviceRole: company,
-}) => {
+test("A connection without progress for 30 s counts as lost.", async ({ page, way, serviceRole: company }) => {
   const shipment = await openShipment(page);
   const bill = documentRow(page, "Bill of Lading");
   await page.clock.install();
-  // The line falls silent once the code that goes on has come.
+  // The connection falls silent once the upload module has loaded.
   const code = page.waitForEvent("requestfinished", isUploadScript);
   await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("scan.pdf", 2_000_000)));
   await code;
@@ -328,26 +324,26 @@ test("a line that stands still for 30 s counts as gone, before and in the middle
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
 });
 
-test("where a page has not what it takes to go on, a large file is sent as all others, and none that was cancelled", async ({
+test("A large file is sent as a form if the page cannot use resumable uploads.", async ({
   page,
   way,
   serviceRole: company,
 }) => {
   const shipment = await openShipment(page);
 
-  await test.step("cancelled before the code that goes on does not come", async () => {
+  await test.step("cancelled before the upload module fails to load", async () => {
     const release = await holdUploadScript(page);
     await cancelBeforeScript(page, way, shipment, () => release(false));
     expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-other.pdf"]);
   });
 
-  await test.step("without the code that goes on", async () => {
+  await test.step("without the upload module", async () => {
     await fileField(page, "Commercial Invoice").setInputFiles(writeToDisk(createPdfPayload("invoice.pdf", 1_200_000)));
     await uploadButton(page, "Commercial Invoice").click();
     await expect(toast(page, "Commercial Invoice uploaded")).toBeVisible();
   });
 
-  await test.step("with code that is under way for longer than 30 s", async () => {
+  await test.step("with an upload module that takes over 30 s to load", async () => {
     await page.unrouteAll();
     await page.reload();
     await waitForHydration(page);
@@ -381,7 +377,7 @@ test("where a page has not what it takes to go on, a large file is sent as all o
   ]);
 });
 
-test("a file is sent where the code that shows the progress did not come, and checked where it was chosen before any", async ({
+test("A file is sent without the progress module, and a file chosen before hydration is checked.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -401,7 +397,7 @@ test("a file is sent where the code that shows the progress did not come, and ch
   await expect(fileField(page, "Bill of Lading")).toHaveAccessibleDescription(/This file is empty\./);
 });
 
-test("a session that ended keeps the file: after the login it is still in its row", async ({
+test("A chosen file is still in its row after login if the session ended.", async ({
   page,
   context,
   serviceRole: company,
@@ -422,10 +418,7 @@ test("a session that ended keeps the file: after the login it is still in its ro
   await expect(toast(page, "Packing List uploaded")).toBeVisible();
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
-test("a file that is gone from the device is said to be, before it is sent and in the middle", async ({
-  page,
-  way,
-}) => {
+test("A file that was deleted from the device is reported before and during the upload.", async ({ page, way }) => {
   const words = "Your device no longer gives this file out. Choose it again.";
   await openShipment(page);
   const chosen = async (name: string) => {

@@ -69,7 +69,7 @@ const uploadedResponse = {
 const createRejectedToast = (description: unknown) => ({ title: "Upload failed", description, variant: "destructive" });
 const createReceivedResponse = (there: number, status = 200) => ({ status, there });
 
-test("a file goes on where its line broke, and becomes the document as one that came whole", async () => {
+test("An upload continues from the last stored byte in another browser and becomes the document.", async () => {
   const file = createPatternedPdf("Invoice March.PDF", 1_500_001);
   const upload = await createUpload(file);
   expect(await upload.ask()).toMatchObject(createReceivedResponse(0));
@@ -101,7 +101,7 @@ test("a file goes on where its line broke, and becomes the document as one that 
   expect(await listStored()).toEqual({ files: [storage_path], parts: [] });
 });
 
-test("what has come is kept while the line is silent, before anybody knows that it is gone", async () => {
+test("Received bytes are stored while the connection is silent.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", 2 * MiB));
   const way = createUploadStream(upload.content.slice(0, 100_000));
   const sending = upload.stream(0, way.body);
@@ -112,7 +112,7 @@ test("what has come is kept while the line is silent, before anybody knows that 
   await sending.catch(() => undefined);
 });
 
-test("of a line that breaks all the time no crumbs are kept, but for the end of the file", async () => {
+test("A chunk under 16 KB is stored only if it is the end of the file.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
   expect(await upload.send(0, 9000)).toMatchObject(createReceivedResponse(0));
   expect((await listStored()).parts).toEqual([]);
@@ -120,7 +120,7 @@ test("of a line that breaks all the time no crumbs are kept, but for the end of 
   expect(await upload.send(fileSize - 1000)).toMatchObject(createReceivedResponse(fileSize));
 });
 
-test("a document of exactly 10 MiB is taken, a byte more is refused before anything is sent", async () => {
+test("A document of 10 MiB is stored, and one byte more is rejected before any byte is sent.", async () => {
   const upload = await createUpload(createPatternedPdf("large.pdf", 10 * MiB));
   expect(await upload.send(0)).toMatchObject(createReceivedResponse(10 * MiB));
   expect(await upload.finish()).toMatchObject(uploadedResponse);
@@ -139,14 +139,14 @@ test("a document of exactly 10 MiB is taken, a byte more is refused before anyth
   expect((await listStored()).parts).toEqual([]);
 });
 
-describe("is refused, and nothing of it becomes a document:", () => {
-  test("a part after a gap, whose answer says where it goes on", async () => {
+describe("rejected resumable uploads", () => {
+  test("Bytes after a gap are rejected with the offset at which to continue.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     expect(await upload.send(chunkSize, 2 * chunkSize)).toMatchObject(createReceivedResponse(0, 409));
     expect(await upload.send(0, chunkSize)).toMatchObject(createReceivedResponse(chunkSize));
     expect(await upload.send(2 * chunkSize)).toMatchObject(createReceivedResponse(chunkSize, 409));
     expect(await upload.finish()).toMatchObject(createReceivedResponse(chunkSize, 409));
-    // As a browser sends a request again by itself when its line broke: it is to stop, before anything else is asked.
+    // A browser that repeats a request by itself is stopped before any other check.
     const calls = await app.proxy.during(async () => {
       expect(await upload.send(0)).toMatchObject({ ...createReceivedResponse(chunkSize, 409), connection: "close" });
     });
@@ -154,7 +154,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
     expect((await listStored()).parts).toHaveLength(1);
   });
 
-  test("more than was said, at once or bit by bit", async () => {
+  test("More bytes than announced are rejected and not stored.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     const tooMuch = { status: 413, toast: createRejectedToast("More of this file came than was said. Send it again.") };
     expect(await upload.send(0, 0, new Uint8Array(fileSize + 1))).toMatchObject(tooMuch);
@@ -168,7 +168,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
     expect(bytes).toBeLessThan(fileSize);
   });
 
-  test("another file than was said, whose parts are dropped", async () => {
+  test("A file with another hash than announced is rejected and its chunks are deleted.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     await upload.send(chunkSize, 0, new Uint8Array(fileSize - chunkSize));
@@ -182,7 +182,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
     expect(await upload.finish()).toMatchObject(uploadedResponse);
   });
 
-  test("another kind than its ending says, or one that we do not take", async () => {
+  test("A file type that contradicts the extension or is not accepted is rejected.", async () => {
     const png = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]), new Uint8Array(fileSize)], "scan.pdf");
     const upload = await createUpload(png);
     await upload.send(0);
@@ -200,7 +200,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
     expect((await listStored()).parts).toEqual([]);
   });
 
-  test("a request that does not say what it is of", async () => {
+  test("A request with an invalid Upload header is rejected.", async () => {
     const file = createPatternedPdf("a.pdf", fileSize);
     const lies: Record<string, string>[] = [
       { sha256: "x" },
@@ -225,7 +225,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
     expect((await listStored()).parts).toEqual([]);
   });
 
-  test("anything but bytes there, bytes anywhere else, and bytes from another site", async () => {
+  test("Bytes are accepted only at the upload address and only from our own site.", async () => {
     const form = new FormData();
     form.append("document", (await getDocument()).id);
     form.append("file", createPdf());
@@ -246,7 +246,7 @@ describe("is refused, and nothing of it becomes a document:", () => {
     expect(answer.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
   });
 
-  test("a file for a document that has one, or whose shipment is closed; its parts are not kept", async () => {
+  test("A document with a file and a closed shipment reject an upload and delete its chunks.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0);
     await client.submit(await client.open(path), "Upload the Commercial Invoice", { file: createPdf() });
@@ -269,8 +269,8 @@ describe("is refused, and nothing of it becomes a document:", () => {
   });
 });
 
-describe("of somebody else's upload", () => {
-  test("a stranger finds nothing and adds nothing, by its shipment, its document or the same file", async () => {
+describe("other people's resumable uploads", () => {
+  test("Another client can neither read nor continue a client's upload.", async () => {
     const file = createPatternedPdf("a.pdf", fileSize);
     const upload = await createUpload(file);
     await upload.send(0, chunkSize);
@@ -296,7 +296,7 @@ describe("of somebody else's upload", () => {
     expect(await listStored()).toEqual(before);
   });
 
-  test("a visitor goes to the login, and on to the shipment after it", async () => {
+  test("A visitor's upload request redirects to login and then to the shipment.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize), {}, app.browser());
     for (const act of ["ask", "send", "finish"] as const) {
       const { status, location } = await upload[act](0);
@@ -305,8 +305,8 @@ describe("of somebody else's upload", () => {
   });
 });
 
-describe("a session that ends in the middle", () => {
-  test("sends nothing more, and after the login the file goes on", async () => {
+describe("sessions that end during an upload", () => {
+  test("An upload continues after login if the session ended.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const way = createUploadStream(upload.content.slice(chunkSize, 2 * chunkSize));
@@ -326,7 +326,7 @@ describe("a session that ends in the middle", () => {
     expect(await upload.finish()).toMatchObject(uploadedResponse);
   });
 
-  test("or that has not given the code of a second factor", async () => {
+  test("An upload is rejected until the session has the code of the second factor.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const other = app.browser();
@@ -351,30 +351,33 @@ describe("a session that ends in the middle", () => {
   });
 });
 
-describe("a store that refuses", () => {
-  test.each([503, "close"] as const)("(%s) in the middle keeps what it has, and it goes on", async (fault) => {
-    const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
-    const way = createUploadStream(upload.content.slice(0, chunkSize));
-    const sending = upload.stream(0, way.body);
-    await expect.poll(async () => (await listStored()).parts.length).toBe(1);
-    app.proxy.fail(fault, /^POST .*object\/upload-chunks/);
-    way.send(upload.content.slice(chunkSize));
-    way.end();
-    const unavailable = createRejectedToast(expect.stringMatching("^Our records do not answer"));
-    expect(await sending).toMatchObject({ status: 503, toast: unavailable });
-    app.proxy.fail("none");
-    expect(await upload.ask()).toMatchObject(createReceivedResponse(chunkSize));
-    expect(await upload.send(chunkSize)).toMatchObject(createReceivedResponse(fileSize));
-    app.proxy.fail(fault, /^GET .*object\/upload-chunks/);
-    expect(await upload.finish()).toMatchObject({ status: 503, toast: unavailable });
-    app.proxy.fail(fault, /^POST .*object\/documents/);
-    expect(await upload.finish()).toMatchObject({ status: 503, toast: unavailable });
-    expect(await getDocument()).toMatchObject({ uploaded: false });
-    app.proxy.fail("none");
-    expect(await upload.finish()).toMatchObject(uploadedResponse);
-  });
+describe("failures of the file store", () => {
+  test.each([503, "close"] as const)(
+    "A failing store (%s) loses no stored bytes, and the upload continues.",
+    async (fault) => {
+      const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
+      const way = createUploadStream(upload.content.slice(0, chunkSize));
+      const sending = upload.stream(0, way.body);
+      await expect.poll(async () => (await listStored()).parts.length).toBe(1);
+      app.proxy.fail(fault, /^POST .*object\/upload-chunks/);
+      way.send(upload.content.slice(chunkSize));
+      way.end();
+      const unavailable = createRejectedToast(expect.stringMatching("^Our records do not answer"));
+      expect(await sending).toMatchObject({ status: 503, toast: unavailable });
+      app.proxy.fail("none");
+      expect(await upload.ask()).toMatchObject(createReceivedResponse(chunkSize));
+      expect(await upload.send(chunkSize)).toMatchObject(createReceivedResponse(fileSize));
+      app.proxy.fail(fault, /^GET .*object\/upload-chunks/);
+      expect(await upload.finish()).toMatchObject({ status: 503, toast: unavailable });
+      app.proxy.fail(fault, /^POST .*object\/documents/);
+      expect(await upload.finish()).toMatchObject({ status: 503, toast: unavailable });
+      expect(await getDocument()).toMatchObject({ uploaded: false });
+      app.proxy.fail("none");
+      expect(await upload.finish()).toMatchObject(uploadedResponse);
+    },
+  );
 
-  test("stores a part once whose answer was lost", async () => {
+  test("A chunk whose response was lost is stored once.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     app.proxy.fail("lost answer", /^POST .*object\/upload-chunks/);
     expect((await upload.send(0)).status).toBe(503);
@@ -386,7 +389,7 @@ describe("a store that refuses", () => {
   });
 });
 
-test("a file whose last answer was lost is taken, and was stored once", async () => {
+test("A file is stored once if the response to the last request was lost.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
   await upload.send(0);
   const [first, second] = await Promise.all([upload.finish(), upload.finish()]);
@@ -397,7 +400,7 @@ test("a file whose last answer was lost is taken, and was stored once", async ()
   expect(await listStored()).toEqual({ files: [(await getDocument()).storage_path], parts: [] });
 });
 
-test("two tabs that send the same file at once both hear that it was taken, and it is stored once", async () => {
+test("Two tabs that send the same file both get success, and the file is stored once.", async () => {
   const file = createPatternedPdf("a.pdf", fileSize);
   const [first, second] = [await createUpload(file), await createUpload(file)];
   const way = createUploadStream(first.content.slice(0, 300_000));
@@ -413,7 +416,7 @@ test("two tabs that send the same file at once both hear that it was taken, and 
   expect(await listStored()).toEqual({ files: [(await getDocument()).storage_path], parts: [] });
 });
 
-test("a part that another process has stored meanwhile is no failure", async () => {
+test("A chunk that another process has stored does not fail the upload.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
   await upload.send(0, chunkSize);
   const [first = ""] = (await listStored()).parts;
@@ -435,8 +438,8 @@ test("a part that another process has stored meanwhile is no failure", async () 
   expect(await upload.finish()).toMatchObject(uploadedResponse);
 });
 
-describe("room", () => {
-  test("is for three files of an account at once, as for whole ones; what is put together counts too", async () => {
+describe("limits of unfinished uploads", () => {
+  test("A fourth parallel upload of one account is rejected.", async () => {
     const names = ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"];
     const uploads = await Promise.all(
       names.map(async (name) =>
@@ -459,7 +462,7 @@ describe("room", () => {
     expect(await uploads[3]?.send(0)).toMatchObject(createReceivedResponse(fileSize));
   });
 
-  test("is for 30 MB of an account's files that did not arrive whole: the oldest makes way", async () => {
+  test("An account's oldest unfinished upload is deleted above 30 MB.", async () => {
     const invoice = (await getDocument()).id;
     const shipment = path.replace("/portal/", "");
     const others: Awaited<ReturnType<typeof createUpload>>[] = [];
@@ -478,7 +481,7 @@ describe("room", () => {
     expect(await there()).toEqual([0, 9 * MiB - chunkSize, 9 * MiB - chunkSize]);
   });
 
-  test("is for 20 files of an account that did not arrive whole: the one that waits the longest makes way", async () => {
+  test("An account's longest inactive upload is deleted above 20 unfinished files.", async () => {
     const document = (await getDocument()).id;
     const shipment = path.replace("/portal/", "");
     const sha256 = (file: number) => file.toString(16).padStart(64, "0");
@@ -503,7 +506,7 @@ describe("room", () => {
     expect(await upload.finish()).toMatchObject(uploadedResponse);
   });
 
-  test("is for a day: what came before is asked for again, and is gone with the account's next upload", async () => {
+  test("Chunks older than a day do not count and are deleted by the account's next upload.", async () => {
     const old = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await old.send(0, 2 * chunkSize);
     await sql`update storage.objects set created_at = now() - interval '25 hours' where bucket_id = 'upload-chunks'
@@ -516,8 +519,8 @@ describe("room", () => {
 
   test.each([
     ["", 200],
-    [", though no notice can be sent", 500],
-  ])("is made each hour by the site itself, of what is more than a day old%s", async (_also, status) => {
+    [", even if no shipment update can be sent", 500],
+  ])("The site deletes chunks older than a day every hour%s.", async (_also, status) => {
     const [old, fresh] = [
       await createUpload(createPatternedPdf("a.pdf", fileSize)),
       await createUpload(createPatternedPdf("b.pdf", 2 * MiB)),

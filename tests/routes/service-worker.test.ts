@@ -16,14 +16,14 @@ afterAll(async () => {
   await site.close();
 });
 
-describe("the worker", () => {
+describe("service worker", () => {
   // As a browser does that asks whether it is still the same.
   const ask = (tag = "") =>
     fetch(`http://127.0.0.1:${site.port}/worker.js`, {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },
     });
 
-  test("is asked for each time, costs nothing when it is the same, and may reach this site alone", async () => {
+  test("The worker is revalidated on each request and may connect only to this site.", async () => {
     const { status, headers } = await ask();
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toMatch(/^text\/javascript/);
@@ -32,11 +32,11 @@ describe("the worker", () => {
     expect((await ask(headers.get("ETag") ?? "")).status).toBe(304);
   });
 
-  test("has at most 3 KB", () => {
+  test("The worker has at most 3 KB.", () => {
     expect(readFileSync(path.join(clientBuildFolder, "worker.js.br")).length).toBeLessThanOrEqual(3 * 1024);
   });
 
-  test("is another one with each build, and shows kept pages with one script, which it names by its hash", async () => {
+  test("The worker changes with each build and allows only its retry script, by hash.", async () => {
     const [one, other] = [await buildServiceWorker("one"), await buildServiceWorker("other")];
     expect(one).not.toBe(other);
     const script = /<script>(.*?)<\\?\/script>/s.exec(one)?.[1] ?? "";
@@ -45,13 +45,13 @@ describe("the worker", () => {
     expect(one).not.toContain("unsafe-");
   });
 
-  test("is named in no page: nothing is registered before a page is idle, and nothing in lighter pages", async () => {
+  test("No page names the worker in its HTML.", async () => {
     for (const headers of [{ "Save-Data": "off" }, { "Save-Data": "on" }])
       expect(await (await site.browser().get("/", headers)).text()).not.toContain("worker.js");
   });
 });
 
-test("the site can be added to a home screen, as one app with all of its pages", () => {
+test("The site can be added to a home screen as one app.", () => {
   const manifest = JSON.parse(readFileSync(path.join(clientBuildFolder, "manifest.webmanifest"), "utf8"));
   expect(manifest).toMatchObject({ id: "/", scope: "/", start_url: "/", display: "standalone" });
   for (const { src, sizes } of manifest.icons.filter(({ type }: { type: string }) => type === "image/png")) {
@@ -61,11 +61,11 @@ test("the site can be added to a home screen, as one app with all of its pages",
   expect(manifest.icons.map(({ sizes }: { sizes: string }) => sizes)).toEqual(["192x192", "512x512", "any"]);
 });
 
-describe("in the account, that pages are kept", () => {
+describe("offline copies in the account", () => {
   const isKept = async (browser: ReturnType<typeof app.browser>) =>
     (await browser.open("/portal/account")).all('#offline-pages input[name="enabled"]')[0]?.hasAttribute("checked");
 
-  test("is switched off and on for this browser, in a cookie that its script reads", async () => {
+  test("A client switches offline copies off and on in a cookie that script can read.", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Wanjiru Kamau");
     expect(await isKept(browser)).toBe(true);
@@ -82,7 +82,7 @@ describe("in the account, that pages are kept", () => {
     expect(await isKept(browser)).toBe(true);
   });
 
-  test("is not to be chosen on a shared computer", async () => {
+  test("A shared computer offers no choice of offline copies.", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Achieng Otieno");
     browser.cookies.set("shared", "1");

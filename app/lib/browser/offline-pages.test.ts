@@ -13,7 +13,7 @@ test.each([
   ["/portal?q=tea&stage=&waiting=client&page=2", "portal"],
   [`/portal/${id}`, "portal"],
   [`/portal/${id}?page=2`, "portal"],
-])("%s is kept as a page of the %s kind", (address, kind) => {
+])("%s has offline copies of the %s kind.", (address, kind) => {
   const { pathname, search } = new URL(address, "https://site.example");
   expect(getOfflineKind(pathname, search)).toBe(kind);
 });
@@ -50,12 +50,12 @@ test.each([
   "/resources/blog/rss.xml",
   "/no-such-page",
   "/worker.js",
-])("%s is kept nowhere", (address) => {
+])("%s has no offline copy.", (address) => {
   const { pathname, search } = new URL(address, "https://site.example");
   expect(getOfflineKind(pathname, search)).toBeNull();
 });
 
-test("nothing is kept on a shared computer, or where it is switched off, whatever else the browser keeps", () => {
+test("Cookies for a shared computer or switched-off copies forbid offline copies.", () => {
   expect(["", "theme=x", "__Host-offline=on; lite=0", "xshared=1", "shared=10"].map(isOfflineAllowed)).not.toContain(
     false,
   );
@@ -63,7 +63,7 @@ test("nothing is kept on a shared computer, or where it is switched off, whateve
     expect(isOfflineAllowed(cookies), cookies).toBe(false);
 });
 
-test("every form that changes how an account opens ends what was kept for it, by script and without", () => {
+test("Every form that changes who is signed in or how deletes the account's offline copies.", () => {
   for (const path of [
     "/login",
     "/login.data",
@@ -87,7 +87,7 @@ test("every form that changes how an account opens ends what was kept for it, by
   ]);
 });
 
-test("files, shared links, links from mails and the desk pass by the worker, and pages do not", () => {
+test("Files, share links, links in emails and the desk bypass the worker, and pages do not.", () => {
   for (const path of [
     "/desk",
     "/desk/shipments",

@@ -1,4 +1,4 @@
-/** The service worker's file, made when the site is built. */
+/** Builds the service worker. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 
@@ -6,22 +6,22 @@ export const workerFile = "worker.js";
 
 const workerFolder = path.resolve(import.meta.dirname, "../../worker");
 
-/** What the oldest browsers that run our script understand. */
+/** The oldest browsers that run our script understand this. */
 const target = "es2019";
 
-/** The worker's text. `build` is what this build is known by: browsers take a worker whose text is another one. */
+/** Returns the worker's script. `build` identifies the build: browsers install only a worker whose script has changed. */
 export async function buildServiceWorker(build: string): Promise<string> {
-  const again = await compileScript("retry.ts", {});
-  const hash = `sha256-${createHash("sha256").update(again).digest("base64")}`;
+  const retry = await compileScript("retry.ts", {});
+  const hash = `sha256-${createHash("sha256").update(retry).digest("base64")}`;
   return compileScript("worker.ts", {
-    __AGAIN__: JSON.stringify(again),
-    __HASH__: JSON.stringify(hash),
+    __RETRY__: JSON.stringify(retry),
+    __RETRY_HASH__: JSON.stringify(hash),
     __BUILD__: JSON.stringify(build),
   });
 }
 
 async function compileScript(file: string, define: Record<string, string>): Promise<string> {
-  // Only a build needs it: an installation that serves one does not have it.
+  // An installation that only serves the site has no esbuild.
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [path.join(workerFolder, file)],

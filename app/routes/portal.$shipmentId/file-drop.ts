@@ -8,12 +8,11 @@ const tooManyFilesToast: Toast = {
   variant: "destructive",
 };
 
-/** Marks the row over which a file is held. */
 const dropTargetAttribute = "data-drop";
 
 /**
- * Lets a file be dropped on the row of a document: it is put into the row's file field as if it had been picked there. A
- * file dropped elsewhere is ignored, as the browser would leave the page to open it.
+ * Puts a file that is dropped on a document's row into the row's file field. A file dropped elsewhere is ignored, because
+ * the browser would leave the page to open it.
  */
 export function useFileDrop(): void {
   useEffect(() => {
@@ -54,7 +53,7 @@ export function useFileDrop(): void {
   }, []);
 }
 
-/** The file field of the row under the pointer, unless it is out of sight. */
+/** Returns the visible file field of the row under the pointer, or null. */
 function findFileField({ target }: DragEvent): HTMLInputElement | null {
   const row = target instanceof Element ? target.closest("li") : null;
   const field = row?.querySelector<HTMLInputElement>("input[type=file]");

@@ -1,14 +1,12 @@
-/** Photos in fewer bytes, made in the browser. */
-
-/** The longest side of a photo that is sent, in pixels: small print on an A4 page can still be read. */
+/** In pixels: small print on an A4 page stays readable. */
 const longestSide = 2400;
 const quality = 0.82;
-/** Below this share of its bytes a smaller photo is worth its loss. */
+/** Share of the original's bytes. */
 const maxSizeRatio = 0.8;
 
 /**
- * A photo as a JPEG of at most 2400 pixels a side, upright, on white; null when that saves less than a fifth.
- * Rejects when the browser cannot read the photo.
+ * Returns the photo as an upright JPEG on white, at most 2400 pixels a side; null if that saves less than a fifth.
+ * Throws if the browser cannot read the photo.
  */
 export async function shrinkPhoto(photo: File): Promise<File | null> {
   const picture = await createImageBitmap(photo, { imageOrientation: "from-image" });

@@ -3,12 +3,8 @@ import { Button } from "~/components/ui/button";
 import { formatFileSize, maxFileBytes } from "~/lib/forms/file-size";
 import type { Upload } from "./upload-queue";
 
-// Loaded when the browser is idle, so these take props and import no module of the page.
+// Loaded when the browser is idle: these take props and import no module of the page.
 
-/**
- * Upload progress for the document `name`: the route line fills with the `sent` bytes, and stands still
- * while the line is gone.
- */
 function UploadProgress(props: {
   name: string;
   file: File;
@@ -50,9 +46,9 @@ function describeProgress(sent: number, size: number): string {
     : `${formatFileSize(size)} sent, waiting for our answer…`;
 }
 
-/** From the first station to the last. `share` runs from 0 to 1. */
+/** `share` runs from 0 to 1. */
 function ProgressLine({ share }: { share: number }) {
-  const isThere = share >= 1;
+  const isComplete = share >= 1;
   return (
     <svg viewBox="0 0 200 10" width="200" height="10" aria-hidden="true" className="my-2 w-full">
       <path d="M5 5H195" className="stroke-line" strokeWidth="1.4" />
@@ -68,29 +64,28 @@ function ProgressLine({ share }: { share: number }) {
         cx="195"
         cy="5"
         r="3"
-        className={isThere ? "fill-action stroke-action" : "fill-raised stroke-edge"}
+        className={isComplete ? "fill-action stroke-action" : "fill-raised stroke-edge"}
         strokeWidth="1.4"
       />
     </svg>
   );
 }
 
-/** Both sizes of a large photo, and the choice which is sent. */
 function PhotoChoice({ upload, onChoose }: { upload: Upload; onChoose: (asChosen: boolean) => void }) {
-  const { original: chosen, shrunkPhoto: smaller, isShrinking, sendsOriginal: asChosen } = upload;
+  const { original, shrunkPhoto, isShrinking, sendsOriginal } = upload;
   if (isShrinking)
-    return <p className="mt-2 text-sm text-quiet">{formatFileSize(chosen.size)} photo, being made smaller…</p>;
-  if (!smaller) return null;
+    return <p className="mt-2 text-sm text-quiet">{formatFileSize(original.size)} photo, being made smaller…</p>;
+  if (!shrunkPhoto) return null;
   return (
     <div className="mt-2 flex flex-wrap items-center gap-x-6 text-sm text-quiet">
       <p role="status">
-        {formatFileSize(chosen.size)} photo, {formatFileSize(smaller.size)} after shrinking
+        {formatFileSize(original.size)} photo, {formatFileSize(shrunkPhoto.size)} after shrinking
       </p>
-      {chosen.size <= maxFileBytes && (
+      {original.size <= maxFileBytes && (
         <label className="flex min-h-11 cursor-pointer items-center gap-3">
           <input
             type="checkbox"
-            checked={asChosen}
+            checked={sendsOriginal}
             onChange={(event) => onChoose(event.currentTarget.checked)}
             className="size-6 shrink-0"
           />

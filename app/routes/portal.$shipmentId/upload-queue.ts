@@ -1,6 +1,6 @@
 /**
- * The files a person has chosen, by the id of their document. Module state, not component state: a file survives a new
- * login after the session ended, and an upload survives the revalidation after another one.
+ * The chosen files by document id. Module state, because a chosen file survives a login after the session ended, and an
+ * upload survives the revalidation after another upload.
  */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast";
@@ -11,42 +11,38 @@ import { getFileProblem, isLargePhoto } from "~/models/document";
 import { sendUploadRequest, type UploadOutcome } from "./upload-request";
 
 export type Upload = {
-  /** The file as it was chosen. */
   original: File;
-  /** The photo made smaller; null when that did not save enough. */
+  /** Null if shrinking did not save enough. */
   shrunkPhoto: File | null;
   isShrinking: boolean;
-  /** Whether the person wants the photo sent as it was chosen. */
   sendsOriginal: boolean;
-  /** Bytes sent so far; null while it is not on its way. */
+  /** Null while the file is not being sent. */
   sentBytes: number | null;
-  /** Whether the line is gone, and it goes on once that is back. */
   isConnectionLost: boolean;
-  /** Why the file was refused or cannot be sent. */
+  /** Why the file was rejected or cannot be sent. */
   problem: string | null;
-  /** Whether sending the same file again may succeed. */
+  /** True if sending the same file again may succeed. */
   canRetry: boolean;
 };
 
 const uploads = new Map<string, Upload>();
 const listeners = new Set<() => void>();
-/** Work in progress by document: the shrinking of its photo, and the controller that cancels its upload. */
 const shrinkJobs = new Map<string, Promise<void>>();
 const abortControllers = new Map<string, AbortController>();
-/** What lets a large file go on where its line broke; null where that does not come, or not within 30 s. */
+/** Resolves to null if the module does not load within 30 s. */
 let resumableUpload: Promise<typeof import("./resumable-upload") | null> | undefined;
 async function loadResumableUpload({ size }: File) {
   if (size <= largeFileBytes) return null;
   resumableUpload ??= Promise.race([
     import("./resumable-upload").catch(() => null),
-    new Promise<null>((late) => setTimeout(late, 30_000, null)),
+    new Promise<null>((resolve) => setTimeout(resolve, 30_000, null)),
   ]);
-  const come = await resumableUpload;
-  if (!come) resumableUpload = undefined;
-  return come;
+  const module = await resumableUpload;
+  if (!module) resumableUpload = undefined;
+  return module;
 }
 
-/** Requests in progress. The server takes three files of one account at once: a fourth waits here. */
+/** The server accepts three parallel uploads per account: a fourth waits here. */
 const activeRequests = new Set<Promise<UploadOutcome>>();
 
 onSignOut(() => {
@@ -70,7 +66,7 @@ function updateUpload(id: string, part: Partial<Upload>): void {
   notifyListeners();
 }
 
-/** The file chosen for a document, or null. */
+/** Returns the upload of a document, or null. */
 export function useUpload(id: string): Upload | null {
   return useSyncExternalStore(
     subscribe,
@@ -79,7 +75,7 @@ export function useUpload(id: string): Upload | null {
   );
 }
 
-/** Whether any file is on its way. */
+/** Returns true while any file is being sent. */
 export function useIsSending(): boolean {
   return useSyncExternalStore(subscribe, isSending, () => false);
 }
@@ -88,12 +84,12 @@ export function isSending(): boolean {
   return abortControllers.size > 0;
 }
 
-/** The file that is sent. */
+/** Returns the original, or the shrunk photo. */
 export function getFileToSend({ original, shrunkPhoto, sendsOriginal }: Upload): File {
   return sendsOriginal || !shrunkPhoto ? original : shrunkPhoto;
 }
 
-/** Takes the file chosen for a document; a large photo is made smaller meanwhile. Says at once what cannot be sent. */
+/** Stores the file chosen for a document and starts to shrink a large photo. Shows the problem of a file that cannot be sent. */
 export function chooseFile(id: string, chosen: File): void {
   if (uploads.get(id)?.original === chosen) return;
   removeUpload(id);
@@ -113,25 +109,25 @@ export function chooseFile(id: string, chosen: File): void {
   else checkFile(id);
 }
 
-/** Sends the photo as it was chosen, or made smaller. */
-export function setSendsOriginal(id: string, asChosen: boolean): void {
-  updateUpload(id, { sendsOriginal: asChosen, problem: null });
+/** Chooses between the original and the shrunk photo. */
+export function setSendsOriginal(id: string, sendsOriginal: boolean): void {
+  updateUpload(id, { sendsOriginal, problem: null });
   checkFile(id);
 }
 
 async function shrinkOriginal(id: string, photo: File): Promise<void> {
-  // If the module does not load, or the browser cannot read the photo, it is sent as it is.
-  const smaller = await import("./photo-size").then(({ shrinkPhoto: shrunk }) => shrunk(photo)).catch(() => null);
+  // The original is sent if the module does not load or the browser cannot read the photo.
+  const shrunkPhoto = await import("./photo-size").then(({ shrinkPhoto }) => shrinkPhoto(photo)).catch(() => null);
   if (uploads.get(id)?.original !== photo) return;
-  updateUpload(id, { shrunkPhoto: smaller, isShrinking: false });
+  updateUpload(id, { shrunkPhoto, isShrinking: false });
   checkFile(id);
 }
 
-/** Whether a file can be sent as far as the browser can tell; the person hears why not. */
+/** Returns true if the browser finds no problem with the file; otherwise shows the problem. */
 function checkFile(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? getFileProblem(getFileToSend(upload)) : null;
-  // While there is a line.
+  // Loads the module now, while there is a connection.
   if (upload) void loadResumableUpload(getFileToSend(upload));
   if (problem) showProblem(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
   return !problem;
@@ -142,25 +138,25 @@ function showProblem(id: string, toast: Toast, canRetry: boolean): void {
   showToast(toast);
 }
 
-/** Sends the file of a document to an address. Null if already being sent, cancelled, or unfit to send. */
+/** Sends the file of a document. Returns null if it is being sent already, was cancelled or cannot be sent. */
 export async function sendUpload(id: string, address: string): Promise<UploadOutcome | null> {
   if (abortControllers.has(id)) return null;
   const cancel = new AbortController();
   abortControllers.set(id, cancel);
   updateUpload(id, { sentBytes: 0, isConnectionLost: false, problem: null });
-  const answer = await sendWhenFree(id, address, cancel.signal);
+  const outcome = await sendWhenFree(id, address, cancel.signal);
   if (abortControllers.get(id) === cancel) abortControllers.delete(id);
   notifyListeners();
   if (cancel.signal.aborted) return null;
-  if (answer?.kind === "lost") {
+  if (outcome?.kind === "lost") {
     const description = "The connection was lost. Your file is still here. Try again.";
     showProblem(id, { title: "Upload failed", description, variant: "destructive" }, true);
   }
-  if (answer?.kind === "refused") showProblem(id, answer.toast, answer.status >= 429);
-  if (answer?.kind === "ended") {
+  if (outcome?.kind === "refused") showProblem(id, outcome.toast, outcome.status >= 429);
+  if (outcome?.kind === "ended") {
     updateUpload(id, { sentBytes: null, problem: "You were signed out before this file was taken.", canRetry: true });
   }
-  return answer;
+  return outcome;
 }
 
 async function sendWhenFree(id: string, address: string, signal: AbortSignal): Promise<UploadOutcome | null> {
@@ -168,45 +164,45 @@ async function sendWhenFree(id: string, address: string, signal: AbortSignal): P
   while (activeRequests.size > 2) await Promise.race(activeRequests);
   const upload = uploads.get(id);
   if (!upload || signal.aborted || !checkFile(id)) return null;
-  const sent = sendUploadFile(id, getFileToSend(upload), address, signal);
-  activeRequests.add(sent);
-  void sent.then(() => activeRequests.delete(sent));
-  return sent;
+  const request = sendUploadFile(id, getFileToSend(upload), address, signal);
+  activeRequests.add(request);
+  void request.then(() => activeRequests.delete(request));
+  return request;
 }
 
 async function sendUploadFile(id: string, file: File, address: string, signal: AbortSignal): Promise<UploadOutcome> {
   // The row of a cancelled upload may show another one.
-  const tell = (bytes: number, isWaiting = false) => {
-    if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost: isWaiting });
+  const reportProgress = (bytes: number, isConnectionLost = false) => {
+    if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost });
   };
-  const answer = await (await loadResumableUpload(file))?.sendInChunks(
+  const outcome = await (await loadResumableUpload(file))?.sendInChunks(
     `${address}/resumable-upload`,
     id,
     file,
     signal,
-    tell,
+    reportProgress,
     sendUploadRequest,
   );
-  if (answer) return answer;
+  if (outcome) return outcome;
   const form = new FormData();
   form.append("document", id);
   form.append("file", file);
-  return sendUploadRequest(address, form, signal, tell);
+  return sendUploadRequest(address, form, signal, reportProgress);
 }
 
-/** Stops sending; the file is kept. */
+/** Stops the upload of a document. The file stays chosen. */
 export function cancelUpload(id: string): void {
   abortControllers.get(id)?.abort();
   abortControllers.delete(id);
   updateUpload(id, { sentBytes: null });
 }
 
-/** Stops everything that is on its way. */
+/** Stops all uploads. */
 export function cancelAllUploads(): void {
   for (const id of [...abortControllers.keys()]) cancelUpload(id);
 }
 
-/** Drops the file of a document, and stops sending it. */
+/** Stops the upload of a document and forgets its file. */
 export function removeUpload(id: string): void {
   cancelUpload(id);
   shrinkJobs.delete(id);
