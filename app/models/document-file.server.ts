@@ -1,5 +1,6 @@
 /** The stored files of documents: opened after the database has judged who asks, and given out as downloads. */
 import { createHash } from "node:crypto";
+import { create as createContentDisposition } from "content-disposition";
 import { z } from "zod";
 import type { MiddlewareArgs } from "../lib/auth/viewer.server.ts";
 import { env } from "../lib/http/env.server.ts";
@@ -102,13 +103,11 @@ export function createFileResponse(
   request: Request,
   place: TransferSlot,
 ) {
-  const name = file.file_name ?? file.name;
-  const ascii = name.replace(/[^ -~]|["\\]/g, "_");
   return new Response(createFileStream(file.content, request, place), {
     headers: {
       "Content-Type": file.media_type ?? "application/octet-stream",
       "Content-Length": String(file.content.length),
-      "Content-Disposition": `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)}`,
+      "Content-Disposition": createContentDisposition(file.file_name ?? file.name),
       "Content-Security-Policy": "sandbox; default-src 'none'",
       "Cache-Control": "private, no-store",
     },

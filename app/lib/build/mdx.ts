@@ -1,6 +1,7 @@
 /** Compiles content/*.mdx to HTML when the site is built, so that no request has to. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import GithubSlugger from "github-slugger";
 import { bundleMDX } from "mdx-bundler";
 import { getMDXComponent } from "mdx-bundler/client/index.js";
 import { type ComponentProps, createElement, isValidElement, type ReactNode } from "react";
@@ -61,12 +62,13 @@ export async function compileMdx(file: string): Promise<CompiledMdx> {
 
 /** The elements that need more than Markdown gives them. Fills `headings` in the order of the text. */
 function createElements(headings: Heading[]) {
-  const taken = new Set<string>();
+  const slugger = new GithubSlugger();
   let count = 0;
 
   function h2(props: ComponentProps<"h2">) {
     const text = getReactText(props.children);
-    const id = createUniqueId(text, taken);
+    // A section may get another number; a link to it must stay valid.
+    const id = slugger.slug(text.replace(/^\d+\. /, ""));
     headings.push({ id, text });
     count = 0;
     return createElement("h2", { ...props, id });
@@ -125,16 +127,6 @@ function getNodeText(node: HastNode): string {
 function setProperties(node: HastNode, properties: Record<string, unknown>): HastNode {
   node.properties = { ...node.properties, ...properties };
   return node;
-}
-
-/** An id that nothing in `taken` has, from a heading's words without its number: `who-we-are` for "1. Who we are". */
-function createUniqueId(text: string, taken: Set<string>): string {
-  const words = text.toLowerCase().replace(/^\d+\. /, "");
-  const id = words.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "section";
-  let unique = id;
-  for (let count = 2; taken.has(unique); count += 1) unique = `${id}-${count}`;
-  taken.add(unique);
-  return unique;
 }
 
 function getReactText(node: ReactNode): string {
