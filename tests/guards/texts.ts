@@ -31,8 +31,7 @@ export function folderName(file: string): string {
 }
 
 /** Returns the texts of a file; none if its type has no texts for people. */
-export function readTexts(file: string): Text[] {
-  const content = readText(file);
+export function readTexts(file: string, content = readText(file)): Text[] {
   if (/\.(ts|tsx|js)$/.test(file)) return readScriptTexts(file, content);
   if (file.endsWith(".sql")) return readSqlTexts(file, content);
   if (file.endsWith(".css")) return readCssComments(file, content);
@@ -121,13 +120,15 @@ function isTestTitle(node: ts.Node): boolean {
 
 /** Comments and quoted texts of SQL. Function bodies between $$ are read as SQL. */
 function readSqlTexts(file: string, content: string): Text[] {
-  const pieces = content.matchAll(/--(?<line>[^\n]*)|\/\*(?<block>.*?)\*\/|'(?<string>(?:[^']|'')*)'|"[^"]*"/gs);
-  return [...pieces].flatMap(({ 0: piece, index, groups }) => {
+  const texts: Text[] = [];
+  const pieces = /--(?<line>[^\n]*)|\/\*(?<block>.*?)\*\/|'(?<string>(?:[^']|'')*)'|"[^"]*"/gs;
+  for (const { index, groups = {} } of content.matchAll(pieces)) {
     const line = content.slice(0, index).split("\n").length;
-    const comment = groups?.line ?? groups?.block;
-    if (comment !== undefined) return [{ file, kind: "comment" as const, line, text: comment }];
-    return isProse(groups?.string ?? "") ? [{ file, kind: "string" as const, line, text: piece.slice(1, -1) }] : [];
-  });
+    const comment = groups.line ?? groups.block;
+    if (comment !== undefined) texts.push({ file, kind: "comment", line, text: comment });
+    else if (groups.string && isProse(groups.string)) texts.push({ file, kind: "string", line, text: groups.string });
+  }
+  return texts;
 }
 
 function readCssComments(file: string, content: string): Text[] {
