@@ -36,7 +36,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["app/**/*.test.ts", "supabase/**/*.test.ts"], exclude: backendTestFiles },
+        test: {
+          name: "unit",
+          include: ["app/**/*.test.ts", "supabase/**/*.test.ts", "tests/guards/*.test.ts"],
+          exclude: backendTestFiles,
+        },
       },
       {
         extends: true,

@@ -75,10 +75,3 @@ test("Every function body refers only to tables and functions that exist", async
   // Postgres checks a body when its function is created again.
   for (const { text } of rows) await world.backend.db.exec(text);
 });
-
-test("Every table and every function is defined in one schema file, once", () => {
-  const defined = schemas.flatMap(({ text }) => text.match(/^create (?:table|function|type) [a-z_.]+/gm) ?? []);
-  expect(defined.length).toBeGreaterThan(100);
-  expect(defined.filter((name, index) => defined.indexOf(name) !== index)).toEqual([]);
-  expect(schemas.filter(({ text }) => /^(create or replace|alter table .* (add|drop)|drop) /m.test(text))).toEqual([]);
-});

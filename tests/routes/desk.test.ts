@@ -222,22 +222,22 @@ describe("the door of the desk", () => {
   });
 
   test("and the portal lead whoever is signed in from an address without a page to their own first page, all others home", async () => {
-    const nobodys = "0b51e3a8-0000-4000-8000-000000000000";
+    const unknownId = "0b51e3a8-0000-4000-8000-000000000000";
     const way = async (browser: typeof client.browser, path: string) => {
       const page = await browser.open(path);
       const [link] = page.all("main a");
       return [path, page.status, getText(link), link?.getAttribute("href")];
     };
-    const inPortal = ["", "/share", "/change", "/print", `/documents/${nobodys}`].map(
-      (part) => `/portal/${nobodys}${part}`,
+    const inPortal = ["", "/share", "/change", "/print", `/documents/${unknownId}`].map(
+      (part) => `/portal/${unknownId}${part}`,
     );
     for (const path of [...inPortal, "/portal/no/such/page"])
       expect(await way(client.browser, path)).toEqual([path, 404, "My Shipments", "/portal"]);
-    const atDesk = ["", "/move", `/documents/${nobodys}`].map((part) => `/desk/shipments/${nobodys}${part}`);
+    const atDesk = ["", "/move", `/documents/${unknownId}`].map((part) => `/desk/shipments/${unknownId}${part}`);
     for (const path of [
       ...atDesk,
       "/desk/shipments/x",
-      `/desk/clients/${nobodys}`,
+      `/desk/clients/${unknownId}`,
       "/desk/no-such",
       "/portal/no/such/page",
     ])

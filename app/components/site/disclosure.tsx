@@ -42,7 +42,7 @@ export function Disclosure({
       details.open = true;
       isPeeked = true;
     };
-    const unpoint = () => {
+    const leavePointer = () => {
       if (isPeeked) details.open = false;
     };
     const press = (event: MouseEvent) => {
@@ -60,7 +60,7 @@ export function Disclosure({
     };
     if (hover) {
       details.parentElement?.addEventListener("pointerenter", point, { signal });
-      details.parentElement?.addEventListener("pointerleave", unpoint, { signal });
+      details.parentElement?.addEventListener("pointerleave", leavePointer, { signal });
     }
     details.addEventListener("click", press, { signal });
     document.addEventListener("pointerdown", leave, { signal });

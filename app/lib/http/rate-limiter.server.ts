@@ -9,7 +9,7 @@ import { getNetwork, getSitePrefix, readIpAddress } from "./ip-address.server.ts
 import { log } from "./log.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "./user-error.server.ts";
 
-/** A counted attempt. `release` uncounts one that was no failure: with the next one that is counted, or soon. */
+/** A counted attempt. `release` takes back one that was no failure: with the next one that is counted, or soon. */
 export type RateLimitHit = { refund: () => void };
 
 const minuteSeconds = 60;

@@ -1,0 +1,41 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { schemaFiles } from "../../supabase/baseline.ts";
+import { readText } from "./texts.ts";
+
+const schemas = schemaFiles().map((file) => ({
+  noun: path.basename(file, ".sql"),
+  text: readText(path.join("supabase", file)),
+}));
+const definitions = schemas.flatMap(({ noun, text }) =>
+  [...text.matchAll(/^create (?:table|function|type) (?:public\.|private\.)?([a-z_]+)/gm)].map(([, name = ""]) => ({
+    noun,
+    name,
+  })),
+);
+
+/** Functions of a page, which are in desk_pages.sql, portal_page.sql and the like. */
+const pageFunction = /^(desk|portal)_|^list_(desk|client)_/;
+
+/** Functions in the file of another noun today. Only deletions are welcome. */
+const exceptions = { shared_shipment: "share_links", touch_shipment: "waiting_on" };
+
+test("Every table and every function is defined in one schema file, once", () => {
+  expect(definitions.length).toBeGreaterThan(100);
+  const names = definitions.map(({ name }) => name);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect(schemas.filter(({ text }) => /^(create or replace|alter table .* (add|drop)|drop) /m.test(text))).toEqual([]);
+});
+
+test("A table or function whose name ends with the noun of a schema file is in that file", () => {
+  const misplaced = definitions.filter(({ noun, name }) => {
+    const owners = schemas.map((schema) => schema.noun).filter((owner) => endsWithNoun(name, owner));
+    return owners.length > 0 && !owners.includes(noun) && !pageFunction.test(name);
+  });
+  expect(Object.fromEntries(misplaced.map(({ noun, name }) => [name, noun]))).toEqual(exceptions);
+});
+
+/** True for verify_document and documents; the noun may be in the singular or in the plural. */
+function endsWithNoun(name: string, noun: string): boolean {
+  return [noun, noun.replace(/s$/, "")].some((form) => `_${name}`.endsWith(`_${form}`));
+}
