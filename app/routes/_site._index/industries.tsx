@@ -55,7 +55,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
         </ul>
       </section>
       <div className="hidden h-11 gap-1 scripted:flex">
-        {motion && <motion.CarouselButtons row={row} of="industries" />}
+        {motion && <motion.CarouselButtons row={row} itemName="industries" />}
       </div>
     </Stop>
   );
