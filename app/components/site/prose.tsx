@@ -64,7 +64,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
   );
 }
 
-/** On hydration the document contains the text, so the loader sends it only for client-side navigation. */
+/** Hydration data omits the headings and the text, because the document already contains them. */
 function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }
