@@ -9,7 +9,6 @@ import { getEmailSender } from "~/models/content.server";
 import { openPasswordLink, setPassword } from "~/models/password-link.server";
 import type { Route } from "./+types/_auth.auth.password";
 
-/** The least characters of the password behind a link. */
 const getMinPasswordLength = (link: { is_staff: boolean } | null) =>
   link?.is_staff ? minStaffPasswordLength : minClientPasswordLength;
 

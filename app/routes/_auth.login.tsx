@@ -53,12 +53,12 @@ export async function action({ request, context }: Route.ActionArgs) {
     );
   }
   const next = toViewerPath(form.get("next"));
-  const { requiresSecondFactor: asksForCode } = login;
-  const response = asksForCode
+  const { requiresSecondFactor } = login;
+  const response = requiresSecondFactor
     ? redirect(next === "/portal" ? "/login/verify" : `/login/verify?next=${encodeURIComponent(next)}`, 303)
     : redirectWithToast(context, next, { title: "Login Successful", variant: "default" });
   response.headers.append("Set-Cookie", sharedComputerCookie(shared));
-  if (!asksForCode && !shared) response.headers.append("Set-Cookie", knownBrowserCookie(request, email));
+  if (!requiresSecondFactor && !shared) response.headers.append("Set-Cookie", knownBrowserCookie(request, email));
   return response;
 }
 

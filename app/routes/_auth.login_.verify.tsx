@@ -20,7 +20,6 @@ import type { Route } from "./+types/_auth.login_.verify";
 
 const VerifyFields = z.object({ code: TotpCode, factor: z.string().optional() });
 
-/** The second step of the sign-in: only for a session whose account asks for a code. */
 async function requirePendingSecondFactor({ request, context }: Pick<Route.LoaderArgs, "request" | "context">) {
   const client = await getViewer(request, context);
   if (!client) throw redirectToLogin(request, "/login");

@@ -17,7 +17,6 @@ import type { Route } from "./+types/_auth.signup";
 
 export const middleware: Route.MiddlewareFunction[] = [redirectSignedInMiddleware];
 
-/** An invitation's link fills the client ID in. */
 export function loader({ url }: Route.LoaderArgs) {
   const clientId = clientIdInLink.safeParse(url.searchParams.get("clientId")).data ?? "";
   return data({ clientId }, { headers: clientId ? { "Cache-Control": "private, no-store" } : {} });

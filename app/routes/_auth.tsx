@@ -6,14 +6,12 @@ import type { Route } from "./+types/_auth";
 
 export const middleware: Route.MiddlewareFunction[] = [noStoreMiddleware];
 
-/** Nothing of it changes from page to page. */
 export const shouldRevalidate = () => false;
 
 export function loader() {
   return { licence: identifiers.customs_agent_licence };
 }
 
-/** The pages of sign-up, login and confirmation. */
 export default function AuthLayout({ loaderData }: Route.ComponentProps) {
   return (
     <AuthPage licence={loaderData.licence}>

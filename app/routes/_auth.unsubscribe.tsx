@@ -10,13 +10,13 @@ import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { setShipmentEmailsEnabled, verifyUnsubscribeToken } from "~/models/shipment-emails.server";
 import type { Route } from "./+types/_auth.unsubscribe";
 
-/** Opening the link changes nothing, as mail scanners open links too; the buttons do. */
+/** Email scanners open links, so only the buttons change the setting. */
 export function loader({ url }: Route.LoaderArgs) {
   const token = url.searchParams.get("token");
   return { isKnown: verifyUnsubscribeToken(token) !== null };
 }
 
-/** From the page's buttons, or from a mail program's own one (RFC 8058), which wants no redirect. */
+/** Also receives the one-click request of email apps (RFC 8058), which must not be redirected. */
 export async function action({ request, context, url }: Route.ActionArgs) {
   const token = url.searchParams.get("token");
   const account = verifyUnsubscribeToken(token);

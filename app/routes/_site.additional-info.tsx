@@ -58,7 +58,6 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
   );
 }
 
-/** How somebody finds out that a mail, a call or a page is the company's; the licence, which nobody can copy, comes first. */
 function IdentityCheck(props: { company: Company; origin: string; licence: string }) {
   const { company, origin, licence } = props;
   return (
@@ -107,7 +106,6 @@ const stationClass =
   "relative pb-4 pl-6 last:pb-0 before:absolute before:top-1.5 before:-left-[7px] before:size-3 before:rounded-full " +
   "before:border-2 before:border-action before:bg-raised";
 
-/** The number, large enough to be compared letter for letter, and where the authority publishes it. */
 function Licence({ name, number }: { name: string; number: string }) {
   return (
     <section className="self-start rounded-label border-2 border-action bg-raised px-4 py-5 sm:px-6">

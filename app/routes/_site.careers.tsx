@@ -35,7 +35,6 @@ const ApplicationFields = z.object({
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
-/** Where an application goes while the form is a preview. */
 const applicationEmail = companyDetails.offices[0]?.email;
 
 export function loader() {
@@ -72,7 +71,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage({ actionData, loaderData }: Route.ComponentProps) {
-  // The key changes after a success, emptying the form; a refusal keeps what was typed.
+  // The key changes after a success, which empties the form; a rejected form keeps its values.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
@@ -121,7 +120,6 @@ function CareersForm(props: { refused: RejectedForm | undefined; intro: string; 
   );
 }
 
-/** What working here is like, as stations of the route line below a scene of it. */
 function WorkingHere({ facts, note }: { facts: { title: string; text: string }[]; note: string | undefined }) {
   return (
     <aside className="md:grid md:grid-cols-2 md:items-start md:gap-8 lg:block">

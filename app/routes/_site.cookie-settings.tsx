@@ -75,7 +75,7 @@ const categories = [
   },
 ] as const;
 
-/** What this site keeps in a browser, and for how long; section 14 of the privacy policy says the same. */
+/** Section 14 of the privacy policy repeats this list. */
 const storageEntries = [
   { name: "session", time: "30 days without a visit", text: "Keeps you signed in to the portal, until you sign out." },
   { name: "flash", time: "One page", text: "Carries one message to the next page." },
@@ -170,35 +170,31 @@ function BrowserStorage() {
   );
 }
 
-/**
- * Resets the checkboxes of a form to what is stored: after saving, and when localStorage has other settings. Otherwise
- * unsaved changes stay. A reset keeps the focus, unlike a remount.
- */
+/** Resets the checkboxes after saving and when localStorage differs. Unlike a remount, a reset keeps the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, refused: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
   const stored = JSON.stringify(settings);
-  const shown = useRef(stored);
+  const lastShown = useRef(stored);
   useEffect(() => {
-    // Saving failed: the changes are still unsaved.
     if (refused) isSaved.current = false;
   }, [refused]);
   useEffect(() => {
-    if (isSaved.current || shown.current !== stored) form.current?.reset();
+    if (isSaved.current || lastShown.current !== stored) form.current?.reset();
     isSaved.current = false;
-    shown.current = stored;
+    lastShown.current = stored;
   }, [loaded, stored]);
   return { ref: form, onSubmit: () => (isSaved.current = true) };
 }
 
-/** The settings to show. Local storage has a copy of what is stored; without a cookie, it overrides the defaults. */
+/** localStorage has a copy of the cookie. It is used only if the cookie is missing. */
 function useLocalStorageCopy({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
-  const [found, setFound] = useState<CookieSettings | null>(null);
+  const [copy, setCopy] = useState<CookieSettings | null>(null);
   useEffect(() => {
     if (isStored) copyToLocalStorage(storageKey, JSON.stringify(settings));
-    else setFound(readLocalStorageCopy(settings));
+    else setCopy(readLocalStorageCopy(settings));
   }, [settings, isStored]);
-  return (!isStored && found) || settings;
+  return (!isStored && copy) || settings;
 }
 
 const storageKey = "cookieSettings";
@@ -207,8 +203,10 @@ function readLocalStorageCopy(defaults: CookieSettings): CookieSettings | null {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "null");
     if (typeof stored !== "object" || stored === null) return null;
-    const told = Object.entries(stored).filter(([name, value]) => name in defaults && typeof value === "boolean");
-    return { ...defaults, ...Object.fromEntries(told) };
+    const validEntries = Object.entries(stored).filter(
+      ([name, value]) => name in defaults && typeof value === "boolean",
+    );
+    return { ...defaults, ...Object.fromEntries(validEntries) };
   } catch {
     return null;
   }

@@ -6,30 +6,27 @@ import { parseCostQuery, quoteForCost } from "~/models/cost.server";
 import { dayInEastAfrica } from "~/models/dates";
 import type { Route } from "./+types/_site.quote";
 
-/**
- * The quote form, begun: `?service=<id>` chooses a service of ours; `?what=…`, the search of /resources/cost, fills in the
- * answers given there. Anything else leaves it empty. What is typed goes to /actions/quote.
- */
+/** Prefills the form from `?service=<id>` or from the query of /resources/cost. */
 export function loader({ url }: Route.LoaderArgs) {
   const service = services.services.find(({ id }) => id === url.searchParams.get("service"));
   if (service) {
     const { id, title, quote } = service;
     const message = title === quote ? "" : `${title}: `;
-    return { from: `/services?service=${id}`, begun: { service: quote, message } };
+    return { from: `/services?service=${id}`, prefill: { service: quote, message } };
   }
   const cargo = parseCostQuery(url.searchParams, costRates, dayInEastAfrica(new Date()))?.cargo;
-  if (!cargo) return { from: "/", begun: null };
-  return { from: `/resources/cost${url.search}`, begun: quoteForCost(cargo, costRates) };
+  if (!cargo) return { from: "/", prefill: null };
+  return { from: `/resources/cost${url.search}`, prefill: quoteForCost(cargo, costRates) };
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-export default function PrefilledQuotePage({ loaderData: { from, begun } }: Route.ComponentProps) {
+export default function PrefilledQuotePage({ loaderData: { from, prefill } }: Route.ComponentProps) {
   const services = useSiteData()?.quoteServices ?? [];
   return (
     <div className="mx-auto max-w-md">
       <Title>Get a Quote</Title>
-      <QuoteForm heading="Get a Quote" services={services} from={from} begun={begun} />
+      <QuoteForm heading="Get a Quote" services={services} from={from} prefill={prefill} />
     </div>
   );
 }

@@ -69,7 +69,6 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
   );
 }
 
-/** What to do after reading: know the cost, ask, or read on. */
 function NextSteps({
   service,
   articles,
@@ -78,9 +77,9 @@ function NextSteps({
   articles: { slug: string; title: string; category: string }[];
 }) {
   const steps = [
-    { to: "/resources/cost", what: "Work it out", title: "What will it cost?" },
-    { to: `/quote?service=${service}`, what: "Ask", title: "Get a quote" },
-    ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, what: category, title })),
+    { to: "/resources/cost", label: "Work it out", title: "What will it cost?" },
+    { to: `/quote?service=${service}`, label: "Ask", title: "Get a quote" },
+    ...articles.map(({ slug, title, category }) => ({ to: `/resources/blog/${slug}`, label: category, title })),
   ];
   return (
     <aside aria-labelledby="next" className="mt-12 print:hidden">
@@ -88,9 +87,9 @@ function NextSteps({
         What next
       </h2>
       <ul className="mt-4 grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
-        {steps.map(({ to, what, title }) => (
+        {steps.map(({ to, label, title }) => (
           <li key={to} className="relative rounded-label border border-line bg-raised px-4 pt-3 hover:border-edge">
-            <p className="text-sm text-quiet">{what}</p>
+            <p className="text-sm text-quiet">{label}</p>
             <Link to={to} className="block min-h-11 pt-0.5 pb-3 font-semibold underline after:absolute after:inset-0">
               {title}
             </Link>
@@ -101,7 +100,6 @@ function NextSteps({
   );
 }
 
-/** Where to get the answer that a placeholder does not give. */
 function PlaceholderNote() {
   return (
     <p className="mt-4 max-w-prose text-quiet">

@@ -13,11 +13,11 @@ export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/reva
 const allCategories = "All";
 
 export function loader({ url }: Route.LoaderArgs) {
-  const asked = url.searchParams.get("category") || allCategories;
+  const requested = url.searchParams.get("category") || allCategories;
   const categories = listCategories();
-  const category = asked === allCategories ? null : asked;
+  const category = requested === allCategories ? null : requested;
   const list = listArticles({ category, page: Number(url.searchParams.get("page")) });
-  return { ...list, categories, category: categories.find((name) => name === asked) ?? allCategories };
+  return { ...list, categories, category: categories.find((name) => name === requested) ?? allCategories };
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
@@ -94,7 +94,6 @@ function CategoryFilter({ category, categories }: { category: string; categories
   );
 }
 
-/** An article that can be read, under its drawing; the newest across the whole width, with the drawing beside it. */
 function ArticleCard({ article, isLead }: { article: ArticleSummary; isLead: boolean }) {
   const { title, excerpt } = article;
   const scene = useIsLite() ? undefined : article.scene;
@@ -119,7 +118,6 @@ function ArticleCard({ article, isLead }: { article: ArticleSummary; isLead: boo
   );
 }
 
-/** An article that is still being written, in a few lines. */
 function PlannedArticle({ article }: { article: ArticleSummary }) {
   return (
     <li className="border-t border-line">
@@ -144,7 +142,6 @@ function ArticleFacts({ article: { category, date, placeholder } }: { article: A
   );
 }
 
-/** The way to an article, from anywhere on its card. */
 function ReadMore({ article: { slug, title } }: { article: ArticleSummary }) {
   return (
     <Link

@@ -25,7 +25,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
 ];
 
-/** The questions in the words of schema.org. A data block is never run, so it needs no nonce. */
+/** schema.org data. A data block never runs, so it needs no nonce. */
 function structuredData(categories: typeof faq) {
   return {
     "@context": "https://schema.org",
@@ -54,8 +54,8 @@ export default function FaqPage({ loaderData: { categories } }: Route.ComponentP
             <section key={category.title} className="mt-12 first:mt-0">
               <h2 className="text-xl">{category.title}</h2>
               <div className="mt-3 ml-2 border-l-2 border-line">
-                {category.questions.map((entry, place) => (
-                  <Question key={entry.question} {...entry} open={index === 0 && place === 0} />
+                {category.questions.map((entry, position) => (
+                  <Question key={entry.question} {...entry} open={index === 0 && position === 0} />
                 ))}
               </div>
             </section>
@@ -80,7 +80,6 @@ const stationClass =
   "before:absolute before:top-5 before:-left-[9px] before:size-4 before:rounded-full before:border-2 before:border-edge " +
   "before:bg-surface open:before:border-action open:before:bg-action";
 
-/** A question is a station on the line of its category; the one that is open is filled. */
 function Question({ question, answer, link, open }: (typeof faq)[number]["questions"][number] & { open: boolean }) {
   return (
     <AccordionItem name="faq" open={open} className={`relative border-b border-line pl-6 ${stationClass}`}>

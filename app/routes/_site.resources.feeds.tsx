@@ -55,7 +55,6 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
   );
 }
 
-/** The host of an address as people say it. */
 function getHost(url: string): string {
   return new URL(url).host.replace(/^www\./, "");
 }

@@ -30,10 +30,9 @@ import type { Route } from "./+types/_site.services";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
-/** `?service=<id>` opens that card instead of the default one; an unknown id is ignored. */
 export function loader({ url }: Route.LoaderArgs) {
-  const asked = url.searchParams.get("service");
-  const open = services.services.some(({ id }) => id === asked) ? asked : "clearing";
+  const requested = url.searchParams.get("service");
+  const open = services.services.some(({ id }) => id === requested) ? requested : "clearing";
   return { ...services, open };
 }
 
@@ -93,10 +92,7 @@ const icons: Record<string, IconNode> = {
   consultancy: Compass,
 };
 
-/**
- * An open card takes the full row. So does a card that would stand alone beside it, or at the end of the grid: the
- * cards keep their order and leave no hole.
- */
+/** An open card and each card that would be alone in its row take the full row, so that the grid has no gaps. */
 const fullRowClass =
   "open:col-span-full md:odd:has-[+[open]]:col-span-full md:[:not(:has(>:nth-child(odd)[open]))>&:last-child]:col-span-full";
 
@@ -119,7 +115,7 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
         />
         <span className="mt-1 max-w-prose text-sm text-quiet">{service.tagline}</span>
       </summary>
-      {/* A fragment that leads into a closed card opens it. */}
+      {/* Browsers open a closed card for a URL whose hash is this id. */}
       <div id={service.id} className="scroll-mt-28 px-4 pt-2 pb-6 sm:px-5">
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
@@ -136,7 +132,6 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
 
 const detailTitles = ["What we do", "What you hand over", "How long it takes"];
 
-/** The details as stations of the route line: down the page on a phone, across it on a wide screen. */
 function Details({ paragraphs }: { paragraphs: string[] }) {
   const named = paragraphs.length === detailTitles.length;
   return (

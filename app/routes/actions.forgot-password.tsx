@@ -18,7 +18,6 @@ export function action({ context }: Route.ActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** For a GET of this address. */
 export default function ForgotPasswordPage({ loaderData }: Route.ComponentProps) {
   return (
     <AuthPage licence={loaderData.licence}>

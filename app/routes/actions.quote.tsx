@@ -47,7 +47,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** The form opens over other pages, at their address with `?quote`; here it is shown again after a refusal. */
+/** Only for visitors without script: shows the form again after a rejection, or the email draft. */
 export default function QuotePage({ actionData }: Route.ComponentProps) {
   const services = useSiteData()?.quoteServices ?? [];
   if (actionData && "draft" in actionData) return <QuoteDraft {...actionData} />;

@@ -11,7 +11,6 @@ import { openShareLink } from "~/models/share-link.server";
 import { STAGES } from "~/models/shipment";
 import type { Route } from "./+types/s.$token";
 
-/** Without the site around it, and without script: a small page for somebody who wants to know one thing. */
 export const handle = { bare: true };
 
 export const middleware: Route.MiddlewareFunction[] = [
@@ -23,11 +22,11 @@ export const middleware: Route.MiddlewareFunction[] = [
 ];
 
 export async function loader({ params }: Route.LoaderArgs) {
-  const shared = await openShareLink(params.token);
-  if (!shared) return data({ company: companyDetails.name, name: null }, { status: 404 });
-  if ("reason" in shared) throw userErrorData(shared);
-  const events = shared.tracking_events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
-  return data({ ...shared, company: companyDetails.name, changed: eastAfricaTime(shared.changed_at), events });
+  const shipment = await openShareLink(params.token);
+  if (!shipment) return data({ company: companyDetails.name, name: null }, { status: 404 });
+  if ("reason" in shipment) throw userErrorData(shipment);
+  const events = shipment.tracking_events.map((event) => ({ ...event, at: eastAfricaTime(event.created_at) }));
+  return data({ ...shipment, company: companyDetails.name, changed: eastAfricaTime(shipment.changed_at), events });
 }
 
 export const action = noFormAction;

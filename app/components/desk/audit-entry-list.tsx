@@ -1,4 +1,3 @@
-/** What the pages of the desk share: whose move it is, pages of a list, and lines of the log. */
 import { Link } from "react-router";
 import type { FormField } from "~/components/forms/form";
 import type { AuditEntry } from "~/models/audit-log.server";
@@ -11,7 +10,6 @@ const waitingOnColours: Record<WaitingOn, string> = {
   nobody: "text-done",
 };
 
-/** Whose move a shipment is, in its colour. */
 export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return (
     <span className={`shrink-0 sm:whitespace-nowrap ${waitingOnColours[waitingOn]}`}>
@@ -20,12 +18,12 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   );
 }
 
-/** A field of a form that only looks something up: it shows what its address asks for, and is never refused. */
+/** Returns a field for a search form. Its value comes from the URL, so it never has errors. */
 export function createSearchField(name: string, value: string): FormField {
   return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }
 
-/** Links to the page before and after; `to` makes the address of a page. */
+/** Links to the previous and the next page. `to` returns the URL of a page. */
 export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; to: (page: number) => string }) {
   if (page === 1 && !hasMore) return null;
   return (
@@ -44,17 +42,16 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
-/**
- * Lines of the log, newest first; `links` says whether each names what it was done to, and `isFound` whether they are those
- * that somebody looked for.
- */
+/** Lists audit entries. `links` shows each entry's subject; `isFound` marks the entries as search results. */
 export function AuditEntryList(props: { acts: AuditEntry[]; links?: boolean; isFound?: boolean }) {
-  const { acts, links = false, isFound = false } = props;
-  const nothing = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
-  if (acts.length === 0) return <p className="px-4 py-3 text-sm text-quiet">{nothing}</p>;
+  const { acts: entries, links = false, isFound = false } = props;
+  if (entries.length === 0) {
+    const emptyText = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
+    return <p className="px-4 py-3 text-sm text-quiet">{emptyText}</p>;
+  }
   return (
     <ul className="ruled text-sm">
-      {acts.map(({ at, by, what, change, reason, on }, index) => (
+      {entries.map(({ at, by, what, change, reason, on }, index) => (
         <li key={`${at} ${index}`} className="px-4 py-2">
           <p className="flex flex-wrap items-center gap-x-3">
             <span className="font-semibold">{what} </span>

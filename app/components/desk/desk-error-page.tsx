@@ -3,7 +3,6 @@ import { ErrorPage } from "../site/error-page";
 import { Title } from "../site/title";
 import { ButtonLink } from "../ui/button";
 
-/** For a backend that does not answer, and for pages of leads: the reason, and a way on. Other errors get ErrorPage. */
 export function DeskErrorPage({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
   if (!isRouteErrorResponse(error) || !error.data?.reason) return <ErrorPage error={error} />;

@@ -1,16 +1,13 @@
 import { useEffect, useState } from "react";
 import { Button } from "~/components/ui/button";
 
-/**
- * A button that shows a picture in place, where script runs: nothing is fetched before it is pressed, and its opening is
- * an act as every other. Browsers run nothing in a picture.
- */
+/** Fetches the picture only on click, because the server records every opening in the audit log. */
 export function DocumentPreview({ src, name }: { src: string; name: string }) {
-  const [isReady, setReady] = useState(false);
+  const [isHydrated, setHydrated] = useState(false);
   const [isShown, setShown] = useState(false);
   const [isBroken, setBroken] = useState(false);
-  useEffect(() => setReady(true), []);
-  if (!isReady) return null;
+  useEffect(() => setHydrated(true), []);
+  if (!isHydrated) return null;
   return (
     <>
       <Button type="button" aria-expanded={isShown} onClick={() => setShown(!isShown)}>

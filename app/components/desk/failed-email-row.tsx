@@ -14,7 +14,6 @@ const emailKindLabels: Record<string, string> = {
 
 type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];
 
-/** A line of Today: a mail that did not leave, and where it is sent again. */
 export function FailedEmailRow({
   mail,
   isLead,
@@ -24,20 +23,20 @@ export function FailedEmailRow({
   isLead: boolean;
   request: string;
 }) {
-  const { id, kind, sent_to, account_id: account, client_id, is_staff, failed_at: at } = mail;
+  const { id, kind, sent_to, account_id, client_id, is_staff, failed_at: at } = mail;
   const name = (
     <span className="sr-only">
       : the {kind} to {sent_to}
     </span>
   );
-  const isWanted = ["team invite", "client ID", "new password"].includes(kind);
-  const place = is_staff ? (isLead ? "/desk/team" : null) : account && `/desk/clients/${account}`;
+  const canBeResent = ["team invite", "client ID", "new password"].includes(kind);
+  const accountPage = is_staff ? (isLead ? "/desk/team" : null) : account_id && `/desk/clients/${account_id}`;
   return (
     <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
       <span>
         {emailKindLabels[kind] ?? `The ${kind}`} to <span className="font-semibold wrap-anywhere">{sent_to}</span>,{" "}
         {eastAfricaTime(at)}
-        {is_staff && !isLead && isWanted && ". A lead sends it again."}
+        {is_staff && !isLead && canBeResent && ". A lead sends it again."}
       </span>
       <span className="flex flex-wrap items-center gap-2">
         {client_id && (
@@ -46,9 +45,9 @@ export function FailedEmailRow({
             <Button>Send again{name}</Button>
           </IntentForm>
         )}
-        {place && (
-          <Link to={place} className="inline-flex min-h-11 items-center underline">
-            {isWanted ? "Send again" : "Tell them"}
+        {accountPage && (
+          <Link to={accountPage} className="inline-flex min-h-11 items-center underline">
+            {canBeResent ? "Send again" : "Tell them"}
             {name}
           </Link>
         )}

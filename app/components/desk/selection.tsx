@@ -1,34 +1,32 @@
 import { useEffect, useState } from "react";
 import { Button } from "~/components/ui/button";
 
-/** Ticks all boxes of a form that can be, or takes all ticks off; a button where script runs alone. */
 export function SelectAllButton({ form }: { form: string }) {
-  const [isReady, setReady] = useState(false);
-  useEffect(() => setReady(true), []);
-  if (!isReady) return null;
-  const press = () => {
+  const [isHydrated, setHydrated] = useState(false);
+  useEffect(() => setHydrated(true), []);
+  if (!isHydrated) return null;
+  const toggleAll = () => {
     const element = document.getElementById(form);
     const boxes = [...(element?.querySelectorAll<HTMLInputElement>("input[type=checkbox]:not(:disabled)") ?? [])];
-    const isTicked = !boxes.every(({ checked }) => checked);
-    for (const box of boxes) box.checked = isTicked;
+    const shouldTick = !boxes.every(({ checked }) => checked);
+    for (const box of boxes) box.checked = shouldTick;
     element?.dispatchEvent(new Event("change"));
   };
   return (
-    <Button type="button" onClick={press}>
+    <Button type="button" onClick={toggleAll}>
       Tick all
     </Button>
   );
 }
 
-/** How many boxes of a form are ticked, in brackets behind what its button says; nothing where script does not run. */
 export function SelectionCount({ form }: { form: string }) {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const element = document.getElementById(form);
-    const tell = () => setCount(element?.querySelectorAll("input[type=checkbox]:checked").length ?? 0);
-    tell();
-    element?.addEventListener("change", tell);
-    return () => element?.removeEventListener("change", tell);
+    const updateCount = () => setCount(element?.querySelectorAll("input[type=checkbox]:checked").length ?? 0);
+    updateCount();
+    element?.addEventListener("change", updateCount);
+    return () => element?.removeEventListener("change", updateCount);
   });
   return count > 0 ? ` (${count})` : null;
 }

@@ -2,7 +2,6 @@ import { OfficePhone } from "../site/office-phone";
 import { Field, SelectField } from "./field";
 import type { FormField } from "./form";
 
-/** The field for a six-digit code of an authenticator. */
 export function CodeField({ field }: { field: FormField }) {
   return (
     <Field
@@ -17,7 +16,7 @@ export function CodeField({ field }: { field: FormField }) {
   );
 }
 
-/** The code of one of an account's authenticators, named by `factors`, and which one where there are several; nothing without. */
+/** Fields for a second factor. Renders nothing for an account without one. */
 export function SecondFactorFields(props: {
   factors: readonly string[];
   fields: Record<"factor" | "code", FormField>;
@@ -31,7 +30,6 @@ export function SecondFactorFields(props: {
   );
 }
 
-/** What to do where no code can be given any more: below each form that opens an account with one. */
 export function LostAuthenticatorHelp() {
   return (
     <p className="mt-6 text-quiet">

@@ -1,4 +1,3 @@
-/** The fields of the form kit: label, hint and error around a native control. */
 import type { ComponentProps, ReactNode } from "react";
 import type { FormField } from "./form";
 import { usePreHydrationText } from "./pre-hydration-text";
@@ -8,30 +7,18 @@ type FieldProps = {
   label: string;
   hint?: string;
   type?: "text" | "email" | "password" | "tel" | "date" | "search";
-  /** Whether it may stay empty. */
   optional?: boolean;
-  /** Whether a refusal empties it, as for passwords and codes; every other field keeps what was typed. */
+  /** Empties the input after a rejected submission, for passwords and codes. */
   clearOnError?: boolean;
-  /** Put beside the input, such as the toggle of a password. */
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;
 
-/** A labelled input with its hint and its error. */
-export function Field({
-  field,
-  label,
-  hint,
-  type = "text",
-  optional,
-  clearOnError: fresh,
-  children,
-  ...input
-}: FieldProps) {
+export function Field({ field, label, hint, type = "text", optional, clearOnError, children, ...input }: FieldProps) {
   return (
     <LabelledControl field={field} label={label} hint={hint}>
       <div className="mt-1 flex gap-2">
         <input
-          key={fresh ? field.resultCount : undefined}
+          key={clearOnError ? field.resultCount : undefined}
           id={field.id}
           name={field.name}
           type={type}
@@ -49,7 +36,6 @@ export function Field({
 
 type LabelledFieldProps = { field: FormField; label: string; hint?: string };
 
-/** A labelled list of options, each its own words or a value with words; `prompt` is a first line that asks to choose. */
 export function SelectField({
   field,
   label,
@@ -82,7 +68,6 @@ export function SelectField({
   );
 }
 
-/** A labelled field for several lines. `mandatory` tells whether it may stay empty. */
 export function TextField({
   field,
   label,
@@ -90,11 +75,11 @@ export function TextField({
   mandatory = false,
   rows = 5,
 }: LabelledFieldProps & { mandatory?: boolean; rows?: number }) {
-  const typed = usePreHydrationText(field.id);
+  const ref = usePreHydrationText(field.id);
   return (
     <LabelledControl field={field} label={label} hint={hint}>
       <textarea
-        ref={typed}
+        ref={ref}
         id={field.id}
         name={field.name}
         defaultValue={field.value}
@@ -107,7 +92,6 @@ export function TextField({
   );
 }
 
-/** A labelled field for one file. Browsers do not give a file back after a refusal: it has to be chosen again. */
 export function FileField(props: { field: FormField; label: string; hint?: string; accept: string }) {
   const { field, label, hint, accept } = props;
   return (
@@ -124,7 +108,6 @@ export function FileField(props: { field: FormField; label: string; hint?: strin
   );
 }
 
-/** Label, hint and error around a control. */
 function LabelledControl({
   field,
   label,
@@ -157,7 +140,6 @@ function getDescriptionProps(field: FormField, hint: string | undefined) {
   return { "aria-invalid": field.errors ? true : undefined, "aria-describedby": ids || undefined } as const;
 }
 
-/** The words of the summary, beside their field. */
 function FieldError({ field }: { field: FormField }) {
   if (!field.errors) return null;
   return (
@@ -167,7 +149,6 @@ function FieldError({ field }: { field: FormField }) {
   );
 }
 
-/** The button inside a file field. */
 export const fileButtonClass =
   "text-sm file:mr-3 file:border-0 file:bg-transparent file:font-semibold file:text-ink file:underline";
 

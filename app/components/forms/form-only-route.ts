@@ -1,7 +1,4 @@
-/**
- * The component of an address that only takes forms. With a component, a form that is refused is answered with the
- * site's error page; without one the router would answer bare JSON.
- */
+/** A route without a component makes React Router answer a rejected form with JSON instead of the error page. */
 export function FormOnlyRoute() {
   return null;
 }

@@ -1,4 +1,3 @@
-/** The form kit: every form of the site shows its errors and pending state this way; its fields are in field.tsx. */
 import type { SubmissionResult } from "@conform-to/react";
 import { type ComponentProps, type MouseEvent, useEffect, useRef, useState } from "react";
 import { useNavigation } from "react-router";
@@ -7,16 +6,10 @@ import { Button } from "../ui/button";
 import { focusInView } from "../ui/page-navigation";
 import { PageToast } from "../ui/toast";
 
-/**
- * What an action returns for a refused form: Conform's result with the typed values, and the toast of the catalogue.
- * Without a result the form stays as it stands.
- */
+/** The `result` contains the submitted values. If it is null, the form stays unchanged. */
 export type RejectedForm = { result: SubmissionResult | null; toast?: Toast };
 
-/**
- * A field as the server judged it. `value` is what was typed, "" where the answer must not repeat it; `answer` counts
- * the answers to its form.
- */
+/** `value` is empty if the response must not repeat it. `resultCount` is the number of results that the form received. */
 export type FormField = {
   id: string;
   name: string;
@@ -28,10 +21,7 @@ export type FormField = {
 
 export type ActionForm = { id: string; problems: { id: string; text: string }[] };
 
-/**
- * A form over the answer of its action. `id` tells several forms of one page apart, `names` are its fields. The schemas
- * stay on the server, with script and without: the browser needs nothing of the form library but its answer.
- */
+/** Returns the state of a form. Only the server validates, so that the browser loads no schema and no form library. */
 export function useActionForm<const Name extends string>(
   id: string,
   refused: RejectedForm | undefined,
@@ -39,7 +29,7 @@ export function useActionForm<const Name extends string>(
 ): [ActionForm, Record<Name, FormField>] {
   const result = refused?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // Without a result, as where no answer came, the form stays as it stands: what was typed too, passwords as well.
+  // After a lost connection the result is null: the form keeps its values, also the passwords.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const field = (name: Name): FormField => {
     const value = result?.initialValue?.[name];
@@ -56,7 +46,7 @@ export function useActionForm<const Name extends string>(
   const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
     (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
-  // The toast disappears; its message about the form as a whole stays in the summary.
+  // The toast disappears, so the summary repeats its message.
   const { variant, description } = refused?.toast ?? {};
   if (problems.length === 0 && variant === "destructive" && description) {
     problems.push({ id: fields[names[0] as Name]?.id ?? id, text: description });
@@ -64,15 +54,11 @@ export function useActionForm<const Name extends string>(
   return [{ id, problems }, fields];
 }
 
-/** Above the h1 of a page whose form was refused: the toast, and what is wrong with links to the fields. */
 export function FormErrorSummary({ refused, form }: { refused: RejectedForm | undefined; form: ActionForm }) {
   return <ErrorSummary answer={refused} problems={form.problems} />;
 }
 
-/**
- * The toast and the error summary of a refused form. The summary gets the focus at each answer, even one that repeats
- * the last. `id` is that of the field a problem belongs to.
- */
+/** The summary gets the focus after each submission. The `id` of a problem is the id of its field. */
 export function ErrorSummary(props: {
   answer: { toast?: Toast } | undefined;
   problems: { id: string; text: string }[];
@@ -113,10 +99,7 @@ export function ErrorSummary(props: {
   );
 }
 
-/**
- * The button that submits a form. While the form is sent, the pressed button shows `pending` and none takes another
- * press. `sending` says so for forms that are sent without a navigation.
- */
+/** Ignores clicks while a form is being sent. `sending` overrides the navigation state for forms sent by a fetcher. */
 export function SubmitButton({
   pending,
   sending,
@@ -125,20 +108,20 @@ export function SubmitButton({
 }: ComponentProps<typeof Button> & { pending: string; sending?: boolean }) {
   const navigation = useNavigation();
   const busy = sending ?? (navigation.state !== "idle" && navigation.formMethod === "POST");
-  const pressed = useRef(false);
+  const wasClicked = useRef(false);
   useEffect(() => {
-    if (!busy) pressed.current = false;
+    if (!busy) wasClicked.current = false;
   }, [busy]);
-  const press = (event: MouseEvent<HTMLButtonElement>) => {
+  const handleClick = (event: MouseEvent<HTMLButtonElement>) => {
     if (busy) event.preventDefault();
-    else pressed.current = true;
+    else wasClicked.current = true;
     props.onClick?.(event);
   };
-  const waits = busy && pressed.current;
+  const isPending = busy && wasClicked.current;
   return (
-    <Button look="action" {...props} aria-disabled={busy || undefined} onClick={press}>
-      {waits && <span aria-hidden className="spinner" />}
-      {waits ? pending : children}
+    <Button look="action" {...props} aria-disabled={busy || undefined} onClick={handleClick}>
+      {isPending && <span aria-hidden className="spinner" />}
+      {isPending ? pending : children}
     </Button>
   );
 }

@@ -2,14 +2,13 @@ import { type ComponentProps, useEffect, useState } from "react";
 import { Button } from "../ui/button";
 import { Field } from "./field";
 
-/** A password with a button that shows and hides it; the button appears once script runs, since it needs it. */
 export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" | "children">) {
   const [shown, setShown] = useState(false);
-  const [ready, setReady] = useState(false);
-  useEffect(() => setReady(true), []);
+  const [isHydrated, setHydrated] = useState(false);
+  useEffect(() => setHydrated(true), []);
   return (
     <Field {...props} clearOnError type={shown ? "text" : "password"} autoCapitalize="none" spellCheck={false}>
-      {ready && (
+      {isHydrated && (
         <Button type="button" aria-pressed={shown} aria-controls={props.field.id} onClick={() => setShown(!shown)}>
           {shown ? "Hide" : "Show"}
           <span className="sr-only"> password</span>
@@ -19,12 +18,9 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
   );
 }
 
-/**
- * Whose password a form is about, for password managers: they keep the new one with the address. It is not sent. It comes with
- * script, as text browsers show what is hidden.
- */
+/** Lets password managers store a password with its email. Text browsers show hidden inputs, so only script adds it. */
 export function HiddenUsername({ email }: { email: string }) {
-  const [ready, setReady] = useState(false);
-  useEffect(() => setReady(true), []);
-  return ready && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;
+  const [isHydrated, setHydrated] = useState(false);
+  useEffect(() => setHydrated(true), []);
+  return isHydrated && <input type="email" autoComplete="username" defaultValue={email} hidden readOnly />;
 }

@@ -2,10 +2,7 @@ import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 
 const subscribeToNothing = () => () => {};
 
-/**
- * For the `ref` of the textarea with this id. On hydration React resets a textarea, unlike other fields, to the text of
- * the server's HTML; this keeps what a person typed before that.
- */
+/** Returns a ref for a textarea. React's hydration resets only textareas; this restores text typedText before hydration. */
 export function usePreHydrationText(id: string) {
   const isHydrating = useSyncExternalStore(
     subscribeToNothing,
@@ -13,10 +10,10 @@ export function usePreHydrationText(id: string) {
     () => true,
   );
   const field = useRef<HTMLTextAreaElement>(null);
-  const [typed] = useState(() => (isHydrating ? readTextarea(id) : null));
+  const [typedText] = useState(() => (isHydrating ? readTextarea(id) : null));
   useLayoutEffect(() => {
-    if (field.current && typed !== null) field.current.value = typed;
-  }, [typed]);
+    if (field.current && typedText !== null) field.current.value = typedText;
+  }, [typedText]);
   return field;
 }
 

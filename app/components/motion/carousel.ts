@@ -1,7 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** How far a mouse moves before its press is a drag and no click, in pixels. */
-const dragThreshold = 5;
+const dragThresholdPx = 5;
 
 const getItems = (row: HTMLElement) => [...row.querySelectorAll("li")];
 const getItemOffset = (item: HTMLElement, [first]: HTMLElement[]) => item.offsetLeft - (first?.offsetLeft ?? 0);
@@ -18,82 +17,76 @@ function scrollToItem(row: HTMLElement, index: number): void {
   if (item) row.scrollTo({ left: getItemOffset(item, items) });
 }
 
-/**
- * Lets the mouse drag a row of list items that scrolls and snaps natively; a drag is never a click. Returns which item
- * is first, whether the row is at its end, and how to scroll an item to the front. While it is dragged and until it
- * comes to rest the row has `data-dragged`, which turns snapping off.
- */
+/** Lets the mouse drag a natively scrolling row. `data-dragged` turns its CSS snapping off until scrolling ends. */
 export function useCarousel(ref: RefObject<HTMLElement | null>) {
-  const [place, setPlace] = useState({ index: 0, atEnd: false });
+  const [position, setPosition] = useState({ index: 0, atEnd: false });
   useEffect(() => {
     const row = ref.current;
     if (!row) return;
-    const off = new AbortController();
-    const { signal } = off;
-    let press: { x: number; left: number } | null = null;
-    let dragged = false;
-    let rest = 0;
+    const controller = new AbortController();
+    const { signal } = controller;
+    let dragStart: { x: number; left: number } | null = null;
+    let isDragged = false;
+    let settleTimer = 0;
 
     const settle = () => {
-      if (press) return;
+      if (dragStart) return;
       row.removeAttribute("data-dragged");
       const atEnd = row.scrollLeft + row.clientWidth > row.scrollWidth - 2;
-      setPlace({ index: findNearestIndex(row, row.scrollLeft), atEnd });
+      setPosition({ index: findNearestIndex(row, row.scrollLeft), atEnd });
     };
-    const scrolled = () => {
-      clearTimeout(rest);
-      rest = window.setTimeout(settle, 100);
+    const settleLater = () => {
+      clearTimeout(settleTimer);
+      settleTimer = window.setTimeout(settle, 100);
     };
-    const down = (event: PointerEvent) => {
-      dragged = false;
-      if (event.pointerType === "mouse" && event.button === 0) press = { x: event.clientX, left: row.scrollLeft };
+    const startDrag = (event: PointerEvent) => {
+      isDragged = false;
+      if (event.pointerType === "mouse" && event.button === 0) dragStart = { x: event.clientX, left: row.scrollLeft };
     };
-    const move = (event: PointerEvent) => {
-      if (!press) return;
-      // The button may have been let go outside the window.
-      if (!event.buttons) return up();
-      const way = press.x - event.clientX;
-      if (!dragged && Math.abs(way) < dragThreshold) return;
-      if (!dragged) row.setPointerCapture(event.pointerId);
-      dragged = true;
+    const drag = (event: PointerEvent) => {
+      if (!dragStart) return;
+      // The button may have been released outside the window.
+      if (!event.buttons) return endDrag();
+      const distance = dragStart.x - event.clientX;
+      if (!isDragged && Math.abs(distance) < dragThresholdPx) return;
+      if (!isDragged) row.setPointerCapture(event.pointerId);
+      isDragged = true;
       row.setAttribute("data-dragged", "");
-      row.scrollTo({ left: press.left + way, behavior: "instant" });
+      row.scrollTo({ left: dragStart.left + distance, behavior: "instant" });
     };
-    const up = () => {
-      if (press && dragged) {
-        const way = row.scrollLeft - press.left;
-        // Dragging by a sixth of an item is enough to go on to the next in that direction.
-        scrollToItem(
-          row,
-          findNearestIndex(row, row.scrollLeft + (Math.sign(way) * (getItems(row)[0]?.offsetWidth ?? 0)) / 3),
-        );
-        scrolled();
+    const endDrag = () => {
+      if (dragStart && isDragged) {
+        const distance = row.scrollLeft - dragStart.left;
+        // Dragging by a sixth of an item is enough to reach the next one.
+        const itemWidth = getItems(row)[0]?.offsetWidth ?? 0;
+        scrollToItem(row, findNearestIndex(row, row.scrollLeft + (Math.sign(distance) * itemWidth) / 3));
+        settleLater();
       }
-      press = null;
+      dragStart = null;
     };
-    const click = (event: MouseEvent) => {
+    const preventClick = (event: MouseEvent) => {
       // Clicks by keyboard have detail 0.
-      if (!dragged || !event.detail) return;
+      if (!isDragged || !event.detail) return;
       event.preventDefault();
       event.stopPropagation();
     };
 
-    row.addEventListener("scroll", scrolled, { passive: true, signal });
-    row.addEventListener("pointerdown", down, { signal });
-    addEventListener("pointermove", move, { signal });
-    addEventListener("pointerup", up, { signal });
-    addEventListener("pointercancel", up, { signal });
-    row.addEventListener("click", click, { capture: true, signal });
+    row.addEventListener("scroll", settleLater, { passive: true, signal });
+    row.addEventListener("pointerdown", startDrag, { signal });
+    addEventListener("pointermove", drag, { signal });
+    addEventListener("pointerup", endDrag, { signal });
+    addEventListener("pointercancel", endDrag, { signal });
+    row.addEventListener("click", preventClick, { capture: true, signal });
     settle();
     return () => {
-      clearTimeout(rest);
-      off.abort();
+      clearTimeout(settleTimer);
+      controller.abort();
     };
   }, [ref]);
 
   const show = (index: number) => {
     if (ref.current) scrollToItem(ref.current, index);
-    setPlace({ ...place, index });
+    setPosition({ ...position, index });
   };
-  return { ...place, show };
+  return { ...position, show };
 }

@@ -1,13 +1,9 @@
 import { type RefObject, useEffect, useState } from "react";
 import { useMayMove, useMoving } from "./moving";
 
-/** How long numbers take to count up, in milliseconds. */
-const duration = 2000;
+const durationMs = 2000;
 
-/**
- * Tells how much of their values the numbers of a list show, from 0 to 1: they count up once half of it is visible, the
- * first time. Numbers that a person may have read already stay as they are.
- */
+/** Counts up once half of the list is visible. A list in the first viewport stays, as it may have been read. */
 export function CountUp({ list, show }: { list: RefObject<Element | null>; show: (share: number) => void }) {
   const [state, setState] = useState<"waiting" | "done">("done");
   const mayMove = useMayMove();
@@ -22,7 +18,7 @@ export function CountUp({ list, show }: { list: RefObject<Element | null>; show:
     if (!moving) return () => show(1);
     const start = performance.now();
     let frame = requestAnimationFrame(function step() {
-      const share = Math.min((performance.now() - start) / duration, 1);
+      const share = Math.min((performance.now() - start) / durationMs, 1);
       show(share);
       if (share < 1) frame = requestAnimationFrame(step);
     });

@@ -1,13 +1,12 @@
 import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { useMoving } from "./moving";
 
-/** Starts a strip, and repeats its list once (`children`), hidden from screen readers. */
 export function MarqueeLoop({ strip, children }: { strip: RefObject<HTMLElement | null>; children: ReactNode }) {
   const moving = useMoving(strip);
   const [hasMoved, setMoved] = useState(false);
   useEffect(() => {
     if (!strip.current) return;
-    // A scrollable row has to be reachable by keyboard.
+    // A scrollable row must be reachable by keyboard.
     strip.current.tabIndex = 0;
     strip.current.toggleAttribute("data-moving", moving);
     if (!moving) return;

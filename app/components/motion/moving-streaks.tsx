@@ -2,7 +2,7 @@ import { useRef, useState } from "react";
 import { useMoving } from "./moving";
 
 const streakStyles = Array.from({ length: 50 }, (_, index) => {
-  // Steps by the golden ratio spread a row of any length without order.
+  // Steps by the golden ratio look random and cover the whole range.
   const spread = (index * 0.618034) % 1;
   const speed = 18 + ((index * 7) % 23);
   return {
@@ -10,15 +10,13 @@ const streakStyles = Array.from({ length: 50 }, (_, index) => {
     width: `${4 + 8 * ((index * 0.37) % 1)}rem`,
     animationDuration: `${speed}s`,
     animationDelay: `${-spread * speed}s`,
-    // Every other one is its mirror image.
     ...(index % 2 ? { right: 0, scale: "-1 1" } : { left: 0 }),
   };
 });
 
-/** Fifty thin lines that pass behind the page, half of them each way, like traffic at night; none for who saves data. */
 export function MovingStreaks() {
-  const [isWanted] = useState(wantsDecoration);
-  return isWanted && <StreakLayer />;
+  const [isAllowed] = useState(wantsDecoration);
+  return isAllowed && <StreakLayer />;
 }
 
 function wantsDecoration(): boolean {

@@ -1,38 +1,39 @@
 import { type PointerEvent, type RefObject, useRef } from "react";
 import move from "./move";
 
-/** How far a toast is swiped to the right until it ends, in pixels. */
-const swipeThreshold = 50;
+const swipeThresholdPx = 50;
 
-/**
- * Handlers by which an element follows a finger or a mouse to the right, until it `isOver`; `onFar` is told how far, else it
- * comes back.
- */
-export function useSwipe(ref: RefObject<HTMLElement | null>, isOver: RefObject<boolean>, onFar: (by: number) => void) {
-  const from = useRef<number>(null);
-  const by = ({ clientX }: PointerEvent) => (from.current === null ? 0 : Math.max(0, clientX - from.current));
-  const letGo = (event: PointerEvent, isFar: boolean) => {
-    const way = by(event);
-    from.current = null;
-    if (way === 0) return;
-    if (isFar && way >= swipeThreshold) return onFar(way);
+/** Returns handlers for a swipe to the right. `onSwipe` receives the distance in pixels; a shorter swipe moves back. */
+export function useSwipe(
+  ref: RefObject<HTMLElement | null>,
+  isOver: RefObject<boolean>,
+  onSwipe: (distance: number) => void,
+) {
+  const startX = useRef<number>(null);
+  const getDistance = ({ clientX }: PointerEvent) =>
+    startX.current === null ? 0 : Math.max(0, clientX - startX.current);
+  const endSwipe = (event: PointerEvent, mayComplete: boolean) => {
+    const distance = getDistance(event);
+    startX.current = null;
+    if (distance === 0) return;
+    if (mayComplete && distance >= swipeThresholdPx) return onSwipe(distance);
     ref.current?.style.removeProperty("translate");
-    if (ref.current) move(ref.current, { translate: [`${way}px 0`, "0 0"] });
+    if (ref.current) move(ref.current, { translate: [`${distance}px 0`, "0 0"] });
   };
   return {
     onPointerDown: (event: PointerEvent) => {
-      if (event.button === 0 && !isOver.current) from.current = event.clientX;
+      if (event.button === 0 && !isOver.current) startX.current = event.clientX;
     },
     onPointerMoveCapture: (event: PointerEvent) => {
-      // The button may have been let go outside.
-      if (!event.buttons) from.current = null;
-      const way = by(event);
-      if (way === 0) return;
-      // What is pressed in it is not clicked at the end of a swipe.
-      if (way > 5) event.currentTarget.setPointerCapture(event.pointerId);
-      ref.current?.style.setProperty("translate", `${way}px`);
+      // The button may have been released outside the window.
+      if (!event.buttons) startX.current = null;
+      const distance = getDistance(event);
+      if (distance === 0) return;
+      // Pointer capture keeps the end of a swipe from clicking a button of the toast.
+      if (distance > 5) event.currentTarget.setPointerCapture(event.pointerId);
+      ref.current?.style.setProperty("translate", `${distance}px`);
     },
-    onPointerUp: (event: PointerEvent) => letGo(event, true),
-    onPointerCancel: (event: PointerEvent) => letGo(event, false),
+    onPointerUp: (event: PointerEvent) => endSwipe(event, true),
+    onPointerCancel: (event: PointerEvent) => endSwipe(event, false),
   };
 }

@@ -6,10 +6,9 @@ import { Title } from "../site/title";
 import { ButtonLink } from "../ui/button";
 import { PageToast } from "../ui/toast";
 
-/** For a backend that does not answer: the toast of the catalogue, and a way to retry. Other errors get ErrorPage. */
 export function PortalErrorPage({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
-  // A new object for each error, so that it shows again.
+  // A new object for each error, because the same toast object is shown only once.
   const toast = useMemo(() => ({ ...fetchErrorToast }), [error]);
   if (!isRouteErrorResponse(error) || error.status < 500) return <ErrorPage error={error} />;
   return (

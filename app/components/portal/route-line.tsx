@@ -10,26 +10,20 @@ const waitingOnLabels: Record<WaitingOn, { label: string; colour: string }> = {
   nobody: { label: "Closed", colour: "text-done" },
 };
 
-/** Whose move it is, in its colour. */
 export function WaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   return (
     <span className={`font-semibold ${waitingOnLabels[waitingOn].colour}`}>{waitingOnLabels[waitingOn].label}</span>
   );
 }
 
-/**
- * The ten stages as ten stations of the route line, named where there is room: where the shipment stands, what happens next,
- * and the button of the client's move.
- */
 export function RouteLine(props: {
-  /** The shipment's id. */
   shipment: string;
   stage: number;
   status: string;
-  step: NextAction | null;
-  press?: { words: string; at: string } | null;
+  nextAction: NextAction | null;
+  button?: { words: string; at: string } | null;
 }) {
-  const { shipment, stage, status, step, press } = props;
+  const { shipment, stage, status, nextAction, button } = props;
   const line = useRef<HTMLDivElement>(null);
   const motion = useMotion();
   const stations = STAGES.map((name, index) => (
@@ -57,7 +51,7 @@ export function RouteLine(props: {
         <Stations stage={stage} />
         {motion && <motion.StageAnimation line={line} shipment={shipment} stage={stage} />}
       </div>
-      {/* On phones the stations before and after; the heading and the list below say them to who cannot see. */}
+      {/* Hidden from screen readers: the heading and the list below contain the same names. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">
         <span>{STAGES[stage - 2]}</span>{" "}
         <b
@@ -70,14 +64,14 @@ export function RouteLine(props: {
       <ol className="mb-3 hidden grid-cols-10 text-center text-[0.6875rem] leading-tight wrap-normal *:-mx-3 lg:grid lg:[&>li:nth-child(even)]:mt-8">
         {stations}
       </ol>
-      {step && (
+      {nextAction && (
         <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-sm">
           <span>
-            <WaitingOnLabel waitingOn={step.waitingOn} />. {step.text}
+            <WaitingOnLabel waitingOn={nextAction.waitingOn} />. {nextAction.text}
           </span>{" "}
-          {press && (
-            <a href={press.at} className={buttonClass("action", "print:hidden")}>
-              {press.words}
+          {button && (
+            <a href={button.at} className={buttonClass("action", "print:hidden")}>
+              {button.words}
             </a>
           )}
         </p>
@@ -90,7 +84,6 @@ export function RouteLine(props: {
   );
 }
 
-/** The line alone, without words: where a shipment stands among the ten stages. */
 export function Stations({ stage }: { stage: number }) {
   const x = (index: number) => 10 + index * 20;
   return (

@@ -11,29 +11,27 @@ import type { Factor } from "~/lib/auth/viewer.server";
 import type { Toast } from "~/lib/http/toast";
 import { eastAfricaTime } from "~/models/dates";
 
-/** Whose second factors these are: a client's, or a colleague's at the desk. */
 type Area = "/portal" | "/desk";
 
-/** The page of the second factors: those there are, or the set-up of a new one. */
 export function SecondFactors(props: { area: Area; factors: Factor[]; answer: TotpSetupActionData | undefined }) {
-  const { area, factors, answer } = props;
-  const { result, toast } = answer ?? {};
-  const answered = answer ? ("setup" in answer ? answer.setup : undefined) : null;
-  // If the connection is lost while a code is sent, the key already added to the authenticator stays in view.
-  const [setup, setSetup] = useState(answered);
-  if (answered !== undefined && answered !== setup) setSetup(answered);
+  const { area, factors, answer: actionData } = props;
+  const { result, toast } = actionData ?? {};
+  const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
+  // After a lost connection, the key that the user already added to the app must stay on the page.
+  const [setup, setSetup] = useState(newSetup);
+  if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (
     <FactorSetup area={area} setup={setup} refused={result ? { result, toast } : undefined} />
   ) : (
-    <FactorList area={area} factors={factors} failed={toast} />
+    <FactorList area={area} factors={factors} errorToast={toast} />
   );
 }
 
-function FactorList({ area, factors, failed }: { area: Area; factors: Factor[]; failed: Toast | undefined }) {
+function FactorList({ area, factors, errorToast }: { area: Area; factors: Factor[]; errorToast: Toast | undefined }) {
   return (
     <>
-      <Title refused={failed !== undefined}>Manage 2FA</Title>
-      {failed && <PageToast toast={failed} />}
+      <Title refused={errorToast !== undefined}>Manage 2FA</Title>
+      {errorToast && <PageToast toast={errorToast} />}
       <h1 className="mb-2 text-xl">Manage 2FA</h1>
       <p className="mb-6 text-quiet">
         {area === "/desk" && factors.length === 0 ? "The desk opens once this is set up. " : ""}
@@ -85,7 +83,7 @@ function FactorSetup({
 }) {
   const [form, fields] = useActionForm("confirm-2fa", refused, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
-  // The button that had the focus is gone.
+  // The button that had the focus was removed.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);
@@ -131,14 +129,13 @@ function FactorSetup({
   );
 }
 
-/** The page that takes an authenticator off the account, with a code of it. */
 export function FactorRemoval(props: { area: Area; name: string; answer: RejectedForm | undefined }) {
-  const { area, name, answer } = props;
-  const [form, fields] = useActionForm("remove-2fa", answer, ["code"]);
+  const { area, name, answer: refused } = props;
+  const [form, fields] = useActionForm("remove-2fa", refused, ["code"]);
   return (
     <>
-      <Title refused={answer !== undefined}>Remove an authenticator</Title>
-      <FormErrorSummary refused={answer} form={form} />
+      <Title refused={refused !== undefined}>Remove an authenticator</Title>
+      <FormErrorSummary refused={refused} form={form} />
       <h1 className="mb-2 text-xl">Remove an authenticator</h1>
       <p className="mb-6 text-quiet">
         {name} will no longer open your account. Enter a code of it to show that it is you.

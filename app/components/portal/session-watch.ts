@@ -2,51 +2,45 @@ import { useEffect } from "react";
 import { onSignOutInOtherTab } from "~/lib/browser/sign-out";
 import { removeDraftsExcept } from "./draft";
 
-/** Least time between two session checks of a page that becomes visible again, in milliseconds. */
-const checkInterval = 30_000;
+const minCheckIntervalMs = 30_000;
 
-/**
- * Leaves a portal page when its session is over: when another tab signs out, and when the page becomes visible again or
- * returns from the back/forward cache and the session has ended. Loads a new document, so that no data stays in memory.
- * Also removes the drafts of anybody but `person`, an account's id; "" when it is unknown.
- */
-export function useSessionWatch(person: string): void {
+/** Loads a new document after the session has ended, so that no data stays in memory. `accountId` may be empty. */
+export function useSessionWatch(accountId: string): void {
   useEffect(() => {
-    if (person) removeDraftsExcept(person);
-  }, [person]);
+    if (accountId) removeDraftsExcept(accountId);
+  }, [accountId]);
   useEffect(() => {
-    const ending = new AbortController();
-    const { signal } = ending;
-    let asked = Date.now();
-    const seen = async () => {
-      if (document.visibilityState !== "visible" || Date.now() - asked < checkInterval) return;
-      asked = Date.now();
-      // Without an answer the page stays.
+    const controller = new AbortController();
+    const { signal } = controller;
+    let lastCheck = Date.now();
+    const handleVisibilityChange = async () => {
+      if (document.visibilityState !== "visible" || Date.now() - lastCheck < minCheckIntervalMs) return;
+      lastCheck = Date.now();
       if (await isSessionOver().catch(() => false)) location.reload();
     };
-    const restored = async ({ persisted }: PageTransitionEvent) => {
+    const handlePageShow = async ({ persisted }: PageTransitionEvent) => {
       if (!persisted) return;
       document.body.hidden = true;
-      asked = Date.now();
+      lastCheck = Date.now();
       if (await isSessionOver().catch(() => true)) location.reload();
       else document.body.hidden = false;
     };
-    document.addEventListener("visibilitychange", seen, { signal });
-    addEventListener("pageshow", restored, { signal });
-    const stop = onSignOutInOtherTab(() => {
+    document.addEventListener("visibilitychange", handleVisibilityChange, { signal });
+    addEventListener("pageshow", handlePageShow, { signal });
+    const unsubscribe = onSignOutInOtherTab(() => {
       document.body.hidden = true;
       location.replace("/login");
     });
     return () => {
-      ending.abort();
-      stop();
+      controller.abort();
+      unsubscribe();
     };
   }, []);
 }
 
-/** Whether the portal (or the desk) redirects to the login. Reloading then follows that redirect, which leads back here. */
+/** The server redirects to the login page after the session has ended; reloading follows that redirect. */
 async function isSessionOver(): Promise<boolean> {
   const [, area] = location.pathname.split("/");
-  const answer = await fetch(`/${area}/session`, { redirect: "manual", cache: "no-store" });
-  return answer.type === "opaqueredirect";
+  const response = await fetch(`/${area}/session`, { redirect: "manual", cache: "no-store" });
+  return response.type === "opaqueredirect";
 }

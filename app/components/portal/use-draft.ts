@@ -1,32 +1,28 @@
 import { useEffect } from "react";
 import { draftKeyPrefix, readDraft, writeDraft } from "./draft";
 
-/**
- * Keeps the text fields of a form as they are typed in and fills them in again when the person comes back to it from
- * the login. The draft goes when the form is left for any other page: it was sent, or cancelled. Only for forms
- * without secrets; passwords and files are never kept.
- */
+/** Restores typed text after a new login. Leaving the form for another page deletes the draft. Not for secrets. */
 export function useDraft(formId: string, person: string): void {
   useEffect(() => {
     const form = document.getElementById(formId);
     if (!(form instanceof HTMLFormElement) || !person) return;
     const key = draftKeyPrefix + formId;
-    const here = location.pathname;
-    const kept = readDraft(key);
-    const draft = kept?.person === person ? kept.values : {};
+    const formPath = location.pathname;
+    const saved = readDraft(key);
+    const draft = saved?.person === person ? saved.values : {};
     for (const field of getTextFields(form)) {
-      const typed = draft[field.name];
-      if (typed && field.value === field.defaultValue) field.value = typed;
+      const savedText = draft[field.name];
+      if (savedText && field.value === field.defaultValue) field.value = savedText;
     }
-    const keep = () => {
+    const save = () => {
       const values = Object.fromEntries(getTextFields(form).map(({ name, value }) => [name, value]));
       writeDraft(key, { person, values });
     };
-    form.addEventListener("input", keep);
+    form.addEventListener("input", save);
     return () => {
-      form.removeEventListener("input", keep);
+      form.removeEventListener("input", save);
       const { pathname } = location;
-      if (pathname !== here && !pathname.startsWith("/login")) writeDraft(key, null);
+      if (pathname !== formPath && !pathname.startsWith("/login")) writeDraft(key, null);
     };
   }, [formId, person]);
 }

@@ -1,6 +1,5 @@
 import type { MouseEvent, ReactNode } from "react";
 
-/** One of several disclosures of the same `name`, of which at most one is open; opening is animated (parts.css). */
 export function AccordionItem(props: { name: string; open: boolean; className: string; children: ReactNode }) {
   const { name, open, className, children } = props;
   return (
@@ -11,7 +10,7 @@ export function AccordionItem(props: { name: string; open: boolean; className: s
   );
 }
 
-/** Keeps the pressed summary in place on the screen when another disclosure above it closes. */
+/** Keeps the clicked summary in place on the screen when a disclosure above it closes. */
 function holdScrollPosition({ currentTarget, target }: MouseEvent<HTMLElement>): void {
   const summary = currentTarget.querySelector("summary");
   if (!summary?.contains(target as Node)) return;

@@ -1,4 +1,3 @@
-/** The pages before the portal: a form, and beside it what is behind the door and how to tell that it is ours. */
 import { BadgeCheck, FileCheck } from "lucide";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
@@ -8,7 +7,6 @@ import { Stations, WaitingOnLabel } from "../portal/route-line";
 import { Icon } from "../ui/icon";
 import { useSiteData } from "./site-data";
 
-/** The form comes first, on a phone alone in the window. `licence` is our customs agent licence number. */
 export function AuthPage({ licence, children }: { licence: string; children: ReactNode }) {
   return (
     <div className="mx-auto grid max-w-md gap-12 md:max-w-none md:grid-cols-2 lg:grid-cols-[26rem_minmax(0,36rem)] lg:justify-between">
@@ -29,7 +27,6 @@ export function AuthPage({ licence, children }: { licence: string; children: Rea
 
 const exampleStage = 5;
 
-/** One shipment of the portal, as small as it can be told: its line, whose move it is, and its documents. */
 function ExampleShipment() {
   return (
     <figure className="mt-1">
@@ -73,7 +70,6 @@ function ExampleShipment() {
   );
 }
 
-/** What a doubtful reader checks first; the whole of it is on a page of its own. */
 function LicenceCheck({ licence }: { licence: string }) {
   const company = useSiteData()?.company;
   return (

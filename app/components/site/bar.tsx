@@ -1,21 +1,16 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 
-/** How far the page may be scrolled before the bar turns solid, in pixels. */
-const threshold = 50;
+const solidFromPx = 50;
 
 function subscribe(listener: () => void): () => void {
   addEventListener("scroll", listener, { passive: true });
   return () => removeEventListener("scroll", listener);
 }
 
-/**
- * The bar is sticky, unless the window is too low for it. Once hydrated, it is transparent while the page is scrolled
- * to its top.
- */
 export function Bar({ children }: { children: ReactNode }) {
   const isSolid = useSyncExternalStore(
     subscribe,
-    () => scrollY > threshold,
+    () => scrollY > solidFromPx,
     () => true,
   );
   return (

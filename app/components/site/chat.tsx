@@ -1,15 +1,11 @@
 import { MessageCircle } from "lucide";
 import { Icon } from "~/components/ui/icon";
 
-/** The messaging application's address for a chat with a phone number, digits only. */
+/** Returns a WhatsApp link for a phone number that consists only of digits. */
 export function chatHref(phone: string): string {
   return `https://wa.me/${phone}`;
 }
 
-/**
- * 'Chat with us', over nothing: it floats in the gutter beside the content, and stands in the bar, which stays in view, on
- * screens without one.
- */
 export function Chat({ phone, inBar }: { phone: string; inBar?: boolean }) {
   return (
     <a

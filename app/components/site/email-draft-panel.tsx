@@ -7,10 +7,6 @@ import { focusInView } from "../ui/page-navigation";
 import { chatHref } from "./chat";
 import { OfficePhone } from "./office-phone";
 
-/**
- * A mail that is ready: open it in the mail application, or send its words another way. With `opens`, script opens the
- * application by itself.
- */
 export function EmailDraftPanel({ draft, opens = false }: { draft: EmailDraft; opens?: boolean }) {
   const company = useSiteData()?.company;
   const panel = useRef<HTMLElement>(null);

@@ -1,4 +1,3 @@
-/** The page behind a link that came by mail: a password, and a code where the account has a second factor. */
 import type { ReactNode } from "react";
 import { Form, Link } from "react-router";
 import { LostAuthenticatorHelp, SecondFactorFields } from "../forms/code-field";
@@ -6,11 +5,11 @@ import { FormErrorSummary, type RejectedForm, SubmitButton, useActionForm } from
 import { PasswordField } from "../forms/password-field";
 import { Title } from "./title";
 
-/** `link` is null for one that opens nothing; `gone` says what to do then. `password` names the field and its rule. */
+/** `link` is null for an invalid or expired link; `gone` is shown instead of the form. */
 export function EmailLinkPage(props: {
   id: string;
   title: string;
-  /** The title as its h1 shows it, where that is not the plain text. */
+  /** Defaults to `title`. */
   heading?: ReactNode;
   link: { token: string; factors: string[] } | null;
   answer: RejectedForm | undefined;
@@ -20,12 +19,12 @@ export function EmailLinkPage(props: {
   gone: ReactNode;
   children?: ReactNode;
 }) {
-  const { id, title, heading = title, link, answer, password, button, pending, gone, children } = props;
-  const [form, fields] = useActionForm(id, answer, ["password", "code", "factor"]);
+  const { id, title, heading = title, link, answer: refused, password, button, pending, gone, children } = props;
+  const [form, fields] = useActionForm(id, refused, ["password", "code", "factor"]);
   return (
     <>
-      <Title refused={answer !== undefined}>{title}</Title>
-      <FormErrorSummary refused={answer} form={form} />
+      <Title refused={refused !== undefined}>{title}</Title>
+      <FormErrorSummary refused={refused} form={form} />
       <h1 className="mb-6 text-xl">{heading}</h1>
       {link ? (
         <Form method="post" replace id={form.id} noValidate>

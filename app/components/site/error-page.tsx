@@ -13,16 +13,15 @@ const explanations: Record<number, { title: string; text: string }> = {
   503: { title: "Not available at the moment", text: "Nothing is lost. Try again in a minute." },
 };
 
-/** What a person sees instead of the page they asked for. Reveals no internals. */
 export function ErrorPage({ error }: { error: unknown }) {
   if (isConnectionLost(error)) return <ConnectionLostPage />;
-  const answer = isRouteErrorResponse(error) ? error : null;
-  const status = answer?.status ?? 500;
+  const response = isRouteErrorResponse(error) ? error : null;
+  const status = response?.status ?? 500;
   const { title, text } = explanations[status] ?? {
     title: status < 500 ? "This request cannot be answered" : "Something went wrong",
     text:
       status < 500
-        ? String(answer?.data?.reason ?? answer?.data)
+        ? String(response?.data?.reason ?? response?.data)
         : "It is our fault, not yours. Try again in a minute.",
   };
   return (
@@ -31,12 +30,12 @@ export function ErrorPage({ error }: { error: unknown }) {
       <p className="text-sm font-semibold text-quiet">Error {status}</p>
       <h1 className="text-xl">{title}</h1>
       <p className="mt-2 mb-6 max-w-prose">{text}</p>
-      <ButtonLink to={answer?.data?.to ?? "/"}>{answer?.data?.name ?? "Go to the home page"}</ButtonLink>
+      <ButtonLink to={response?.data?.to ?? "/"}>{response?.data?.name ?? "Go to the home page"}</ButtonLink>
     </>
   );
 }
 
-/** For a page that did not arrive. Retrying fetches the same address by script: this page stays if it fails again. */
+/** A client-side link, not a reload: this page stays if the connection fails again. */
 function ConnectionLostPage() {
   const { pathname, search, hash } = useLocation();
   return (

@@ -2,10 +2,6 @@ import { useIsLite } from "./art";
 
 type Shape = keyof typeof shapes;
 
-/**
- * A mark of ours that stands in for a logo, a certificate or a portrait: letters on a container, in a seal or on a
- * pass. Decoration: the name it stands for is written beside it.
- */
 export function Monogram({ letters, shape, className }: { letters: string; shape: Shape; className: string }) {
   if (useIsLite()) return null;
   const { width, height, centre, fontSize } = shapes[shape];
@@ -27,14 +23,12 @@ export function Monogram({ letters, shape, className }: { letters: string; shape
   );
 }
 
-/** The frames of public/art/mark-*.svg, and where their letters stand. */
 const shapes = {
   container: { width: 112, height: 56, centre: 27, fontSize: () => 19 },
   seal: { width: 80, height: 80, centre: 39, fontSize: (letters: string) => (letters.length > 4 ? 14 : 19) },
   pass: { width: 72, height: 92, centre: 46, fontSize: () => 24 },
 };
 
-/** The first letters of a person's first and last name. */
 export function initials(name: string): string {
   const words = name.split(/\s+/).filter(Boolean);
   return [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => word?.charAt(0).toUpperCase() ?? "").join("");

@@ -1,6 +1,5 @@
 import { useSiteData } from "~/components/site/site-data";
 
-/** The number of the head office, to press or to read. */
 export function OfficePhone() {
   const phone = useSiteData()?.company.offices[0]?.phone;
   if (!phone) return null;

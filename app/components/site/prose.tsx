@@ -7,14 +7,9 @@ import "../../styles/prose.css";
 
 type LongTextProps = { html: string | undefined; headings: Heading[] | undefined; contents: string; aside?: ReactNode };
 
-/** A station on a line at the left, beside the first line of small text. */
 const stationClass =
   "relative before:absolute before:top-[1.125rem] before:-left-1 before:size-2 before:rounded-full before:border before:border-edge before:bg-surface";
 
-/**
- * A long text with its table of contents: a route line beside it on a wide screen, folded above it on a phone. What is
- * `aside` comes before it, and on the widest screens at its other side.
- */
 export function LongText({ html, headings = readHeadings(), contents, aside }: LongTextProps) {
   if (headings.length === 0) return <Prose html={html} />;
   return (
@@ -44,7 +39,6 @@ export function LongText({ html, headings = readHeadings(), contents, aside }: L
   );
 }
 
-/** What matters in a long text, for who reads no further: what goes `aside` of it. */
 export function Glance({ points, scene }: { points: string[]; scene?: string }) {
   return (
     <section
@@ -70,15 +64,14 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
   );
 }
 
-/** What the loader did not send, because the document has it. */
+/** Hydration data omits the headings and the text, because the document already contains them. */
 function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }
 
-/** Text of content/, compiled to HTML when the site is built. Without `html` it is read from the document. */
 function Prose({ html }: { html: string | undefined }) {
-  const shown = html ?? document.querySelector(".prose")?.innerHTML ?? "";
-  return <div className="prose" dangerouslySetInnerHTML={{ __html: shown }} />;
+  const content = html ?? document.querySelector(".prose")?.innerHTML ?? "";
+  return <div className="prose" dangerouslySetInnerHTML={{ __html: content }} />;
 }
 
 function ContentsList({ headings }: { headings: Heading[] }) {

@@ -9,22 +9,21 @@ import { showToast } from "../ui/toast";
 import { LazyEmailDraftPanel } from "./lazy-email-draft-panel";
 import { QuoteForm } from "./quote-form";
 
-/** A link to the page at `pathname` and `search` with the quote form open over it. */
 export function quoteLink({ pathname, search }: { pathname: string; search: string }) {
-  const rest = removeQuoteParam(search);
+  const otherParams = removeQuoteParam(search);
   return {
-    to: `${pathname}${rest ? `${rest}&` : "?"}quote`,
+    to: `${pathname}${otherParams ? `${otherParams}&` : "?"}quote`,
     ...dialogLinkProps,
     preventScrollReset: true,
   };
 }
 
-/** The link to the quote form from the page in view: over it, or over the home page where it has a form of its own. */
+/** Opens the form over the current page, or over the home page if the current page contains a form. */
 export function useQuoteLink() {
-  const here = useLocation();
-  return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(here.pathname)
+  const location = useLocation();
+  return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(location.pathname)
     ? { to: "/?quote" }
-    : quoteLink(here);
+    : quoteLink(location);
 }
 
 function removeQuoteParam(search: string): string {
@@ -33,24 +32,17 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/**
- * Whether the server's HTML has the quote form over the page: the HTML must mark the page below as inert then. Once
- * hydrated, the form is a modal dialog, which does so by itself.
- */
+/** The server's HTML must make the page below the form inert. After hydration the modal dialog does this itself. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return useIsBeforeHydration() && new URLSearchParams(search).has("quote");
 }
 
-/**
- * The lower part of a long page. The server's HTML leaves it out under the quote form, which arrives sooner without it:
- * it is added on hydration, or comes with the page once the form is closed.
- */
+/** Leaves the lower part of a long page out of the server's HTML below the quote form, so that the form loads faster. */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
 
-/** True on the server and during hydration: the page has to work without script. */
 function useIsBeforeHydration(): boolean {
   return useSyncExternalStore(
     () => () => {},
@@ -59,13 +51,10 @@ function useIsBeforeHydration(): boolean {
   );
 }
 
-/**
- * The quote form over the page it was opened from, at that page's address with `?quote`. With script the mail
- * application opens by itself and the form closes; if none opened, the mail is kept here and the toast links to it.
- */
+/** The email draft stays in this component: the toast links back to it for visitors whose email app did not open. */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
-  const [sent, setSent] = useState<EmailDraft | null>(null);
+  const [draft, setDraft] = useState<EmailDraft | null>(null);
   if (!new URLSearchParams(search).has("quote")) return null;
   const page = pathname + removeQuoteParam(search);
   return (
@@ -92,19 +81,19 @@ export function QuotePanel({ services }: { services: string[] }) {
             <span className="sr-only">Close</span>
           </CloseLink>
         </header>
-        {sent && (state as { mail?: true } | null)?.mail ? (
-          <LazyEmailDraftPanel draft={sent} />
+        {draft && (state as { mail?: true } | null)?.mail ? (
+          <LazyEmailDraftPanel draft={draft} />
         ) : (
           <>
-            {sent && (
+            {draft && (
               <details className="mb-4">
                 <summary className="inline-flex min-h-11 items-center underline">
                   No mail opened for your last request?
                 </summary>
-                <LazyEmailDraftPanel draft={sent} />
+                <LazyEmailDraftPanel draft={draft} />
               </details>
             )}
-            <QuoteFetcherForm services={services} page={page} onSent={setSent} />
+            <QuoteFetcherForm services={services} page={page} onSent={setDraft} />
           </>
         )}
       </Dialog>
@@ -114,30 +103,28 @@ export function QuotePanel({ services }: { services: string[] }) {
 
 type QuoteFetcherFormProps = { services: string[]; page: string; onSent: (draft: EmailDraft) => void };
 
-/** The form; with script a fetcher submits it in place. */
 function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   const fetcher = useFetcher<typeof action>();
   const close = useCloseDialog(page);
-  const isPrinted = useIsBeforeHydration();
+  const isBeforeHydration = useIsBeforeHydration();
   const link = quoteLink(useLocation());
-  const answer = fetcher.data;
-  // Runs once for each answer.
+  const actionData = fetcher.data;
   useEffect(() => {
-    if (!answer || !("draft" in answer)) return;
-    onSent(answer.draft);
-    openEmailApp(answer.draft);
+    if (!actionData || !("draft" in actionData)) return;
+    onSent(actionData.draft);
+    openEmailApp(actionData.draft);
     const action = { label: "No mail opened?", ...link, state: { ...link.state, mail: true } };
-    showToast({ ...answer.toast, action });
+    showToast({ ...actionData.toast, action });
     close();
-  }, [answer]);
+  }, [actionData]);
   return (
     <>
-      {/* Loads the code that submits the form now: a connection lost later leaves the page and what was typed. */}
-      {!isPrinted && <PrefetchPageLinks page="/actions/quote" />}
+      {/* Loads the action's code now: if the connection is lost later, the page and its text stay. */}
+      {!isBeforeHydration && <PrefetchPageLinks page="/actions/quote" />}
       <QuoteForm
         services={services}
         from={page}
-        refused={answer && !("draft" in answer) ? answer : undefined}
+        refused={actionData && !("draft" in actionData) ? actionData : undefined}
         fetcher={fetcher}
       />
     </>

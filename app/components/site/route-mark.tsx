@@ -1,4 +1,3 @@
-/** The company's mark: a route line with four stations. */
 export function RouteMark({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 36 28" width="36" height="28" aria-hidden="true" className={className}>

@@ -1,6 +1,6 @@
 import { RouteMark } from "./route-mark";
 
-/** Covers the screen while the page is loading; parts.css says when. `main` has to follow as its sibling. */
+/** components.css shows it while the page loads; `main` must follow as a sibling. */
 export function Splash({ tagline }: { tagline: string }) {
   return (
     <div aria-hidden className="splash">

@@ -1,6 +1,5 @@
 import { useMotion } from "../motion";
 
-/** The streaks behind every page, loaded when the browser is idle. */
 export function Streaks() {
   const motion = useMotion();
   return motion && <motion.MovingStreaks />;

@@ -1,18 +1,14 @@
 import { useSiteData } from "~/components/site/site-data";
 import type { ArticleSummary } from "~/models/article.server";
 
-/**
- * Facts for search engines in the words of schema.org. A data block is never run, so the content security policy asks
- * no nonce of it.
- */
+/** A data block never runs, so the content security policy requires no nonce. */
 function StructuredData({ facts }: { facts: Record<string, unknown> }) {
-  // Without "<" nothing in the facts can end the element or open a comment in it.
+  // Without "<", no text can end the element or start a comment.
   const json = JSON.stringify({ "@context": "https://schema.org", ...facts }).replaceAll("<", "\\u003c");
-  // Not as children: React would write &quot; into the JSON.
+  // As children, React would escape the quotation marks.
   return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;
 }
 
-/** The company: name, founding year, offices and phone. For the page about it. */
 export function OrganisationData() {
   const site = useSiteData();
   if (!site) return null;
@@ -41,7 +37,6 @@ export function OrganisationData() {
   );
 }
 
-/** A written article of the blog, published by the company. */
 export function ArticleData({ article }: { article: ArticleSummary }) {
   const site = useSiteData();
   if (!site) return null;

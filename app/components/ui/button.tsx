@@ -14,15 +14,11 @@ const baseClasses =
   "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold " +
   "transition-[filter,border-color,color] duration-150 ease-out aria-disabled:opacity-60";
 
-/** The classes of the one button, for a link that is a component of its own. */
 export function buttonClass(look: ButtonVariant = "plain", className = ""): string {
   return `${baseClasses} no-underline ${variantClasses[look]} ${className}`;
 }
 
-/**
- * The one button. `action` is the main thing to do on a page, `plain` everything else, `quiet` looks like a link,
- * `icon` is a square for a mark whose name is read aloud only.
- */
+/** `action` marks the page's main action; `icon` needs text for screen readers only. */
 export function Button({
   look = "plain",
   className = "",
@@ -31,7 +27,7 @@ export function Button({
   return <button type="submit" {...props} className={`${baseClasses} ${variantClasses[look]} ${className}`} />;
 }
 
-/** A link that looks like the one button: for going somewhere, never for changing something. Uses a view transition. */
+/** Only for navigation; a change needs a form. */
 export function ButtonLink({
   look = "plain",
   className = "",

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 
-/** A flat plane with a heading and a hairline, like a label on cargo. */
 export function Card(props: { title: string; id?: string; aside?: ReactNode; children: ReactNode }) {
   const { title, id, aside, children } = props;
   return (

@@ -1,14 +1,14 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// Open modal dialogs, the topmost last. They make the rest of the page inert, so toasts are rendered inside them.
+// The topmost is last. Modal dialogs make the rest of the page inert, so toasts are rendered inside them.
 let openDialogs: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
 type DialogAnimation = typeof import("../motion/move").default;
 let dialogAnimation: DialogAnimation | null = null;
 
-/** Gives dialogs what moves them back to what was pressed, once it is loaded; without it they close at once. */
+/** The closing animation is loaded later; until then dialogs close immediately. */
 export function setDialogAnimation(loaded: DialogAnimation): void {
   dialogAnimation = loaded;
 }
@@ -18,7 +18,6 @@ function setOpenDialogs(next: readonly HTMLDialogElement[]): void {
   for (const listener of listeners) listener();
 }
 
-/** The topmost open modal dialog, or null. */
 export function useTopDialog(): HTMLElement | null {
   return useSyncExternalStore(
     (listener) => {
@@ -30,17 +29,10 @@ export function useTopDialog(): HTMLElement | null {
   );
 }
 
-/**
- * Props of a link that opens a dialog over its own page. It always adds a history entry, so that closing can go back.
- * No view transition: the page below does not change, and one would block clicks.
- */
+/** Props of a link to a dialog. Closing needs the history entry; a view transition would block clicks. */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/**
- * The content of an address that opens over a page: in the page in the server's HTML, a modal dialog once hydrated.
- * It grows from what was pressed, and goes back there. Escape and a click on the backdrop close it as `useClose` does;
- * focus returns to the element that opened it.
- */
+/** The content of a URL that opens over a page: part of the page without script, a modal dialog after hydration. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -54,15 +46,15 @@ export function Dialog(props: { label: string; back: string; className: string; 
       if (element) closeModal(element);
     };
   }, []);
-  // Returning before the dialog is unmounted opens it again.
+  // Going forward again before the dialog is unmounted reopens it.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // Gets its modal style first: showModal moves the focus, which would scroll the page to its place in the flow.
+    // The modal style comes first: showModal moves the focus, which would scroll the page to the dialog's place in it.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
     openModal(element);
-    // Not on touch screens, where the on-screen keyboard would cover the rest of the form.
+    // Touch devices have no "fine" pointer: their on-screen keyboard would cover the form.
     if (matchMedia("(pointer: fine)").matches) element.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
     growFrom(element, opener);
   }, [key, modal]);
@@ -90,7 +82,6 @@ export function Dialog(props: { label: string; back: string; className: string; 
   );
 }
 
-/** Opens a dialog element as modal while it is mounted, with the toasts in it. */
 export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -108,21 +99,21 @@ function openModal(element: HTMLDialogElement): void {
 function closeModal(element: HTMLDialogElement): void {
   element.close();
   element.removeAttribute("style");
-  // What opened it may be folded away by now.
+  // The opener may be hidden now.
   if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
-  setOpenDialogs(openDialogs.filter((one) => one !== element));
+  setOpenDialogs(openDialogs.filter((dialog) => dialog !== element));
 }
 
-/** Returns how to close: back to the page it was opened from, so that Back does not reopen it; else on to `back`. */
+/** Returns a function that goes back to the opening page, or replaces the dialog with `back` if there is none. */
 export function useCloseDialog(back: string): () => void {
   const navigate = useNavigate();
   const { state, key } = useLocation();
-  const here = useRef(key);
-  here.current = key;
-  // Read once: a refused form loses its location state.
-  const [opened] = useState((state as { over?: unknown } | null)?.over === true);
+  const currentKey = useRef(key);
+  currentKey.current = key;
+  // Read once, because a rejected form loses its location state.
+  const [isOverPage] = useState((state as { over?: unknown } | null)?.over === true);
   return async () => {
-    // Closes before the navigation, which may have to load the page below first.
+    // Close before navigating: the navigation may have to load the page below.
     const dialog = openDialogs.at(-1);
     if (dialog?.inert) return;
     if (dialog) {
@@ -132,16 +123,15 @@ export function useCloseDialog(back: string): () => void {
         dialog.querySelector(".toast") ? { opacity: [1, 0] } : { opacity: [1, 0], scale: [1, 0.92] },
       );
       dialog.inert = false;
-      // Meanwhile the person may have gone back, or elsewhere; a dialog that is still open then is seen again.
-      if (here.current !== key || !dialog.isConnected) return dialog.removeAttribute("style");
+      // The user may have navigated during the animation.
+      if (currentKey.current !== key || !dialog.isConnected) return dialog.removeAttribute("style");
       closeModal(dialog);
     }
-    if (opened) navigate(-1);
+    if (isOverPage) navigate(-1);
     else navigate(back, { replace: true, preventScrollReset: true });
   };
 }
 
-/** A link out of the dialog: to `to` without script, otherwise as `useClose` does. */
 export function CloseLink({ to, ...props }: Omit<LinkProps, "to"> & { to: string }) {
   const close = useCloseDialog(to);
   return (
@@ -157,7 +147,6 @@ export function CloseLink({ to, ...props }: Omit<LinkProps, "to"> & { to: string
   );
 }
 
-/** Makes the opening animation grow from the opener. */
 function growFrom(element: HTMLElement, opener: Element | null): void {
   const from = opener?.getBoundingClientRect();
   const to = element.getBoundingClientRect();

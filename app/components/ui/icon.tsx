@@ -1,12 +1,12 @@
 import type { IconNode } from "lucide";
 import { createElement } from "react";
 
-/** A drawing of the icon set in the colour of the text around it. Decoration: words beside it say what it means. */
+/** Decorative: text next to it must carry the meaning. */
 export function Icon(props: { of: IconNode; className: string; strokeWidth?: number }) {
   const { of: shapes, className, strokeWidth = 2 } = props;
-  const look = {
+  const attributes = {
     viewBox: "0 0 24 24",
-    // Where our CSS is missing or not understood, it would fill the page.
+    // Without CSS an icon would fill the page.
     width: 24,
     height: 24,
     fill: "none",
@@ -17,5 +17,5 @@ export function Icon(props: { of: IconNode; className: string; strokeWidth?: num
     "aria-hidden": true,
     className,
   } as const;
-  return createElement("svg", look, ...shapes.map(([tag, shape]) => createElement(tag, shape)));
+  return createElement("svg", attributes, ...shapes.map(([tag, shape]) => createElement(tag, shape)));
 }

@@ -1,34 +1,28 @@
 import { useEffect, useState } from "react";
 
-/**
- * Calls back once the page has loaded and the browser is idle, so that what is fetched then takes no bandwidth from the
- * page itself. Returns how to cancel.
- */
+/** Waits for the load event, so that later downloads take no bandwidth from the page. Returns a function that cancels. */
 function runWhenIdle(callback: () => void): () => void {
-  let off = () => {};
-  const ask = () => {
+  let cancel = () => {};
+  const schedule = () => {
     if ("requestIdleCallback" in window) {
       const handle = requestIdleCallback(callback, { timeout: 2000 });
-      off = () => cancelIdleCallback(handle);
+      cancel = () => cancelIdleCallback(handle);
     } else {
       const handle = setTimeout(callback, 200);
-      off = () => clearTimeout(handle);
+      cancel = () => clearTimeout(handle);
     }
   };
-  if (document.readyState === "complete") ask();
+  if (document.readyState === "complete") schedule();
   else {
-    addEventListener("load", ask, { once: true });
-    off = () => removeEventListener("load", ask);
+    addEventListener("load", schedule, { once: true });
+    cancel = () => removeEventListener("load", schedule);
   }
-  return () => off();
+  return () => cancel();
 }
 
-/**
- * The default export of a module that is imported when the browser is idle. Null before that, and for good if the
- * import fails: the page must work without it.
- */
+/** Returns a module's default export, or null until it is loaded and if loading fails. */
 export function useIdleImport<Part>(load: () => Promise<{ default: Part }>): Part | null {
-  const [part, setPart] = useState<{ default: Part } | null>(null);
-  useEffect(() => runWhenIdle(() => load().then(setPart, () => {})), []);
-  return part?.default ?? null;
+  const [loaded, setLoaded] = useState<{ default: Part } | null>(null);
+  useEffect(() => runWhenIdle(() => load().then(setLoaded, () => {})), []);
+  return loaded?.default ?? null;
 }

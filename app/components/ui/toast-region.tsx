@@ -23,24 +23,20 @@ import {
 
 setDialogAnimation(move);
 
-/**
- * The toast region of section 2 of the specification: 5000 ms, paused while hovered or focused; closed by Escape, its
- * button, or a swipe of 50 px to the right; F8 focuses it. Rendered inside an open modal dialog, since everything else
- * is inert then.
- */
+/** The toast region of section 2 of the specification. An open modal dialog contains it, as everything else is inert. */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
   const container = useTopDialog() ?? document.body;
   const [list, setList] = useState<HTMLElement | null>(null);
   const [isFocused, setFocused] = useState(false);
-  const cameFrom = useRef<HTMLElement>(null);
+  const previousFocus = useRef<HTMLElement>(null);
   const announcement = useAnnouncement(current, list);
   useEffect(markToastsReady, []);
-  // What else a page needs when it is idle comes after it.
+  // Loading the offline code last leaves the bandwidth to the page and its toasts.
   useEffect(
     () =>
       void import("../offline").then(
-        ({ startOffline: begin }) => begin(),
+        ({ startOffline }) => startOffline(),
         () => {},
       ),
     [],
@@ -49,12 +45,12 @@ export default function ToastRegion() {
   useDismissReachedToast(current, waiting);
   useEffect(() => onSignOut(dropWaitingToast), []);
   const id = current?.id;
-  // The focus goes with a toast that has it, and no event tells.
+  // Removing a focused toast fires no blur event.
   useEffect(() => setFocused(false), [id, list]);
   useEffect(() => {
-    const keyDown = ({ key }: KeyboardEvent) => key === "F8" && list?.focus();
-    addEventListener("keydown", keyDown);
-    return () => removeEventListener("keydown", keyDown);
+    const focusOnF8 = ({ key }: KeyboardEvent) => key === "F8" && list?.focus();
+    addEventListener("keydown", focusOnF8);
+    return () => removeEventListener("keydown", focusOnF8);
   }, [list]);
   return (
     <>
@@ -68,7 +64,7 @@ export default function ToastRegion() {
             tabIndex={-1}
             className="toasts"
             onFocus={({ currentTarget, relatedTarget }) => {
-              if (!currentTarget.contains(relatedTarget)) cameFrom.current = relatedTarget as HTMLElement | null;
+              if (!currentTarget.contains(relatedTarget)) previousFocus.current = relatedTarget as HTMLElement | null;
               setFocused(true);
             }}
             onBlur={({ currentTarget, relatedTarget }) => setFocused(currentTarget.contains(relatedTarget))}
@@ -77,51 +73,47 @@ export default function ToastRegion() {
         container,
       )}
       {isReady && list && current && (
-        <ToastItem key={current.id} {...current} list={list} isFocused={isFocused} previousFocus={cameFrom} />
+        <ToastItem key={current.id} {...current} list={list} isFocused={isFocused} previousFocus={previousFocus} />
       )}
     </>
   );
 }
 
-/**
- * What screen readers are to say of a toast, unless they announced its banner. The words come two frames after their region,
- * or it would not be heard; a region in a dialog that opens later says nothing again.
- */
+/** Returns the text for screen readers. They ignore text that is inserted together with its live region. */
 function useAnnouncement(current: CurrentToast | null, region: HTMLElement | null): string {
-  const [words, setWords] = useState("");
-  useEffect(() => setWords(""), [region]);
+  const [text, setText] = useState("");
+  useEffect(() => setText(""), [region]);
   const id = current?.id;
   useEffect(() => {
-    setWords("");
+    setText("");
     if (!current || current.announced) return;
     const { title, description = "" } = current.toast;
     let frame = requestAnimationFrame(() => {
-      frame = requestAnimationFrame(() => setWords(`Notification ${title} ${description}`));
+      frame = requestAnimationFrame(() => setText(`Notification ${title} ${description}`));
     });
     return () => cancelAnimationFrame(frame);
   }, [id]);
-  return words;
+  return text;
 }
 
-/** sessionStorage key of the waiting toast: if the document is left before it shows, the next one shows it. */
+/** A full page load must not lose a waiting toast. */
 const waitingToastKey = "waiting-toast";
 
 function usePersistedWaitingToast(waiting: Toast | null): void {
   const isNew = useRef(true);
   useEffect(() => {
     try {
-      const left = isNew.current && sessionStorage.getItem(waitingToastKey);
+      const stored = isNew.current && sessionStorage.getItem(waitingToastKey);
       isNew.current = false;
       if (waiting) sessionStorage.setItem(waitingToastKey, JSON.stringify(waiting));
       else sessionStorage.removeItem(waitingToastKey);
-      if (left && !waiting) showToastNext(JSON.parse(left));
+      if (stored && !waiting) showToastNext(JSON.parse(stored));
     } catch {
-      // Storage may be switched off or full: this document still has it.
+      // Storage may be blocked or full: this document still has the toast.
     }
   }, [waiting]);
 }
 
-/** Ends, or never shows, a toast whose link leads to the page in view, or whose navigation is over. */
 function useDismissReachedToast(current: CurrentToast | null, waiting: Toast | null): void {
   const { pathname } = useLocation();
   const { state } = useNavigation();
@@ -134,16 +126,15 @@ function useDismissReachedToast(current: CurrentToast | null, waiting: Toast | n
   }, [pathname, current, waiting]);
 }
 
-/** Calls back after a time in milliseconds that stands still while `isPaused`. */
 function usePausableTimeout(duration: number, isPaused: boolean, callback: () => void): void {
-  const left = useRef(duration);
+  const remaining = useRef(duration);
   useEffect(() => {
     if (isPaused) return;
-    const since = Date.now();
-    const timer = setTimeout(callback, left.current);
+    const start = Date.now();
+    const timer = setTimeout(callback, remaining.current);
     return () => {
       clearTimeout(timer);
-      left.current -= Date.now() - since;
+      remaining.current -= Date.now() - start;
     };
   }, [isPaused]);
 }
@@ -154,69 +145,72 @@ type ToastItemProps = CurrentToast & {
   previousFocus: RefObject<HTMLElement | null>;
 };
 
-/** Its time and state outlive a move of its element to the list in a dialog. */
-function ToastItem({ id, toast, bannerShown: printed, list, isFocused, previousFocus: cameFrom }: ToastItemProps) {
+/** The timer and the state survive when the list moves into a dialog. */
+function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: ToastItemProps) {
   const [isOpen, setOpen] = useState(true);
-  const [pointed, setPointed] = useState(false);
-  const [away, setAway] = useState(() => !document.hasFocus());
+  const [isHovered, setHovered] = useState(false);
+  const [isBlurred, setBlurred] = useState(() => !document.hasFocus());
   const root = useRef<HTMLLIElement>(null);
   const isOver = useRef(false);
-  // In its place from the beginning, where the banner was before; otherwise it comes from below.
-  const isNew = useRef(!printed);
+  // A toast that replaces a visible banner does not slide in.
+  const isNew = useRef(!bannerShown);
 
-  /** It leaves as it came, or on in the direction of the swipe. */
-  const close = async (swiped?: number) => {
+  const close = async (swipedPx?: number) => {
     if (isOver.current) return;
     isOver.current = true;
-    if (list.contains(document.activeElement)) restoreFocus(cameFrom.current, list);
+    if (list.contains(document.activeElement)) restoreFocus(previousFocus.current, list);
     setOpen(false);
-    const off = swiped === undefined ? ["0 0", "0 1rem"] : [`${swiped}px 0`, `${swiped + 100}px 0`];
-    if (root.current) await move(root.current, { opacity: [1, 0], translate: off });
+    const translate = swipedPx === undefined ? ["0 0", "0 1rem"] : [`${swipedPx}px 0`, `${swipedPx + 100}px 0`];
+    if (root.current) await move(root.current, { opacity: [1, 0], translate });
     endToast(id);
   };
-  const follow = (event: MouseEvent) => {
+  const followLink = (event: MouseEvent) => {
     if (toast.lastsForNavigation) {
       event.preventDefault();
       void cancelNavigation();
     }
     void close();
   };
-  usePausableTimeout(toast.duration ?? 5000, pointed || isFocused || away || toast.lastsForNavigation === true, close);
+  usePausableTimeout(
+    toast.duration ?? 5000,
+    isHovered || isFocused || isBlurred || toast.lastsForNavigation === true,
+    close,
+  );
   const swipe = useSwipe(root, isOver, close);
 
   useEffect(() => {
     if (isNew.current && root.current) move(root.current, { opacity: [0, 1], translate: ["0 1rem", "0 0"] });
     isNew.current = false;
-    const off = new AbortController();
-    const { signal } = off;
-    const keyDown = (event: KeyboardEvent) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const closeOnEscape = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || isOver.current) return;
-      // One Escape closes one thing: a dialog or a list under the toast stays.
+      // One Escape closes only the toast, not also a dialog or list below it.
       event.preventDefault();
       event.stopPropagation();
       close();
     };
-    addEventListener("keydown", keyDown, { signal, capture: true });
-    addEventListener("blur", () => setAway(true), { signal });
-    addEventListener("focus", () => setAway(false), { signal });
-    return () => off.abort();
+    addEventListener("keydown", closeOnEscape, { signal, capture: true });
+    addEventListener("blur", () => setBlurred(true), { signal });
+    addEventListener("focus", () => setBlurred(false), { signal });
+    return () => controller.abort();
   }, []);
 
   return createPortal(
     <li
       ref={root}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: F8 and Tab lead to what it says
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: F8 and Tab must reach the toast
       tabIndex={0}
       data-state={isOpen ? "open" : "closed"}
       data-toast={toast.variant}
       className={toastClass(toast)}
-      onPointerEnter={() => setPointed(true)}
-      onPointerMove={() => setPointed(true)}
-      onPointerLeave={() => setPointed(false)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerMove={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
       {...swipe}
     >
       <div className="relative pr-8">
-        <ToastContent toast={toast} onFollow={follow} />
+        <ToastContent toast={toast} onFollow={followLink} />
         <button type="button" className={closeButtonClass} onClick={() => close()}>
           <Icon of={X} className="size-5" />
           <span className="sr-only">Close</span>
@@ -227,9 +221,9 @@ function ToastItem({ id, toast, bannerShown: printed, list, isFocused, previousF
   );
 }
 
-/** Focuses what had the focus before, or else what is around the toasts: the dialog they are in, or the page. */
-function restoreFocus(before: HTMLElement | null, list: HTMLElement): void {
-  const around =
+/** Falls back to the dialog around the toasts, or to the page. */
+function restoreFocus(previous: HTMLElement | null, list: HTMLElement): void {
+  const fallback =
     list.closest("dialog")?.querySelector<HTMLElement>("a, button, input") ?? document.getElementById("main");
-  (before?.isConnected ? before : around)?.focus({ preventScroll: true });
+  (previous?.isConnected ? previous : fallback)?.focus({ preventScroll: true });
 }

@@ -1,4 +1,3 @@
-/** Toasts: banners in the HTML of the server, which become toasts once script runs. One at a time, the newest. */
 import { CircleAlert, CircleCheck, X } from "lucide";
 import { type FormEvent, type MouseEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "react-router";
@@ -6,7 +5,7 @@ import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/http/toast";
 import { useIdleImport } from "./idle-import";
 
-/** The toast in view; `printed`: its banner was shown before; `spoken`: screen readers announced that banner. */
+/** `bannerShown` and `announced` mean that the server's banner was visible, and that screen readers read it out. */
 export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
@@ -28,7 +27,6 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The toasts of this browser; none on the server. */
 export function useToasts(): ToastState {
   return useSyncExternalStore(
     subscribe,
@@ -37,27 +35,25 @@ export function useToasts(): ToastState {
   );
 }
 
-/** Shows a toast in place of the one in view. The same object is shown only once. */
-export function showToast(toast: Toast, { printed = false, spoken = false } = {}): void {
+/** Replaces the visible toast. The same object is shown only once. */
+export function showToast(toast: Toast, { bannerShown = false, announced = false } = {}): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
-  updateToastState({ current: { id: ++lastId, toast, bannerShown: printed, announced: spoken } });
+  updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
 }
 
-/** Shows a toast once the one in view is gone. */
 export function showToastNext(toast: Toast): void {
   if (toastState.current) updateToastState({ waiting: toast });
-  else showToast(toast, { printed: !toastState.isReady });
+  else showToast(toast, { bannerShown: !toastState.isReady });
 }
 
-/** Shows a toast instead of submitting the form; until toasts can be shown, the form is submitted as usual. */
+/** Submits the form as usual until toasts can be shown. */
 export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   if (!toastState.isReady) return;
   event.preventDefault();
   showToast(toast);
 }
 
-/** Ends a toast; the one that waited for it follows. */
 export function endToast(id: number): void {
   if (toastState.current?.id !== id) return;
   const { waiting } = toastState;
@@ -65,27 +61,22 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Ends a toast that was closed while still a banner, so that it does not come back as a toast. */
+/** Keeps a banner that the visitor closed from returning as a toast. */
 function closeBanner(toast: Toast): void {
   shownToasts.add(toast);
   if (toastState.waiting === toast) updateToastState({ waiting: null });
   if (toastState.current?.toast === toast) endToast(toastState.current.id);
 }
 
-/** Drops the waiting toast: the person it was meant for has signed out. */
 export function dropWaitingToast(): void {
   updateToastState({ waiting: null });
 }
 
-/** Says that toasts can be shown: from now on no banner is printed. */
 export function markToastsReady(): void {
   updateToastState({ isReady: true });
 }
 
-/**
- * Where toasts appear once script runs; the module for it is loaded when the browser is idle. Until then, and if that
- * fails, a toast is a banner. Rendered once in a document.
- */
+/** Shows banners until the toast region is loaded, and if loading fails. Rendered once in a document. */
 export function Toaster() {
   const Region = useIdleImport(() => import("./toast-region"));
   const { current, isReady } = useToasts();
@@ -95,24 +86,20 @@ export function Toaster() {
   return Region ? <Region /> : !isReady && current && !current.bannerShown && <Banner toast={current.toast} />;
 }
 
-/**
- * A toast of the page: a banner in the HTML of the server, gone on the next page; with script, in the same place, the
- * toast of the specification. With `patient` it waits for the toast in view to end.
- */
+/** A banner in the server's HTML that becomes a toast with script. `patient` waits for the visible toast to end. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const { isReady } = useToasts();
   const banner = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     if (banner.current?.open === false) return closeBanner(toast);
-    // Screen readers announce an alert in the initial HTML but no status; of elements added later they announce both.
-    const printed = !toastState.isReady;
+    // In the initial HTML, screen readers announce an alert but no status; later they announce both.
+    const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
-    else showToast(toast, { printed, spoken: printed && (isHydrated || toast.variant === "destructive") });
+    else showToast(toast, { bannerShown, announced: bannerShown && (isHydrated || toast.variant === "destructive") });
   }, [toast, patient]);
   return isReady ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** In the flow of the page if scripting is disabled, otherwise where the toast will be. Closes without script. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (
@@ -137,7 +124,6 @@ function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDe
   );
 }
 
-/** The classes of a toast and of its banner. */
 export function toastClass({ variant }: Toast): string {
   return `toast rounded-label border-l-4 bg-raised shadow-float ${variant === "destructive" ? "border-failure" : "border-done"}`;
 }
@@ -145,14 +131,15 @@ export function toastClass({ variant }: Toast): string {
 export const closeButtonClass =
   "absolute -top-2 -right-2 flex size-11 items-center justify-center rounded-label text-quiet hover:text-ink";
 
-/** What a toast says. */
 export function ToastContent({ toast, onFollow }: { toast: Toast; onFollow?: (event: MouseEvent) => void }) {
   const failed = toast.variant === "destructive";
   const { label, ...link } = toast.action ?? { to: "" };
-  const mark = failed ? CircleAlert : CircleCheck;
   return (
     <div className="flex gap-3">
-      <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${failed ? "text-failure" : "text-done"}`} />
+      <Icon
+        of={failed ? CircleAlert : CircleCheck}
+        className={`mt-0.5 size-5 shrink-0 ${failed ? "text-failure" : "text-done"}`}
+      />
       <div>
         <p className="font-semibold">{toast.title}</p>
         {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}

@@ -4,7 +4,6 @@ import { Stop } from "./stop";
 
 type HomeCertificationsProps = Pick<Route.ComponentProps["loaderData"], "certifications" | "notes">;
 
-/** Licences, standards and memberships. */
 export function Certifications({ certifications, notes }: HomeCertificationsProps) {
   return (
     <Stop id="certifications" title="Certifications and accreditations" intro={notes.certifications}>

@@ -4,7 +4,6 @@ import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 import { WideArt } from "./wide-art";
 
-/** What we do at customs, in the three columns of a form that lies on the drawing of a border post. */
 export function Clearance({ clearance_services }: Pick<Route.ComponentProps["loaderData"], "clearance_services">) {
   return (
     <Stop

@@ -4,7 +4,6 @@ import type { Route } from "./+types/route";
 import { Line, Stop } from "./stop";
 import { WideArt } from "./wide-art";
 
-/** The last stop: write to us. Its line runs on into the railway of the drawing that ends the page. */
 export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "closing">) {
   return (
     <>
@@ -17,7 +16,7 @@ export function Closing({ closing }: Pick<Route.ComponentProps["loaderData"], "c
       {!useIsLite() && (
         <div className="pointer-events-none relative -mx-4 -mb-8 md:-mt-12 lg:mx-0 lg:-mt-56">
           <Line className="top-0 h-3/4" />
-          {/* The plain and the train beyond the edges of the drawing, on screens wider than it. */}
+          {/* Extends the drawing to the edges of a wider window. */}
           <WideArt part="story-rail-plain.svg#around" viewBox="0 0 640 360" className="absolute hidden lg:block" />
           <Art name="story-rail-plain" className="block w-full" />
         </div>

@@ -1,14 +1,8 @@
 import { Art, useIsLite } from "~/components/site/art";
 import { WideArt } from "./wide-art";
 
-/** From the port inland; branches leave the line at Kampala and Kigali. */
 const stations = ["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"];
 
-/**
- * The route from the quay to the lakes: the line to Kampala, its branches to Juba and Kigali, and on from there to
- * Bujumbura and Goma. Names stand at the stations where there is room, and on a plan of the line below the drawing on
- * phones; read aloud, they are one list. Lighter pages print that list.
- */
 export function HeroDrawing() {
   const isLite = useIsLite();
   return (
@@ -27,7 +21,7 @@ function Drawing() {
   return (
     <>
       <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
-        {/* Sea and land beyond the edges of the drawing, on screens wider than it. */}
+        {/* Extends the drawing to the edges of a wider window. */}
         <WideArt part="hero.svg#around" viewBox="0 0 1200 420" className="absolute inset-0 hidden md:block" />
         <Art name="hero" className="relative block w-full" />
         <StationNames part="names" className="absolute inset-0 hidden size-full md:block" />
@@ -39,7 +33,7 @@ function Drawing() {
   );
 }
 
-/** Names have a place in percent and are as large as the page's letters, whatever the size of the drawing. */
+/** Text has the size of the page's text, whatever the size of the drawing. */
 function StationNames({ part, className }: { part: string; className: string }) {
   return (
     <svg

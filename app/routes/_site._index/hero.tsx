@@ -10,17 +10,16 @@ import { HeroDrawing } from "./hero-drawing";
 import { SearchTerms } from "./search-terms";
 
 type HeroProps = Pick<Route.ComponentProps["loaderData"], "intro" | "taglines" | "search_terms"> & {
-  answer: Route.ComponentProps["actionData"];
+  actionData: Route.ComponentProps["actionData"];
 };
 
-/** Who we are, the tracking form and the way to a quote, above the route from the quay to the lakes. */
-export function Hero({ intro, taglines, search_terms, answer }: HeroProps) {
-  const [form, fields] = useActionForm("tracking", answer, ["trackingNumber"]);
+export function Hero({ intro, taglines, search_terms, actionData }: HeroProps) {
+  const [form, fields] = useActionForm("tracking", actionData, ["trackingNumber"]);
   const quote = quoteLink(useLocation());
-  const ready = answer && "draft" in answer && answer.draft ? answer : null;
+  const ready = actionData && "draft" in actionData && actionData.draft ? actionData : null;
   return (
     <div>
-      <FormErrorSummary refused={ready ? undefined : answer} form={form} />
+      <FormErrorSummary refused={ready ? undefined : actionData} form={form} />
       {ready && <PageToast toast={ready.toast} />}
       <div className="grid gap-8 lg:grid-cols-[1fr_24rem] lg:gap-16 lg:pt-6">
         <div>

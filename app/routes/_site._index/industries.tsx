@@ -8,7 +8,6 @@ import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
 import { Stop } from "./stop";
 
-/** The ten industries in a row that scrolls by touch, wheel or arrow keys, and with script by dragging and buttons. */
 export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
   const row = useRef<HTMLElement>(null);
   const motion = useMotion();
@@ -21,7 +20,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
       <section
         ref={row}
         aria-label="The ten industries"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a row that scrolls has to be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable row must be reachable by keyboard
         tabIndex={0}
         className="carousel -mr-4 -ml-1.5 lg:mr-0 snap-x snap-proximity scroll-pl-1.5 overflow-x-auto scroll-smooth p-1.5 pr-4 pb-4"
       >
@@ -55,7 +54,7 @@ export function Industries({ industries }: Pick<Route.ComponentProps["loaderData
         </ul>
       </section>
       <div className="hidden h-11 gap-1 scripted:flex">
-        {motion && <motion.CarouselButtons row={row} of="industries" />}
+        {motion && <motion.CarouselButtons row={row} itemName="industries" />}
       </div>
     </Stop>
   );

@@ -40,7 +40,7 @@ export function loader() {
   return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
 }
 
-/** The content of a running site does not change: toasts and the quote form need not fetch it again. */
+/** The content is fixed while the server runs, so a toast or the quote form needs no new data. */
 export function shouldRevalidate() {
   return false;
 }
@@ -49,8 +49,8 @@ export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: TrackingFields });
   if (submission.status !== "success") {
-    const empty = submission.error?.trackingNumber?.includes(trackingNumberRequired);
-    const toast = empty ? createErrorToast("Tracking Number Required", trackingNumberRequired) : undefined;
+    const isEmpty = submission.error?.trackingNumber?.includes(trackingNumberRequired);
+    const toast = isEmpty ? createErrorToast("Tracking Number Required", trackingNumberRequired) : undefined;
     return rejectForm(submission.reply(), toast, 400, { draft: null });
   }
   const [office] = companyDetails.offices;
@@ -74,7 +74,7 @@ export default function HomePage({ loaderData, actionData }: Route.ComponentProp
   return (
     <>
       <Title refused={actionData !== undefined && !("draft" in actionData && actionData.draft)}>{title}</Title>
-      <Hero {...loaderData} answer={actionData} />
+      <Hero {...loaderData} actionData={actionData} />
       <DeferredSection>
         <Stats {...loaderData} />
         <WhyChooseUs {...loaderData} />

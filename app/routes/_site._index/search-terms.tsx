@@ -3,7 +3,6 @@ import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import { createContactUrl } from "~/models/contact-url";
 
-/** What people search for when they find us: a banner that links to the contact page, each term with its subject. */
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">

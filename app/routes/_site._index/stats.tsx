@@ -3,15 +3,11 @@ import { useMotion } from "~/components/motion";
 import type { Route } from "./+types/route";
 import { besideLineClass, Line, Station } from "./stop";
 
-/**
- * Where the line begins: our years, people and deliveries are its first stations, on a branch across wide screens and down
- * the line itself on phones.
- */
 export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"], "stats" | "founded">) {
   const list = useRef<HTMLDListElement>(null);
   const [share, setShare] = useState(1);
   const motion = useMotion();
-  const print = (value: number) => Math.round(value).toLocaleString("en");
+  const formatCount = (value: number) => Math.round(value).toLocaleString("en");
   return (
     <section id="stats" aria-labelledby="stats-title" className={`${besideLineClass} md:flex`}>
       <Line className="top-12 bottom-0 lg:top-18" />
@@ -29,15 +25,15 @@ export function Stats({ stats, founded }: Pick<Route.ComponentProps["loaderData"
             <dt className="text-sm text-quiet">{label}</dt>
             <dd className="text-2xl font-semibold md:text-xl lg:text-2xl tracking-tight tabular-nums">
               <Station className="bg-surface md:top-0" />
-              {/* Keeps its width, and is read aloud and printed, while the span below shows the count. */}
+              {/* Holds the width and the text for screen readers and print, while the span below shows the count. */}
               <span className="relative">
                 <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
-                  {print(value)}
+                  {formatCount(value)}
                   {suffix}
                 </span>
                 {share < 1 && (
                   <span aria-hidden className="absolute inset-0 print:hidden">
-                    {print(value * share)}
+                    {formatCount(value * share)}
                     {suffix}
                   </span>
                 )}

@@ -4,7 +4,6 @@ import { Stop } from "./stop";
 
 type TestimonialsProps = Pick<Route.ComponentProps["loaderData"], "testimonials" | "notes">;
 
-/** What three clients say, looping past where things may move, otherwise all of them in view. */
 export function Testimonials({ testimonials, notes }: TestimonialsProps) {
   return (
     <Stop id="testimonials" title="What clients say" intro={notes.testimonials} sunken>
@@ -28,7 +27,6 @@ export function Testimonials({ testimonials, notes }: TestimonialsProps) {
   );
 }
 
-/** Five stations, all reached. */
 function Rating({ value }: { value: number }) {
   return (
     <p className="flex items-center gap-3 text-sm font-semibold text-done">

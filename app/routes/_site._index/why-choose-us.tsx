@@ -3,7 +3,6 @@ import { Stop } from "./stop";
 
 type WhyChooseUsProps = Pick<Route.ComponentProps["loaderData"], "why_choose_us" | "why_statement">;
 
-/** What it comes to, in large letters, and the six reasons. */
 export function WhyChooseUs({ why_choose_us, why_statement }: WhyChooseUsProps) {
   return (
     <Stop

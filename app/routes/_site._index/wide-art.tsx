@@ -1,9 +1,6 @@
 import { useIsLite } from "~/components/site/art";
 
-/**
- * A part of a drawing that goes on beyond its own edges, to those of the window: overflow of an svg does not make the
- * page scroll. Decoration that is nothing without CSS, and absent from lighter pages.
- */
+/** The overflow of an svg element reaches the edges of the window without making the page scroll. */
 export function WideArt({ part, viewBox, className }: { part: string; viewBox: string; className: string }) {
   if (useIsLite()) return null;
   return (

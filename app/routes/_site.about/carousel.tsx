@@ -3,19 +3,15 @@ import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
 import type { about } from "~/models/content.server";
 
-/** Drawings in public/art whose names turn the words of the scene's id round. */
 const drawings: Record<string, string> = { "night-yard": "yard-night", "escarpment-truck": "truck-escarpment" };
 
-/**
- * The scenes as stations of the route line from the quay inland. Without script they are a row to swipe on a phone and
- * all in view on a wide screen; with it they show one at a time, by the pattern of the ARIA Authoring Practices Guide.
- */
+/** Follows the carousel pattern of the ARIA Authoring Practices Guide; without script it is a scrollable row. */
 export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"] }) {
   const carousel = useRef<HTMLDivElement>(null);
   const row = useRef<HTMLOListElement>(null);
   const motion = useMotion();
-  const [{ index, isTurning }, setState] = useState({ index: 0, isTurning: false });
-  const change = useCallback((index: number, isTurning: boolean) => setState({ index, isTurning }), []);
+  const [{ index, isPlaying }, setState] = useState({ index: 0, isPlaying: false });
+  const handleChange = useCallback((index: number, isPlaying: boolean) => setState({ index, isPlaying }), []);
   return (
     <div
       ref={carousel}
@@ -23,18 +19,18 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
     >
       <ol
         ref={row}
-        aria-live={motion ? (isTurning ? "off" : "polite") : undefined}
-        // A row that scrolls has to be reachable by keyboard.
+        aria-live={motion ? (isPlaying ? "off" : "polite") : undefined}
+        // A scrollable row must be reachable by keyboard.
         tabIndex={motion ? 0 : undefined}
         className="carousel scripted:[scrollbar-width:none] flex snap-x snap-mandatory overflow-x-auto scroll-smooth gap-x-4 md:not-scripted:grid md:not-scripted:grid-cols-6 md:not-scripted:gap-y-8 md:not-scripted:overflow-x-clip"
       >
-        {scenes.map((scene, at) => (
+        {scenes.map((scene, position) => (
           <li
             key={scene.id}
-            aria-hidden={(motion && at !== index) || undefined}
+            aria-hidden={(motion && position !== index) || undefined}
             className="w-[85%] shrink-0 snap-start snap-always scripted:w-full md:not-scripted:col-span-2 md:not-scripted:w-auto md:not-scripted:nth-[-n+2]:col-span-3"
           >
-            <div {...(motion && getSlideProps(at, scenes.length))}>
+            <div {...(motion && getSlideProps(position, scenes.length))}>
               <figure>
                 <Art
                   name={`story-${drawings[scene.id] ?? scene.id}`}
@@ -56,7 +52,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
             list={row}
             itemName="scene"
             count={scenes.length}
-            onChange={change}
+            onChange={handleChange}
           />
         )}
       </div>
@@ -64,8 +60,8 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
   );
 }
 
-const getSlideProps = (at: number, all: number) => ({
+const getSlideProps = (position: number, count: number) => ({
   role: "group",
   "aria-roledescription": "slide",
-  "aria-label": `${at + 1} of ${all}`,
+  "aria-label": `${position + 1} of ${count}`,
 });

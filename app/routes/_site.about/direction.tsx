@@ -1,6 +1,5 @@
 import type { about } from "~/models/content.server";
 
-/** Vision and mission. */
 export function Direction({ steps }: { steps: (typeof about)["vision"][] }) {
   return (
     <div className="mt-20 grid gap-y-10 border-l-2 border-action md:grid-cols-2 md:border-t-2 md:border-l-0">

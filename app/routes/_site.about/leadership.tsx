@@ -3,7 +3,7 @@ import type { team } from "~/models/content.server";
 
 type LeadershipProps = { note: string | undefined; team: typeof team };
 
-export function Leadership({ note, team: people }: LeadershipProps) {
+export function Leadership({ note, team }: LeadershipProps) {
   return (
     <section aria-labelledby="leadership" className="mt-20">
       <h2 id="leadership" className="text-xl">
@@ -11,7 +11,7 @@ export function Leadership({ note, team: people }: LeadershipProps) {
       </h2>
       {note && <p className="mt-2 text-quiet">{note}</p>}
       <ul className="mt-6 grid gap-x-8 gap-y-6 lg:grid-cols-3">
-        {people.map((person) => (
+        {team.map((person) => (
           <li key={person.name} className="flex gap-5 border-t border-line pt-6">
             <Monogram shape="pass" letters={initials(person.name)} className="w-18 shrink-0 self-start" />
             <div>

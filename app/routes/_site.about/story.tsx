@@ -1,7 +1,6 @@
 import type { about } from "~/models/content.server";
 import { Carousel } from "./carousel";
 
-/** Our story in paragraphs, and five scenes from the quay inland. */
 export function Story({ title, paragraphs, scenes }: (typeof about)["story"]) {
   return (
     <section aria-labelledby="story" className="mt-10">

@@ -7,7 +7,6 @@ import type { Route } from "./+types/route";
 
 type OpeningStatusProps = Route.ComponentProps["loaderData"]["opening"];
 
-/** Whether somebody is there now, and the three ways to reach them. */
 export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
   const company = useSiteData()?.company;
   const [office] = company?.offices ?? [];
@@ -18,49 +17,45 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
       <ul className="mt-5 grid gap-3 md:grid-cols-[4fr_3fr_5fr]">
         <ContactChannel
           of={Phone}
-          act="Call"
-          what={office.phone}
+          verb="Call"
+          text={office.phone}
           href={`tel:${office.phone.replaceAll(" ", "")}`}
           isFirst
         />
-        <ContactChannel of={MessageCircle} act="Chat on" what="WhatsApp" href={chatHref(company.chat_phone)} />
-        <ContactChannel of={Mail} act="Mail" what={office.email} href={`mailto:${office.email}`} />
+        <ContactChannel of={MessageCircle} verb="Chat on" text="WhatsApp" href={chatHref(company.chat_phone)} />
+        <ContactChannel of={Mail} verb="Mail" text={office.email} href={`mailto:${office.email}`} />
       </ul>
     </>
   );
 }
 
-/**
- * The words of the server. With script, a page that stays open stops saying that somebody is there at the closing; nothing
- * but the server says that they open, as clocks of phones go wrong.
- */
+/** A phone's clock may be wrong: script may change the status to closed, but only the server reports open. */
 function OpeningStatus({ isOpen, words, until, later }: OpeningStatusProps) {
-  const [isOver, setOver] = useState(false);
+  const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {
     if (!isOpen || !until) return;
-    const look = () => setOver(Date.now() >= until);
-    look();
-    const timer = setInterval(look, 20_000);
+    const update = () => setPastClosing(Date.now() >= until);
+    update();
+    const timer = setInterval(update, 20_000);
     return () => clearInterval(timer);
   }, [isOpen, until]);
-  const isThere = isOpen && !isOver;
+  const isOpenNow = isOpen && !isPastClosing;
   return (
     <p data-now="" className="mt-4 flex flex-wrap items-baseline gap-x-4 wrap-anywhere">
-      <span className={`flex items-baseline gap-2 text-lg font-semibold ${isThere ? "text-done" : ""}`}>
+      <span className={`flex items-baseline gap-2 text-lg font-semibold ${isOpenNow ? "text-done" : ""}`}>
         <span
           aria-hidden
-          className={`size-3 shrink-0 rounded-full border-2 ${isThere ? "border-done bg-done" : "border-edge"}`}
+          className={`size-3 shrink-0 rounded-full border-2 ${isOpenNow ? "border-done bg-done" : "border-edge"}`}
         />
-        {isOver ? later : words}
+        {isPastClosing ? later : words}
       </span>{" "}
       <span className="text-sm text-quiet">Public holidays are not counted.</span>
     </p>
   );
 }
 
-/** A large target: what one does, and with what. */
-function ContactChannel(props: { of: IconNode; act: string; what: string; href: string; isFirst?: boolean }) {
-  const { of, act, what, href, isFirst } = props;
+function ContactChannel(props: { of: IconNode; verb: string; text: string; href: string; isFirst?: boolean }) {
+  const { of, verb, text, href, isFirst } = props;
   const isChat = href.startsWith("https:");
   return (
     <li>
@@ -76,8 +71,8 @@ function ContactChannel(props: { of: IconNode; act: string; what: string; href: 
       >
         <Icon of={of} className="size-6 shrink-0" />
         <span>
-          <span className="block text-sm">{act} </span>
-          <span className="block font-semibold wrap-anywhere tabular-nums md:text-sm lg:text-base">{what}</span>
+          <span className="block text-sm">{verb} </span>
+          <span className="block font-semibold wrap-anywhere tabular-nums md:text-sm lg:text-base">{text}</span>
         </span>
       </a>
     </li>

@@ -3,7 +3,6 @@ import type { Route } from "./+types/route";
 
 const linkClass = "inline-flex min-h-11 min-w-11 items-center underline";
 
-/** Where the offices are, and when they are open. */
 export function Offices({ hours }: Pick<Route.ComponentProps["loaderData"], "hours">) {
   const company = useSiteData()?.company;
   return (
@@ -36,10 +35,10 @@ export function Offices({ hours }: Pick<Route.ComponentProps["loaderData"], "hou
       <section className="border-l-2 border-line pl-4 sm:col-span-2 lg:col-span-1">
         <h2 className="font-semibold">Working hours</h2>
         <dl className="mt-1 max-w-md text-quiet">
-          {hours.map((line) => (
-            <div key={line.days} className="flex flex-wrap justify-between gap-x-6">
-              <dt>{line.days}</dt>
-              <dd className="tabular-nums">{line.hours}</dd>
+          {hours.map((period) => (
+            <div key={period.days} className="flex flex-wrap justify-between gap-x-6">
+              <dt>{period.days}</dt>
+              <dd className="tabular-nums">{period.hours}</dd>
             </div>
           ))}
         </dl>

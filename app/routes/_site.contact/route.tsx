@@ -34,7 +34,7 @@ const ContactFields = z.object({
     .max(2000, "Use at most 2,000 characters for the message."),
 });
 
-/** What links of ours ask about. A link of somebody else's puts no words in the form. */
+/** Only these subjects prefill the form: links from other sites must not put text into it. */
 const subjects = new Set([
   ...home.search_terms,
   ...industries.map(({ name }) => name),
@@ -48,16 +48,15 @@ export function loader({ url }: Route.LoaderArgs) {
     {
       opening: { isOpen, words, until: until?.valueOf(), later },
       hours: workingHours.map(({ days, hours }) => ({ days, hours })),
-      begun: getPrefilledSubject(url.searchParams),
+      prefill: getPrefilledSubject(url.searchParams),
     },
-    // The page is kept until what it says of the offices changes; browsers ask each time.
+    // The page cache stores the page until the office status changes; browsers revalidate each time.
     { headers: { "Cache-Control": "no-cache", ...(until ? { Expires: until.toUTCString() } : {}) } },
   );
 }
 
-/** `?about=…` begins the form with one of our subjects. */
-function getPrefilledSubject(asked: URLSearchParams): { subject: string } | null {
-  const about = asked.get("about");
+function getPrefilledSubject(searchParams: URLSearchParams): { subject: string } | null {
+  const about = searchParams.get("about");
   return about && subjects.has(about) ? { subject: about } : null;
 }
 
@@ -85,22 +84,21 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 
 export default function ContactPage({ actionData, loaderData }: Route.ComponentProps) {
   const draft = actionData && "draft" in actionData ? actionData.draft : null;
-  // The key changes after each success, emptying the form; a refusal and a lost line keep what was typed.
+  // The key changes after each success, which empties the form; an error or a lost connection keeps the values.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
-  return <ContactContent key={last.successes} answer={actionData} {...loaderData} />;
+  return <ContactContent key={last.successes} actionData={actionData} {...loaderData} />;
 }
 
-type ContactContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "begun"> & {
-  answer: Route.ComponentProps["actionData"];
+type ContactContentProps = Pick<Route.ComponentProps["loaderData"], "opening" | "hours" | "prefill"> & {
+  actionData: Route.ComponentProps["actionData"];
 };
 
-function ContactContent({ answer, opening, hours, begun }: ContactContentProps) {
-  const ready = answer && "draft" in answer ? answer : null;
-  const refused = answer && !("draft" in answer) ? answer : undefined;
+function ContactContent({ actionData, opening, hours, prefill }: ContactContentProps) {
+  const ready = actionData && "draft" in actionData ? actionData : null;
+  const refused = actionData && !("draft" in actionData) ? actionData : undefined;
   const [form, fields] = useActionForm("contact", refused, ["name", "email", "subject", "message"]);
-  const isFresh = begun && !answer;
-  const subject = isFresh ? { ...fields.subject, value: begun.subject } : fields.subject;
+  const subject = prefill && !actionData ? { ...fields.subject, value: prefill.subject } : fields.subject;
   const offices = <Offices key="offices" hours={hours} />;
   return (
     <>
@@ -115,10 +113,10 @@ function ContactContent({ answer, opening, hours, begun }: ContactContentProps) 
       )}
       <ContactChannels opening={opening} />
       <div
-        className={`mt-12 grid gap-12 lg:gap-16 ${begun ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
+        className={`mt-12 grid gap-12 lg:gap-16 ${prefill ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >
-        {/* Who comes with a subject comes for the form. */}
-        {!begun && offices}
+        {/* A prefilled form comes first, because its visitor came to write. */}
+        {!prefill && offices}
         <section key="form" aria-labelledby="write">
           <h2 id="write" className="text-lg">
             {ready ? "Another message" : "Write to us"}
@@ -136,7 +134,7 @@ function ContactContent({ answer, opening, hours, begun }: ContactContentProps) 
             <SubmitButton pending="Preparing…">Prepare the mail</SubmitButton>
           </Form>
         </section>
-        {begun && offices}
+        {prefill && offices}
       </div>
     </>
   );

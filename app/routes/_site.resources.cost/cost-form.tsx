@@ -9,7 +9,6 @@ const currencyOptions = IMPORT_CURRENCIES.map((value) => ({ value, words: value 
 const numberFieldProps = { inputMode: "decimal", autoComplete: "off" } as const;
 const includedHint = "0 if the price includes it";
 
-/** The answers become the address of the estimate. `onType` gets them while somebody types. */
 export function CostForm(props: {
   id: string;
   fields: Record<(typeof COST_FIELDS)[number], FormField>;
@@ -28,7 +27,7 @@ export function CostForm(props: {
       className="group/cost print:hidden"
     >
       <SelectField field={fields.what} label="What do you bring in?" options={importKindOptions} prompt="Choose one" />
-      {/* Browsers that cannot tell what is chosen show these always. */}
+      {/* Browsers without :has() always show these fields. */}
       <div className="group-[:not(:has([value=car]:checked))]/cost:hidden">
         <Field
           field={fields.registered}
@@ -41,7 +40,7 @@ export function CostForm(props: {
           field={fields.excise}
           label="Excise duty of the car"
           hint="Cars only: by engine and fuel"
-          options={classes.map((each) => ({ value: String(each), words: `${each}%` }))}
+          options={classes.map((percent) => ({ value: String(percent), words: `${percent}%` }))}
           prompt="Choose one"
         />
       </div>

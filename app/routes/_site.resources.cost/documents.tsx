@@ -1,6 +1,5 @@
 import type { CostRates } from "~/models/cost.server";
 
-/** Which documents by when, as stations of the route line; those of one kind of import are named once it is chosen. */
 export function Documents({ documents, what }: { documents: CostRates["documents"]; what: string | undefined }) {
   return (
     <>
@@ -14,7 +13,7 @@ export function Documents({ documents, what }: { documents: CostRates["documents
             <h3>{by}</h3>
             <ul className="mt-1 grid max-w-prose gap-1 text-quiet">
               {papers
-                .filter((paper) => !paper.for || paper.for.some((each) => each === what))
+                .filter((paper) => !paper.for || paper.for.some((kind) => kind === what))
                 .map(({ text }) => (
                   <li key={text}>{text}</li>
                 ))}

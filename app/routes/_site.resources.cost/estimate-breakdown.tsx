@@ -5,7 +5,6 @@ import { monthName } from "~/models/dates";
 
 type EstimateBreakdownProps = { rates: CostRates; cargo: Import | null; lines: CostEstimate | null };
 
-/** The lines of the sum, each with its rate, date and source; without amounts while there is nothing to count. */
 export function EstimateBreakdown({ rates, cargo, lines }: EstimateBreakdownProps) {
   const { import_duty, excise_duty, vat, import_declaration_fee: fee, railway_development_levy: levy } = rates;
   const excise = cargo ? cargo.excise : excise_duty.percents.join(", ");
@@ -97,19 +96,18 @@ type EstimateLineProps = {
   children?: ReactNode;
 };
 
-/** Below 768 px the amount stands beside the name, and what says how it came about on a line of its own. */
-function EstimateLine({ name, amount, calculation: how, citation: from, children }: EstimateLineProps) {
+function EstimateLine({ name, amount, calculation, citation, children }: EstimateLineProps) {
   return (
     <tr className="flex flex-wrap justify-between gap-x-4 border-t border-line py-2 align-top md:table-row">
       <th scope="row" className="text-left font-semibold md:w-48 md:py-2 md:pr-4">
         {name}
       </th>
       <td className="order-last w-full md:w-auto md:py-2 md:pr-4">
-        {how}{" "}
-        {how && (
+        {calculation}{" "}
+        {calculation && (
           <span className="block text-xs text-quiet">
-            {from ? `${from.date}. ${from.source}. ` : children}
-            {from?.note}
+            {citation ? `${citation.date}. ${citation.source}. ` : children}
+            {citation?.note}
           </span>
         )}
       </td>

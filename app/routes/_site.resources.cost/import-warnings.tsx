@@ -10,12 +10,11 @@ type ImportWarningsProps = {
   penalty: number | undefined;
 };
 
-/** What is refused, then what is dear: it is read before any sum. */
 export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWarningsProps) {
   const { years, ...age } = rates.car_age;
   const certificate = rates.no_certificate;
   const isCar = !what || what === "car";
-  const lands = Number(cargo?.registered?.slice(0, 4)) + years - 1;
+  const latestArrivalYear = Number(cargo?.registered?.slice(0, 4)) + years - 1;
   return (
     <>
       <h2 className="text-xl">First of all</h2>
@@ -28,19 +27,19 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
       {ruling === "doubtful" && (
         <p className="mt-3 rounded-label border-2 border-attention px-4 py-3 font-semibold">
           Ask before you pay: in its notices KEBS has counted whole calendar years, and by that count this car had to
-          land by 31 December {lands}.
+          land by 31 December {latestArrivalYear}.
         </p>
       )}
       <dl className="mt-3 grid gap-3 text-sm">
         {isCar && (
-          <Warning name="Refused" look="border-failure" from={age}>
+          <Warning name="Refused" look="border-failure" citation={age}>
             A car {years} years old or more, counted from the month of its first registration, and every car with
             left-hand drive.
             {ruling === "taken" &&
-              ` The age on arrival counts, and KEBS has counted whole calendar years in its notices: to be safe, see that this one lands by 31 December ${lands}.`}
+              ` The age on arrival counts, and KEBS has counted whole calendar years in its notices: to be safe, see that this one lands by 31 December ${latestArrivalYear}.`}
           </Warning>
         )}
-        <Warning name="Dear" look="border-attention" from={certificate}>
+        <Warning name="Dear" look="border-attention" citation={certificate}>
           No certificate of conformity: a penalty of {certificate.percent}% of CIF
           {penalty !== undefined && `, here KES ${formatAmount(penalty)} on top`}.
         </Warning>
@@ -55,16 +54,21 @@ export function ImportWarnings({ rates, what, cargo, ruling, penalty }: ImportWa
   );
 }
 
-function Warning(props: { name: string; look: string; from?: { date: string; source: string }; children: ReactNode }) {
-  const { name, look, from, children } = props;
+function Warning(props: {
+  name: string;
+  look: string;
+  citation?: { date: string; source: string };
+  children: ReactNode;
+}) {
+  const { name, look, citation, children } = props;
   return (
     <div className={`border-l-4 pl-3 ${look}`}>
       <dt className="font-semibold">{name}</dt>
       <dd>
         {children}{" "}
-        {from && (
+        {citation && (
           <span className="block text-xs text-quiet">
-            {from.date}. {from.source}.
+            {citation.date}. {citation.source}.
           </span>
         )}
       </dd>

@@ -18,16 +18,16 @@ import { ImportWarnings } from "./import-warnings";
 
 export function loader({ url }: Route.LoaderArgs) {
   const today = dayInEastAfrica(new Date());
-  const answer = parseCostQuery(url.searchParams, costRates, today);
-  const result = answer?.result ?? { initialValue: { duty: String(costRates.import_duty.percent) } };
-  const cargo = answer?.cargo ?? null;
+  const parsed = parseCostQuery(url.searchParams, costRates, today);
+  const result = parsed?.result ?? { initialValue: { duty: String(costRates.import_duty.percent) } };
+  const cargo = parsed?.cargo ?? null;
   return data(
-    { rates: costRates, asked: { result }, cargo, refused: answer !== null && !cargo, today },
-    { status: answer && !cargo ? 400 : 200 },
+    { rates: costRates, submitted: { result }, cargo, refused: parsed !== null && !cargo, today },
+    { status: parsed && !cargo ? 400 : 200 },
   );
 }
 
-/** The answer depends on the address alone: a form elsewhere on the page leaves what is being typed here. */
+/** The data depends only on the URL, so a form elsewhere on the page must not reset the typed values. */
 export function shouldRevalidate(change: Parameters<typeof revalidateExceptForQuote>[0]) {
   return change.formMethod === "POST" ? false : revalidateExceptForQuote(change);
 }
@@ -42,35 +42,35 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   });
 
 export default function CostPage({ loaderData }: Route.ComponentProps) {
-  const { rates, asked, refused } = loaderData;
-  const [form, fields] = useActionForm("cost", asked, COST_FIELDS);
-  const [typed, setTyped] = useState<{ after: typeof asked; values: Record<string, string> } | null>(null);
-  // A new answer of the server says the same as the form again.
-  const live = typed?.after === asked ? typed.values : null;
-  const values = live ?? (asked.result.initialValue as Record<string, string>);
+  const { rates, submitted, refused } = loaderData;
+  const [form, fields] = useActionForm("cost", submitted, COST_FIELDS);
+  const [typed, setTyped] = useState<{ submitted: typeof submitted; values: Record<string, string> } | null>(null);
+  // A new response contains the same values as the form.
+  const live = typed?.submitted === submitted ? typed.values : null;
+  const values = live ?? (submitted.result.initialValue as Record<string, string>);
   const today = live ? dayInEastAfrica(new Date()) : loaderData.today;
   const cargo = live ? parseImport(live, rates.excise_duty.percents, today) : loaderData.cargo;
   const lines = cargo && estimateCost(cargo, getPercents(rates));
   const ruling = cargo?.registered ? checkCarAge(cargo.registered, today, rates.car_age.years) : null;
-  const sum = useFocusOnResult(loaderData.cargo);
+  const estimate = useFocusOnResult(loaderData.cargo);
   return (
     <>
       <Title refused={refused}>What will it cost?</Title>
-      <FormErrorSummary refused={refused ? asked : undefined} form={form} />
+      <FormErrorSummary refused={refused ? submitted : undefined} form={form} />
       <h1 className="text-2xl">What will it cost?</h1>
       <p className="mt-4 max-w-prose text-lg text-pretty text-quiet">
         An estimate of duty, taxes and levies on what you bring into Kenya, before you pay the seller.
       </p>
       <div className="mt-8 mb-8 grid items-start gap-x-16 gap-y-10 lg:grid-cols-[22rem_1fr]">
         <CostForm
-          key={JSON.stringify(asked.result.initialValue)}
+          key={JSON.stringify(submitted.result.initialValue)}
           id={form.id}
           fields={fields}
           classes={rates.excise_duty.percents}
-          onType={(values) => setTyped({ after: asked, values })}
+          onType={(values) => setTyped({ submitted, values })}
         />
         <section
-          ref={sum}
+          ref={estimate}
           id={loaderData.cargo ? "sum" : undefined}
           tabIndex={-1}
           aria-label="The estimate"
@@ -90,13 +90,12 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** For the `ref` of what is read next when the server has counted again without a new page. */
-function useFocusOnResult(answer: object | null) {
+function useFocusOnResult(result: object | null) {
   const target = useRef<HTMLElement>(null);
-  const known = useRef(answer);
+  const previous = useRef(result);
   useEffect(() => {
-    if (answer && answer !== known.current && target.current) focusInView(target.current);
-    known.current = answer;
-  }, [answer]);
+    if (result && result !== previous.current && target.current) focusInView(target.current);
+    previous.current = result;
+  }, [result]);
   return target;
 }

@@ -32,26 +32,25 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       status,
       awb,
       tracking_events,
-      documents: documents.map((one) => describeDocument(one, id, search)),
+      documents: documents.map((document) => describeDocument(document, id, search)),
     },
-    step: getNextAction(shipment),
-    press: getNextActionButton(shipment),
+    nextAction: getNextAction(shipment),
+    button: getNextActionButton(shipment),
     mail: companyDetails.offices[0]?.email,
     payments: listPayments(shipment),
     storage: describeStorage(shipment),
   };
 }
 
-/** Takes the file of one document. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   const client = requireViewer(context);
   const shipment = await requireShipment(context, params.shipmentId);
-  const { documentId: document, toast, status } = await storeUploadedFile(context, client, shipment, request);
-  if (status !== 200) return data({ document, toast } satisfies RejectedUpload, { status });
+  const { documentId, toast, status } = await storeUploadedFile(context, client, shipment, request);
+  if (status !== 200) return data({ document: documentId, toast } satisfies RejectedUpload, { status });
   return redirectWithToast(context, shipmentPath(shipment.id, url), toast);
 }
 
-/** The shipment of this page; throws the same 404 for a stranger's and an unknown one. */
+/** Throws the same 404 for a shipment of another client as for an unknown id. */
 async function requireShipment(context: Route.LoaderArgs["context"], id: string, url?: URL) {
   const shipment = await getShipment(requireViewer(context), id, url);
   if (!shipment) throw areaNotFound("portal");
@@ -60,7 +59,7 @@ async function requireShipment(context: Route.LoaderArgs["context"], id: string,
 }
 
 export default function ShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { search, shipment, step, press, mail, payments, storage } = loaderData;
+  const { search, shipment, nextAction, button, mail, payments, storage } = loaderData;
   const { stage, documents } = shipment;
   const isClosed = stage === lastStage;
   const problems = getFieldErrors(actionData, isClosed ? [] : documents);
@@ -96,7 +95,13 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
       </p>
-      <RouteLine shipment={shipment.id} stage={stage} status={shipment.status} step={step} press={press} />
+      <RouteLine
+        shipment={shipment.id}
+        stage={stage}
+        status={shipment.status}
+        nextAction={nextAction}
+        button={button}
+      />
       {storage && (
         <p
           className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-attention" : ""}`}
@@ -117,7 +122,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
   );
 }
 
-/** The problem with a link to its field; a document that takes no file any more has none. */
+/** Returns no error if the document accepts no file any more, because its field is gone. */
 function getFieldErrors(refused: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
   if (!refused || !documents.some(({ id, state }) => id === refused.document && state === "missing")) return [];
   return [{ id: fileFieldId(refused.document ?? ""), text: refused.toast.description ?? refused.toast.title }];
