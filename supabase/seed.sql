@@ -55,10 +55,10 @@ made as (
   select id, 'd0000000-0000-4000-8000-000000000001', name, stage, awb, now() - age, last, last, last
   from shipment, lateral (select now() - age / stage as last) as known
 )
-insert into public.tracking_events (shipment_id, status, location, created_at)
+insert into public.tracking_events (shipment_id, stage, location, created_at)
 select
   shipment.id,
-  private.stage_name(step::smallint),
+  step::smallint,
   (array[null, 'Nairobi', 'Nairobi', 'Mombasa', 'Mombasa', 'Kilindini, berth 19', 'Mombasa', 'Mombasa', 'Malaba', 'Nairobi'])[step],
   now() - shipment.age * (1 - (step - 1)::float8 / shipment.stage)
 from shipment, generate_series(2, 10) as step
@@ -100,19 +100,19 @@ made as (
     now() - quiet, now() - quiet, now() - quiet, arrival, today - arrived_ago, size, today - arrived_ago + 4
   from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as known
 )
-insert into public.tracking_events (shipment_id, status, location, created_at)
+insert into public.tracking_events (shipment_id, stage, location, created_at)
 select
-  shipment.id, private.stage_name(step::smallint), shipment.places[step - 1],
+  shipment.id, step::smallint, shipment.places[step - 1],
   now() - shipment.quiet - (shipment.age - shipment.quiet) * (1 - (step - 1)::float8 / (shipment.stage - 1))
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
 update public.tracking_events
 set note = 'The vessel left Port Said for the canal. Mombasa is expected in two weeks.'
-where shipment_id = '7a000000-0000-4000-8000-000000000009' and status = 'Cargo Tracking';
+where shipment_id = '7a000000-0000-4000-8000-000000000009' and stage = 6;
 update public.tracking_events
 set note = 'The assessment has come. Pay it by the day below, so that the container leaves before more storage is charged.'
-where shipment_id = '6c000000-0000-4000-8000-000000000007' and status = 'Payment Clearance';
+where shipment_id = '6c000000-0000-4000-8000-000000000007' and stage = 5;
 
 insert into public.charges (shipment_id, item, amount, currency, due_on, note, paid_at)
 select
@@ -140,17 +140,16 @@ charge as (
 )
 insert into public.audit_log (created_at, actor_name, action, shipment_id, document_id, before, after)
 select event.created_at, 'Wanjiru Demo', 'shipment advance', event.shipment_id, null::uuid,
-  jsonb_build_object('stage', step - 1),
-  jsonb_strip_nulls(jsonb_build_object('stage', step, 'location', event.location))
+  jsonb_build_object('stage', event.stage - 1),
+  jsonb_strip_nulls(jsonb_build_object('stage', event.stage, 'location', event.location))
 from event
-join generate_series(2, 10) as step on private.stage_name(step::smallint) = event.status
 union all
 -- Papers are verified in the last hour before a shipment moves to its third stage; these few were not there by then.
 select event.created_at - interval '50 minutes' + interval '7 minutes' * row_number() over same, 'Wanjiru Demo',
   'document verify', event.shipment_id, document.id, null, '{"verified": true}'
 from event
 join public.documents as document on document.shipment_id = event.shipment_id
-where event.status = 'IDF Application' and (left(document.shipment_id::text, 2), document.name) not in (values
+where event.stage = 3 and (left(document.shipment_id::text, 2), document.name) not in (values
   ('5b', 'Insurance Certificate'), ('5b', 'Bill of Lading'),
   ('7b', 'Packing List'), ('7b', 'Insurance Certificate'), ('7b', 'Bill of Lading'),
   ('7d', 'Insurance Certificate'), ('7d', 'Bill of Lading')

@@ -221,7 +221,7 @@ export async function confirmEmailChange(
 }
 
 /** Asks for the erasure of the client's account, or takes that back; null when done. */
-export async function setErasureRequest(client: Viewer, wanted: boolean): Promise<UserError | null> {
-  const { error, status } = await client.supabase.rpc("set_erasure_request", { wanted });
+export async function setErasureRequest(client: Viewer, requested: boolean): Promise<UserError | null> {
+  const { error, status } = await client.supabase.rpc("set_erasure_request", { requested });
   return error ? toUserError({ ...error, status }) : null;
 }

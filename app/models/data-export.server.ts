@@ -54,7 +54,13 @@ const ExportedShipment = z.looseObject({
     }),
   ),
   tracking_events: z.array(
-    z.looseObject({ created_at: z.string(), status: z.string(), location: nullableText, note: nullableText }),
+    z.looseObject({
+      created_at: z.string(),
+      stage: z.number(),
+      status: z.string(),
+      location: nullableText,
+      note: nullableText,
+    }),
   ),
   share_links: z.array(z.looseObject({ created_at: z.string(), expires_at: z.string() })),
   audit_entries: z.array(ExportedAuditEntry),
@@ -108,9 +114,16 @@ const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShi
   },
   {
     name: "history.csv",
-    head: ["Shipment", "At", "Status", "Location", "Note"],
+    head: ["Shipment", "At", "Stage", "Status", "Location", "Note"],
     rows: (one) =>
-      one.tracking_events.map(({ created_at: at, status, location, note }) => [one.id, at, status, location, note]),
+      one.tracking_events.map(({ created_at: at, stage, status, location, note }) => [
+        one.id,
+        at,
+        stage,
+        status,
+        location,
+        note,
+      ]),
   },
   {
     name: "charges.csv",

@@ -172,7 +172,7 @@ export async function verifyDocument(
   const marked = await runStaffAction(backend, "verify_document", {
     document_id: id,
     sha256: file.sha256,
-    file_version: file.version,
+    storage_version: file.version,
     ...signed,
   });
   return "reason" in marked ? marked : null;

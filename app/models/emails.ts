@@ -142,7 +142,7 @@ export function clientInvitationEmail(head: EmailSender, clientId: string): Emai
   };
 }
 
-/** What happened to a shipment: `what` is the status, the document, the item that is charged, or the last free day. */
+/** What happened to a shipment: `detail` is the stage number, the document, the item that is charged, or the last free day. */
 type ShipmentUpdate = {
   kind: "stage" | "rejected" | "note" | "charge" | "storage";
   detail: string;
@@ -179,9 +179,7 @@ export function shipmentUpdateEmail(head: EmailSender, told: ShipmentEmail, stop
 
 /** Of several stages the last one, and whether it was put right: a shipment that went back had gone too far. */
 function mergeStageUpdates(happened: ShipmentUpdate[]): ShipmentUpdate[] {
-  const stages = happened
-    .filter(({ kind }) => kind === "stage")
-    .map(({ detail: what }) => (STAGES as readonly string[]).indexOf(what));
+  const stages = happened.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   const isCorrected = stages.some((stage, index) => stage < (stages[index - 1] ?? 0));
   const last = happened.findLast(({ kind }) => kind === "stage");
   return happened
@@ -207,7 +205,10 @@ function createSubject({ kind, detail: what }: ShipmentUpdate, { status, stage }
 }
 
 function describeUpdate({ kind, detail: what, reason }: ShipmentUpdate): string {
-  if (kind === "stage") return reason ? `We corrected its stage: it is ${what}.` : `It moved to ${what}.`;
+  if (kind === "stage") {
+    const status = STAGES[Number(what) - 1];
+    return reason ? `We corrected its stage: it is ${status}.` : `It moved to ${status}.`;
+  }
   if (kind === "rejected")
     return `We sent the ${what} back: ${(reason ?? "the page says why").replace(/[.!?\s]+$/, "")}. Send us another file.`;
   if (kind === "charge")

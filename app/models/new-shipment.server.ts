@@ -57,7 +57,7 @@ export async function createShipment(
       name,
       awb: awb || null,
       user_id: client.id,
-      request_id: idempotencyKey,
+      idempotency_key: idempotencyKey,
       status: "Client Onboarding",
       stage: 1,
     })
@@ -70,7 +70,7 @@ export async function createShipment(
     .from("shipments")
     .select("id")
     .eq("user_id", client.id)
-    .eq("request_id", idempotencyKey)
+    .eq("idempotency_key", idempotencyKey)
     .retry(false)
     .single();
   return made.error ? toUserError({ ...made.error, status: made.status }) : made.data;

@@ -88,16 +88,14 @@ async function hasStageNote(
   company: AppSupabaseClient,
   told: Pick<ClaimedShipmentEmail, "shipment_id" | "events">,
 ): Promise<boolean> {
-  const stages = told.events.filter(({ kind }) => kind === "stage").map(({ detail: what }) => what);
+  const stages = told.events.filter(({ kind }) => kind === "stage").map(({ detail }) => Number(detail));
   if (stages.length === 0 || told.events.some(({ kind }) => kind === "note")) return false;
   const { data, error, status } = await company
     .from("tracking_events")
     .select("note")
     .eq("shipment_id", told.shipment_id)
-    .in(
-      "status",
-      stages.flatMap((stage) => [stage, `Corrected: ${stage}`]),
-    )
+    .neq("kind", "note")
+    .in("stage", stages)
     .order("created_at", { ascending: false })
     .limit(stages.length)
     .retry(false);

@@ -30,7 +30,7 @@ export async function action({ request, context }: Route.ActionArgs) {
     const result = submission.reply({ hideFields: submission.error?.idempotencyKey ? ["idempotencyKey"] : [] });
     return rejectForm(result, createErrorToast("Failed to create shipment", getFirstError(result)));
   }
-  // An empty name creates nothing and shows no message (decisions.md).
+  // An empty name creates nothing and shows no message (docs/decisions/042-empty-shipment-name.md).
   if (submission.value.name === "") return redirect("/portal", 303);
   const made = "reason" in client ? client : await createShipment(client, submission.value).catch(userErrorFromThrown);
   if ("reason" in made)

@@ -244,7 +244,7 @@ create table private.staff_invites (
     char_length(name) between 1 and 100 and private.is_one_line(name)
   ),
   role text not null check (role in ('clerk', 'lead')),
-  actor_name text not null,
+  invited_by_name text not null,
   invited_by_id uuid,
   created_at timestamptz not null default now(),
   -- The idempotency key of the form that sent it.
@@ -252,8 +252,8 @@ create table private.staff_invites (
 );
 alter table private.staff_invites enable row level security;
 
--- The actor of this call. PT403 unless it is a colleague at AAL2, a lead where `needs` says so, or the company's key.
-create function private.require_actor(needs text, actor_name text) returns private.actor
+-- The actor of this call. PT403 unless it is a colleague at AAL2, a lead where `required_role` says so, or the company's key.
+create function private.require_actor(required_role text, actor_name text) returns private.actor
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -271,7 +271,7 @@ begin
   if found_name is null then
     raise sqlstate 'PT403' using message = 'Only a colleague of the company can do this.';
   end if;
-  if needs = 'lead' and found_role <> 'lead' then
+  if required_role = 'lead' and found_role <> 'lead' then
     raise sqlstate 'PT403' using message = 'Only a lead can do this.';
   end if;
   return row(found_name, auth.uid())::private.actor;
@@ -366,10 +366,10 @@ begin
     return jsonb_build_object('invite_id', made);
   end if;
   if known is null then
-    insert into private.staff_invites as invitation (email, name, role, actor_name, invited_by_id, idempotency_key)
+    insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
     on conflict on constraint staff_invites_email_key do update
-    set id = gen_random_uuid(), name = excluded.name, role = excluded.role, actor_name = excluded.actor_name,
+    set id = gen_random_uuid(), name = excluded.name, role = excluded.role, invited_by_name = excluded.invited_by_name,
       invited_by_id = excluded.invited_by_id, idempotency_key = excluded.idempotency_key, created_at = now()
     returning invitation.id into made;
     return jsonb_build_object('invite_id', made);
@@ -988,7 +988,7 @@ as $$
         ),
         'tracking_events', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', event.created_at, 'status', event.status, 'location', event.location, 'note', event.note
+            'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
           ) order by event.created_at, event.id), '[]'::jsonb)
           from public.tracking_events as event where event.shipment_id = shipment.id
         ),
@@ -1273,7 +1273,7 @@ create table private.erasure_requests (
 alter table private.erasure_requests enable row level security;
 
 -- Asks for the erasure of the caller's account, or takes that back.
-create function public.set_erasure_request(wanted boolean) returns void
+create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -1281,7 +1281,7 @@ begin
   if not private.has_valid_session() or not private.is_client() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  if wanted then
+  if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
   else
     delete from private.erasure_requests where account_id = auth.uid();
@@ -1562,7 +1562,7 @@ begin
   if found then
     insert into public.staff_members (account_id, name, role) values (new.id, invited.name, invited.role);
     perform private.insert_audit_entry(
-      row(invited.actor_name, invited.invited_by_id)::private.actor, 'team invite',
+      row(invited.invited_by_name, invited.invited_by_id)::private.actor, 'team invite',
       account_id => new.id, after => jsonb_build_object('role', invited.role), idempotency_key => invited.idempotency_key
     );
     return new;
@@ -1727,7 +1727,7 @@ create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
   -- The idempotency key of the form: the same form sent again finds its shipment.
-  request_id uuid not null default gen_random_uuid(),
+  idempotency_key uuid not null default gen_random_uuid(),
   name text not null check (char_length(name) between 1 and 120 and name = btrim(name))
     check (private.is_one_line(name))
     -- At least one character that a person can see.
@@ -1751,12 +1751,12 @@ create table public.shipments (
   created_at timestamptz not null default now(),
   -- The last day on which the shipment is stored. Staff may set a later one.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
-  unique (user_id, request_id),
+  unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
-grant insert (user_id, request_id, name, stage, status, awb) on table public.shipments to authenticated;
+grant insert (user_id, idempotency_key, name, stage, status, awb) on table public.shipments to authenticated;
 grant select, insert, update, delete on table public.shipments to service_role;
 
 create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
@@ -1897,11 +1897,8 @@ begin
     end if;
   end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
-  insert into public.tracking_events (shipment_id, status, location, note)
-  values (
-    shipment.id, private.stage_name((shipment.stage + 1)::smallint),
-    nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), '')
-  );
+  insert into public.tracking_events (shipment_id, location, note)
+  values (shipment.id, nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), ''));
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
@@ -1983,8 +1980,7 @@ begin
       raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
-    insert into public.tracking_events (shipment_id, status)
-    values (shipment.id, 'Corrected: ' || private.stage_name(correct_stage.stage::smallint));
+    insert into public.tracking_events (shipment_id, kind) values (shipment.id, 'correction');
     perform private.insert_audit_entry(
       actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => why,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)
@@ -2366,12 +2362,12 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. Who calls has read the bytes: `sha256` is their hash and `file_version` the stored object's
+-- Marks a document as verified. Who calls has read the bytes: `sha256` is their hash and `storage_version` the stored object's
 -- version, which the table compares with what was recorded.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
-  file_version text,
+  storage_version text,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -2396,7 +2392,7 @@ begin
     raise sqlstate 'PT409' using message = format('The %s is verified already.', document.name);
   end if;
   update public.documents
-  set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.file_version
+  set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
   where id = document.id;
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
@@ -2552,6 +2548,9 @@ for select to authenticated using ((select private.is_staff()));
 create table public.tracking_events (
   id uuid primary key default gen_random_uuid(),
   shipment_id uuid not null references public.shipments (id) on delete cascade,
+  kind text not null default 'stage' check (kind in ('stage', 'correction', 'note')),
+  -- The stage of the shipment after this event, and its words for the client.
+  stage smallint not null check (stage between 1 and 10),
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
     check (private.is_one_line(location)),
@@ -2563,6 +2562,26 @@ create table public.tracking_events (
 alter table public.tracking_events enable row level security;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
+
+-- Sets the stage of an event to the present stage of its shipment, and its status to the words for that stage.
+create function private.set_event_stage() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.stage := coalesce(new.stage, (select shipments.stage from public.shipments where shipments.id = new.shipment_id));
+  new.status := coalesce(new.status, case new.kind
+    when 'note' then 'Note'
+    when 'correction' then 'Corrected: ' || private.stage_name(new.stage)
+    else private.stage_name(new.stage)
+  end);
+  return new;
+end
+$$;
+
+create trigger set_event_stage
+before insert on public.tracking_events
+for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
@@ -2589,7 +2608,7 @@ begin
     raise sqlstate 'PT400' using message = 'Write the note.';
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
-  insert into public.tracking_events (shipment_id, status, note) values (shipment.id, 'Note', words);
+  insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', words);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment note', shipment_id => shipment.id, idempotency_key => key
@@ -2945,7 +2964,7 @@ as $$
       from (
         select * from public.tracking_events
         -- Not what is only a note to the client.
-        where tracking_events.shipment_id = shipment.id and tracking_events.status <> 'Note'
+        where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
       ) as event
     )
@@ -3030,7 +3049,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The status, the document, the item charged, or the last free day.
+  -- The stage number, the document, the item charged, or the last free day.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -3078,7 +3097,7 @@ as $$
 begin
   case new.action
     when 'shipment advance', 'shipment correct' then
-      perform private.queue_shipment_email(new.shipment_id, 'stage', private.stage_name((new.after ->> 'stage')::smallint));
+      perform private.queue_shipment_email(new.shipment_id, 'stage', new.after ->> 'stage');
     when 'shipment note' then
       perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
     when 'document reject' then

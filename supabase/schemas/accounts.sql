@@ -232,7 +232,7 @@ as $$
         ),
         'tracking_events', (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'created_at', event.created_at, 'status', event.status, 'location', event.location, 'note', event.note
+            'created_at', event.created_at, 'stage', event.stage, 'status', event.status, 'location', event.location, 'note', event.note
           ) order by event.created_at, event.id), '[]'::jsonb)
           from public.tracking_events as event where event.shipment_id = shipment.id
         ),

@@ -258,12 +258,12 @@ end
 $$;
 grant execute on function public.open_document(uuid, uuid, text) to authenticated, service_role;
 
--- Marks a document as verified. Who calls has read the bytes: `sha256` is their hash and `file_version` the stored object's
+-- Marks a document as verified. Who calls has read the bytes: `sha256` is their hash and `storage_version` the stored object's
 -- version, which the table compares with what was recorded.
 create function public.verify_document(
   document_id uuid,
   sha256 text,
-  file_version text,
+  storage_version text,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
@@ -288,7 +288,7 @@ begin
     raise sqlstate 'PT409' using message = format('The %s is verified already.', document.name);
   end if;
   update public.documents
-  set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.file_version
+  set verified = true, sha256 = verify_document.sha256, storage_version = verify_document.storage_version
   where id = document.id;
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(

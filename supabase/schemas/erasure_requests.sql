@@ -6,7 +6,7 @@ create table private.erasure_requests (
 alter table private.erasure_requests enable row level security;
 
 -- Asks for the erasure of the caller's account, or takes that back.
-create function public.set_erasure_request(wanted boolean) returns void
+create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -14,7 +14,7 @@ begin
   if not private.has_valid_session() or not private.is_client() then
     raise sqlstate 'PT403' using message = 'Log in again to do this.';
   end if;
-  if wanted then
+  if requested then
     insert into private.erasure_requests (account_id) values (auth.uid()) on conflict do nothing;
   else
     delete from private.erasure_requests where account_id = auth.uid();

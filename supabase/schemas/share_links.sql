@@ -103,7 +103,7 @@ as $$
       from (
         select * from public.tracking_events
         -- Not what is only a note to the client.
-        where tracking_events.shipment_id = shipment.id and tracking_events.status <> 'Note'
+        where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
       ) as event
     )

@@ -4,7 +4,7 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The status, the document, the item charged, or the last free day.
+  -- The stage number, the document, the item charged, or the last free day.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -52,7 +52,7 @@ as $$
 begin
   case new.action
     when 'shipment advance', 'shipment correct' then
-      perform private.queue_shipment_email(new.shipment_id, 'stage', private.stage_name((new.after ->> 'stage')::smallint));
+      perform private.queue_shipment_email(new.shipment_id, 'stage', new.after ->> 'stage');
     when 'shipment note' then
       perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
     when 'document reject' then

@@ -14,7 +14,7 @@ create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
   -- The idempotency key of the form: the same form sent again finds its shipment.
-  request_id uuid not null default gen_random_uuid(),
+  idempotency_key uuid not null default gen_random_uuid(),
   name text not null check (char_length(name) between 1 and 120 and name = btrim(name))
     check (private.is_one_line(name))
     -- At least one character that a person can see.
@@ -38,12 +38,12 @@ create table public.shipments (
   created_at timestamptz not null default now(),
   -- The last day on which the shipment is stored. Staff may set a later one.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
-  unique (user_id, request_id),
+  unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
-grant insert (user_id, request_id, name, stage, status, awb) on table public.shipments to authenticated;
+grant insert (user_id, idempotency_key, name, stage, status, awb) on table public.shipments to authenticated;
 grant select, insert, update, delete on table public.shipments to service_role;
 
 create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
@@ -184,11 +184,8 @@ begin
     end if;
   end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
-  insert into public.tracking_events (shipment_id, status, location, note)
-  values (
-    shipment.id, private.stage_name((shipment.stage + 1)::smallint),
-    nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), '')
-  );
+  insert into public.tracking_events (shipment_id, location, note)
+  values (shipment.id, nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), ''));
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
@@ -270,8 +267,7 @@ begin
       raise sqlstate 'PT409' using message = 'The shipment is at this stage already.';
     end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
-    insert into public.tracking_events (shipment_id, status)
-    values (shipment.id, 'Corrected: ' || private.stage_name(correct_stage.stage::smallint));
+    insert into public.tracking_events (shipment_id, kind) values (shipment.id, 'correction');
     perform private.insert_audit_entry(
       actor, 'shipment correct', shipment_id => shipment.id, idempotency_key => key, reason => why,
       before => jsonb_build_object('stage', shipment.stage), after => jsonb_build_object('stage', correct_stage.stage)

@@ -39,7 +39,7 @@ begin
   if found then
     insert into public.staff_members (account_id, name, role) values (new.id, invited.name, invited.role);
     perform private.insert_audit_entry(
-      row(invited.actor_name, invited.invited_by_id)::private.actor, 'team invite',
+      row(invited.invited_by_name, invited.invited_by_id)::private.actor, 'team invite',
       account_id => new.id, after => jsonb_build_object('role', invited.role), idempotency_key => invited.idempotency_key
     );
     return new;

@@ -23,7 +23,7 @@ create table private.staff_invites (
     char_length(name) between 1 and 100 and private.is_one_line(name)
   ),
   role text not null check (role in ('clerk', 'lead')),
-  actor_name text not null,
+  invited_by_name text not null,
   invited_by_id uuid,
   created_at timestamptz not null default now(),
   -- The idempotency key of the form that sent it.
@@ -31,8 +31,8 @@ create table private.staff_invites (
 );
 alter table private.staff_invites enable row level security;
 
--- The actor of this call. PT403 unless it is a colleague at AAL2, a lead where `needs` says so, or the company's key.
-create function private.require_actor(needs text, actor_name text) returns private.actor
+-- The actor of this call. PT403 unless it is a colleague at AAL2, a lead where `required_role` says so, or the company's key.
+create function private.require_actor(required_role text, actor_name text) returns private.actor
 language plpgsql stable security definer
 set search_path = ''
 as $$
@@ -50,7 +50,7 @@ begin
   if found_name is null then
     raise sqlstate 'PT403' using message = 'Only a colleague of the company can do this.';
   end if;
-  if needs = 'lead' and found_role <> 'lead' then
+  if required_role = 'lead' and found_role <> 'lead' then
     raise sqlstate 'PT403' using message = 'Only a lead can do this.';
   end if;
   return row(found_name, auth.uid())::private.actor;
@@ -145,10 +145,10 @@ begin
     return jsonb_build_object('invite_id', made);
   end if;
   if known is null then
-    insert into private.staff_invites as invitation (email, name, role, actor_name, invited_by_id, idempotency_key)
+    insert into private.staff_invites as invitation (email, name, role, invited_by_name, invited_by_id, idempotency_key)
     values (address, btrim(invite_staff_member.name), invite_staff_member.role, actor.name, actor.staff_id, key)
     on conflict on constraint staff_invites_email_key do update
-    set id = gen_random_uuid(), name = excluded.name, role = excluded.role, actor_name = excluded.actor_name,
+    set id = gen_random_uuid(), name = excluded.name, role = excluded.role, invited_by_name = excluded.invited_by_name,
       invited_by_id = excluded.invited_by_id, idempotency_key = excluded.idempotency_key, created_at = now()
     returning invitation.id into made;
     return jsonb_build_object('invite_id', made);

@@ -1,6 +1,9 @@
 create table public.tracking_events (
   id uuid primary key default gen_random_uuid(),
   shipment_id uuid not null references public.shipments (id) on delete cascade,
+  kind text not null default 'stage' check (kind in ('stage', 'correction', 'note')),
+  -- The stage of the shipment after this event, and its words for the client.
+  stage smallint not null check (stage between 1 and 10),
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
     check (private.is_one_line(location)),
@@ -12,6 +15,26 @@ create table public.tracking_events (
 alter table public.tracking_events enable row level security;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
+
+-- Sets the stage of an event to the present stage of its shipment, and its status to the words for that stage.
+create function private.set_event_stage() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.stage := coalesce(new.stage, (select shipments.stage from public.shipments where shipments.id = new.shipment_id));
+  new.status := coalesce(new.status, case new.kind
+    when 'note' then 'Note'
+    when 'correction' then 'Corrected: ' || private.stage_name(new.stage)
+    else private.stage_name(new.stage)
+  end);
+  return new;
+end
+$$;
+
+create trigger set_event_stage
+before insert on public.tracking_events
+for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
@@ -38,7 +61,7 @@ begin
     raise sqlstate 'PT400' using message = 'Write the note.';
   end if;
   shipment := private.lock_shipment(send_note.shipment_id, null);
-  insert into public.tracking_events (shipment_id, status, note) values (shipment.id, 'Note', words);
+  insert into public.tracking_events (shipment_id, kind, note) values (shipment.id, 'note', words);
   update public.shipments set staff_action_at = now(), changed_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment note', shipment_id => shipment.id, idempotency_key => key

@@ -211,7 +211,7 @@ describe("a change of address", () => {
 describe("a client who asks to be erased", () => {
   beforeEach(() => query("delete from private.erasure_requests"));
   const ask = (wanted: boolean | null, supabase: AppSupabaseClient = owner.supabase) =>
-    callRpc("set_erasure_request", { wanted }, supabase);
+    callRpc("set_erasure_request", { requested: wanted }, supabase);
   const refuse = (supabase: AppSupabaseClient, more: object = {}) =>
     callRpc(
       "reject_erasure",
@@ -229,7 +229,7 @@ describe("a client who asks to be erased", () => {
     expect(await ask(true)).toBeNull();
     const calls = Array.from({ length: 10 }, () => ({
       name: "set_erasure_request",
-      args: { wanted: true },
+      args: { requested: true },
       token: owner.accessToken,
     }));
     expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
@@ -474,7 +474,7 @@ describe("what a client is shown of the account", () => {
     expect(told).toEqual([
       { kind: "rejected", detail: "Bill of Lading", reason: "Maize is blurred" },
       { kind: "charge", detail: "duties", reason: null },
-      { kind: "stage", detail: "Document Verification", reason: null },
+      { kind: "stage", detail: "2", reason: null },
       { kind: "note", detail: "note", reason: null },
     ]);
     expect(shipments).toHaveLength(1);
@@ -490,8 +490,8 @@ describe("what a client is shown of the account", () => {
       },
       charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
       tracking_events: [
-        { status: "Document Verification", location: "Port of Maize", note: null },
-        { status: "Note", location: null, note: "Note on Maize" },
+        { stage: 2, status: "Document Verification", location: "Port of Maize", note: null },
+        { stage: 2, status: "Note", location: null, note: "Note on Maize" },
       ],
       share_links: [{ created_at: expect.any(String), expires_at: expect.any(String) }],
     });
@@ -671,7 +671,7 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
     { kind: "email change", sent_to: newEmail, account_id: client.id },
     testBackend.serviceRole,
   );
-  await act("set_erasure_request", { wanted: true }, client.supabase);
+  await act("set_erasure_request", { requested: true }, client.supabase);
   await act("issue_password_link", { account_id: client.id, valid_hours: 1 }, testBackend.serviceRole);
   await query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [client.id]);
   await act("reopen_account", { account_id: client.id, reason: `${word}: they called` });

@@ -23,7 +23,7 @@ function newEmailAddress(): string {
 /** The metadata of an account that an invitation lets through. */
 async function createInvitationMetadata(email: string) {
   const { rows } = await testBackend.backend.db.query<{ id: string }>(
-    `insert into private.staff_invites (email, name, role, actor_name)
+    `insert into private.staff_invites (email, name, role, invited_by_name)
      values ($1, 'Ann', 'clerk', 'the company') returning id`,
     [email],
   );

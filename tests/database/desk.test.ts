@@ -358,8 +358,8 @@ describe("an act of the desk", () => {
     ],
     [
       "verify_document",
-      () => ({ document_id: packingList, sha256: "0".repeat(64), file_version: "1" }),
-      () => ({ document_id: nobody, sha256: "0".repeat(64), file_version: "1" }),
+      () => ({ document_id: packingList, sha256: "0".repeat(64), storage_version: "1" }),
+      () => ({ document_id: nobody, sha256: "0".repeat(64), storage_version: "1" }),
     ],
     ["unverify_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
     ["reject_document", () => ({ document_id: packingList, reason }), () => ({ document_id: nobody, reason })],
@@ -689,7 +689,7 @@ describe("the list of shipments", () => {
     expect(await exported()).toEqual(await checked());
     expect(await checked({ stage: 2 })).toEqual([]);
     expect(await checked({ waiting_on: "company" })).toEqual([]);
-    const file = { sha256: "0".repeat(64), file_version: first.version };
+    const file = { sha256: "0".repeat(64), storage_version: first.version };
     const verified = await toUntypedClient(clerk.supabase).rpc("verify_document", { document_id: first.id, ...file });
     expect(verified.error).toBeNull();
     expect([await checked(), await exported()]).toEqual([["Checked paint"], ["Checked paint"]]);
@@ -833,7 +833,7 @@ test("the answer to a bulk move has each of up to fifty shipments as it is now, 
   await testBackend.serviceRole.rpc("verify_document", {
     document_id: file.id,
     sha256: "0".repeat(64),
-    file_version: file.version,
+    storage_version: file.version,
   });
   const moved = async (shipments: string[]) =>
     (await toUntypedClient(clerk.supabase).rpc("desk_move_result", { shipment_ids: shipments }, { get: true })).data

@@ -536,7 +536,7 @@ describe("a client who takes a file back", () => {
         { name: "remove_file", args: { document_id: id, expected_version: version }, token: owner.accessToken },
         {
           name: "verify_document",
-          args: { document_id: id, sha256, file_version: storage_version, expected_version: version },
+          args: { document_id: id, sha256, storage_version, expected_version: version },
           token: clerk.accessToken,
         },
       ];
@@ -576,9 +576,9 @@ test("a shipment without documents is not made: when they cannot be added, there
     const requestId = randomUUID();
     const { error } = await owner.supabase
       .from("shipments")
-      .insert({ name: "Half", user_id: owner.id, request_id: requestId });
+      .insert({ name: "Half", user_id: owner.id, idempotency_key: requestId });
     expect(error).not.toBeNull();
-    expect(await query("select 1 from public.shipments where request_id = $1", [requestId])).toEqual([]);
+    expect(await query("select 1 from public.shipments where idempotency_key = $1", [requestId])).toEqual([]);
     expect(
       await query("select 1 from public.documents where shipment_id not in (select id from public.shipments)"),
     ).toEqual([]);

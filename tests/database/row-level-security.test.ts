@@ -70,7 +70,7 @@ beforeAll(async () => {
   const made = await one.supabase.from("documents").select("id").eq("name", "Packing List").single();
   const event = await testBackend.serviceRole
     .from("tracking_events")
-    .insert({ shipment_id: shipment.id, status: "Arrived", location: "Mombasa" })
+    .insert({ shipment_id: shipment.id, stage: 1, status: "Arrived", location: "Mombasa" })
     .select("id")
     .single();
   if (made.error || event.error) throw made.error ?? event.error;
@@ -153,7 +153,7 @@ test("a client sees every row of its own and none of anybody else's", async () =
   expect(theirs.error).toBeNull();
   await testBackend.serviceRole
     .from("tracking_events")
-    .insert({ shipment_id: theirs.data?.id ?? "", status: "Departed" });
+    .insert({ shipment_id: theirs.data?.id ?? "", stage: 1, status: "Departed" });
   for (const [who, id] of [
     ["the owner", owner.id],
     ["a stranger", stranger.id],

@@ -33,12 +33,12 @@ beforeEach(async () => {
 const createRejectionArgs = async () => ({ document_id: (await uploadDocument()).id, reason: "Blurred" });
 /** The acts that a client is told of, with their arguments and what the notice says. */
 const emailedActions: [string, string, () => object | Promise<object>, QueuedUpdate][] = [
-  ["a move", "move_shipment", createMoveArgs, { kind: "stage", detail: "Document Verification", reason: null }],
+  ["a move", "move_shipment", createMoveArgs, { kind: "stage", detail: "2", reason: null }],
   [
     "a correction",
     "correct_stage",
     () => ({ shipment_id: shipment, stage: 7, reason: "It is there" }),
-    { kind: "stage", detail: "Inspection & Release", reason: null },
+    { kind: "stage", detail: "7", reason: null },
   ],
   [
     "a note",
@@ -61,7 +61,7 @@ const emailedActions: [string, string, () => object | Promise<object>, QueuedUpd
         await uploadDocument(name);
       return { moves: [{ id: shipment }] };
     },
-    { kind: "stage", detail: "Document Verification", reason: null },
+    { kind: "stage", detail: "2", reason: null },
   ],
 ];
 
@@ -143,7 +143,7 @@ test("other acts are told by no mail", async () => {
   const quiet: [string, object][] = [
     ["save_awb", { shipment_id: shipment, awb: "MEDUX4471203" }],
     ["save_arrival", { shipment_id: shipment, ...arrival }],
-    ["verify_document", { document_id: list.id, sha256, file_version: list.version }],
+    ["verify_document", { document_id: list.id, sha256, storage_version: list.version }],
     ["open_document", { document_id: list.id, shipment_id: shipment }],
     ["unverify_document", { document_id: list.id, reason: "Wrong" }],
     ["set_charge_paid", { shipment_id: shipment, item: "duties", paid: true }],
@@ -229,7 +229,7 @@ describe("what is claimed", () => {
         ...{ ids: expect.any(Array), account_id: owner.id, email: owner.email, shipment_id: shipment, name: "Tea" },
         ...{ stage: 2, status: "Document Verification", waiting_on: "client" },
         events: [
-          { kind: "stage", detail: "Document Verification", reason: null },
+          { kind: "stage", detail: "2", reason: null },
           { kind: "charge", detail: "duties", reason: null },
           { kind: "rejected", detail: "Packing List", reason: "Blurred" },
         ],

@@ -565,8 +565,8 @@ describe("a link to a shipment", () => {
 
   test("shows the 15 newest moves", async () => {
     await query(
-      `insert into public.tracking_events (shipment_id, status, location, note, created_at)
-       select $1, case when number % 3 = 0 then 'Note' else 'Cargo Tracking' end, 'Place ' || number,
+      `insert into public.tracking_events (shipment_id, kind, location, note, created_at)
+       select $1, case when number % 3 = 0 then 'note' else 'stage' end, 'Place ' || number,
          case when number % 3 = 0 then 'A note' end, now() - number * interval '1 hour'
        from generate_series(1, 60) as number`,
       [shipment],

@@ -39,11 +39,11 @@ test("the same request again makes no second shipment, however many arrive at on
   const requestId = randomUUID();
   const results = await Promise.all(
     Array.from({ length: 10 }, () =>
-      owner.supabase.from("shipments").insert({ name: "Coffee", user_id: owner.id, request_id: requestId }),
+      owner.supabase.from("shipments").insert({ name: "Coffee", user_id: owner.id, idempotency_key: requestId }),
     ),
   );
   expect(results.map(({ error }) => error?.code ?? "made").sort()).toEqual([...Array(9).fill("23505"), "made"]);
-  const made = await query<ShipmentColumns>("select * from public.shipments where request_id = $1", [requestId]);
+  const made = await query<ShipmentColumns>("select * from public.shipments where idempotency_key = $1", [requestId]);
   expect(made).toHaveLength(1);
   expect(await query("select 1 from public.documents where shipment_id = $1", [made[0]?.id])).toHaveLength(4);
 });
@@ -53,7 +53,7 @@ test("the same request of two clients makes a shipment for each", async () => {
   for (const client of [owner, stranger]) {
     const { error } = await client.supabase
       .from("shipments")
-      .insert({ name: "Coffee", user_id: client.id, request_id: requestId });
+      .insert({ name: "Coffee", user_id: client.id, idempotency_key: requestId });
     expect(error).toBeNull();
   }
 });
@@ -215,7 +215,7 @@ test.each([...STAGES.slice(1), "Released", ""])("the status %j a client sends is
 test.each([
   createColumnCase("id", "00000000-0000-4000-8000-000000000001"),
   createColumnCase("user_id", "00000000-0000-4000-8000-000000000001"),
-  createColumnCase("request_id", "00000000-0000-4000-8000-000000000001"),
+  createColumnCase("idempotency_key", "00000000-0000-4000-8000-000000000001"),
   createColumnCase("name", "Gold"),
   createColumnCase("stage", 2),
   createColumnCase("status", "Shipment Closed"),
@@ -236,8 +236,8 @@ test("a client cannot change a shipment by inserting it again", async () => {
   const byRequest = await toUntypedClient(owner.supabase)
     .from("shipments")
     .upsert(
-      { user_id: owner.id, request_id: await getIdempotencyKey(shipment.id), name: "Gold", stage: 1 },
-      { onConflict: "user_id,request_id" },
+      { user_id: owner.id, idempotency_key: await getIdempotencyKey(shipment.id), name: "Gold", stage: 1 },
+      { onConflict: "user_id,idempotency_key" },
     );
   expect(byRequest.error?.code).toBe("42501");
   const byId = await toUntypedClient(owner.supabase)
@@ -375,6 +375,8 @@ function listEvents(id: string) {
 }
 
 async function getIdempotencyKey(id: string) {
-  const [row] = await query<{ request_id: string }>("select request_id from public.shipments where id = $1", [id]);
-  return row?.request_id;
+  const [row] = await query<{ idempotency_key: string }>("select idempotency_key from public.shipments where id = $1", [
+    id,
+  ]);
+  return row?.idempotency_key;
 }

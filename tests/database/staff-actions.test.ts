@@ -155,7 +155,7 @@ describe("at the same time, in sessions of their own,", () => {
   test("two colleagues who verify and send back one document make one act of it", async () => {
     const file = await uploadDocument("Packing List");
     const outcomes = await runConcurrently([
-      ["verify_document", { document_id: file.id, sha256, file_version: file.version, expected_version: 1 }, clerk],
+      ["verify_document", { document_id: file.id, sha256, storage_version: file.version, expected_version: 1 }, clerk],
       ["reject_document", { document_id: file.id, reason: "Blurred", expected_version: 1 }, lead],
     ]);
     expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
@@ -656,7 +656,7 @@ describe("a document", () => {
     file = await uploadDocument("Packing List");
   });
   const verify = (more: object = {}, supabase: AppSupabaseClient = clerk.supabase) =>
-    callRpc("verify_document", { document_id: file.id, sha256, file_version: file.version, ...more }, supabase);
+    callRpc("verify_document", { document_id: file.id, sha256, storage_version: file.version, ...more }, supabase);
   const unverify = (more: object = {}) =>
     callRpc("unverify_document", { document_id: file.id, reason: "Wrong", ...more });
   const sendBack = (more: object = {}) =>
@@ -684,7 +684,7 @@ describe("a document", () => {
   test("of another version, of other bytes or without a file is not verified", async () => {
     const exchanged = "409 The stored file is not the one that was uploaded.";
     const before = await readDeskState(testBackend);
-    expect(await getRejection(verify({ file_version: "2" }))).toBe(exchanged);
+    expect(await getRejection(verify({ storage_version: "2" }))).toBe(exchanged);
     expect(await getRejection(verify({ sha256: "1".repeat(64) }))).toMatch(/^409 /);
     await query("update storage.objects set version = 'exchanged' where name = $1", [file.path]);
     expect(await getRejection(verify())).toBe(exchanged);
@@ -1289,7 +1289,7 @@ describe("an act and its line in the log are one:", () => {
       "charge unpaid",
       (at) => ({ shipment_id: at.shipment, item: "agent-fee", paid: false, reason: "It bounced" }),
     ],
-    ["verify_document", "document verify", (at) => ({ document_id: at.uploaded, sha256, file_version: at.version })],
+    ["verify_document", "document verify", (at) => ({ document_id: at.uploaded, sha256, storage_version: at.version })],
     ["unverify_document", "document unverify", (at) => ({ document_id: at.verified, reason: "Wrong" })],
     ["reject_document", "document reject", (at) => ({ document_id: at.blurred, reason: "Blurred" })],
     ["open_document", "document open", (at) => ({ document_id: at.verified, shipment_id: at.shipment })],
@@ -1317,7 +1317,7 @@ describe("an act and its line in the log are one:", () => {
     const uploaded = await uploadDocument("Packing List");
     const verified = await uploadDocument("Bill of Lading");
     const blurred = await uploadDocument("Commercial Invoice");
-    await callRpc("verify_document", { document_id: verified.id, sha256, file_version: verified.version });
+    await callRpc("verify_document", { document_id: verified.id, sha256, storage_version: verified.version });
     for (const item of ["idf-fee", "agent-fee"]) {
       await callRpc("set_charge", { shipment_id: shipment, item, amount: 9, currency: "KES" });
     }

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { type AccessRole, accessRoles, newAccessRoles } from "../support/access-roles.ts";
-import { setUpTestBackend } from "../support/database-suite.ts";
+import { type DatabaseRow, setUpTestBackend } from "../support/database-suite.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query, newShipment, uploadDocument } = setUpTestBackend();
@@ -15,9 +15,9 @@ const readableColumns = {
     "file_name file_size id media_type name rejected_at rejection_reason sha256 shipment_id storage_path storage_version uploaded uploaded_at user_id verified version",
   failed_emails: "account_id client_id failed_at id kind resolved_at sent_to",
   shipments:
-    "arrival_place arrived_on awb changed_at container_size created_at free_storage_ends_on id name request_id retention_ends_on staff_action_at stage status user_id version waiting_on waiting_since",
+    "arrival_place arrived_on awb changed_at container_size created_at free_storage_ends_on id idempotency_key name retention_ends_on staff_action_at stage status user_id version waiting_on waiting_since",
   staff_members: "account_id created_at name removed_at role",
-  tracking_events: "created_at id location note shipment_id status",
+  tracking_events: "created_at id kind location note shipment_id stage status",
 };
 
 /** The table and column privileges of each role. A table that is not listed is closed to the role. */
@@ -25,7 +25,7 @@ const grants: Record<string, Record<string, string>> = {
   anon: {},
   authenticated: {
     ...Object.fromEntries(Object.keys(readableColumns).map((table) => [`public.${table}`, "SELECT"])),
-    "public.shipments": "SELECT, INSERT (awb name request_id stage status user_id)",
+    "public.shipments": "SELECT, INSERT (awb idempotency_key name stage status user_id)",
   },
   service_role: {
     "public.announcements": "SELECT",
@@ -137,13 +137,13 @@ test.each(accessRoles)("The rows that %s reads from each table are those listed 
 
 test.each(accessRoles)("The rows of a closed table do not change when %s tries to write.", async (role) => {
   const supabase = toUntypedClient(people.clientsByRole[role]);
-  const foreignShipment = { name: "Gold", user_id: people.newcomer.id };
   const serviceTables = ["shipments", "documents", "tracking_events", "client_ids"];
   for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
     const before = await query(`select * from public.${table} order by 1, 2`);
     const [column = ""] = Object.keys(before[0] ?? {});
+    const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : { [column]: null };
     const attempts = {
-      insert: supabase.from(table).insert(table === "shipments" ? foreignShipment : { [column]: null }),
+      insert: supabase.from(table).insert(row),
       update: supabase
         .from(table)
         .update({ [column]: null })

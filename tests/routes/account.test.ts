@@ -142,7 +142,9 @@ describe("the account page", () => {
     const { browser, id } = client;
     const refusals = async () => (await sql`select from private.email_opt_outs where account_id = ${id}`).length;
     const isChecked = async () =>
-      (await browser.open(accountPath)).all("#shipment-emails input[name=enabled]").map((box) => box.hasAttribute("checked"));
+      (await browser.open(accountPath))
+        .all("#shipment-emails input[name=enabled]")
+        .map((box) => box.hasAttribute("checked"));
     expect(await isChecked()).toEqual([true]);
     const { fields } = (await browser.open(accountPath)).form("Save notices");
     const { enabled: _, ...unchecked } = fields as Record<string, string>;
@@ -834,7 +836,7 @@ describe("the copy of one's data", () => {
     });
     expect(shipments[1].documents).toHaveLength(4);
     const all = [...files.values()].map((file) => file.toString("latin1")).join("\n");
-    for (const secret of ["storage_path", "password", "token", "$2b$", "$2a$", "request_id", `${client.id}/`])
+    for (const secret of ["storage_path", "password", "token", "$2b$", "$2a$", "idempotency_key", `${client.id}/`])
       expect([secret, all.includes(secret)]).toEqual([secret, false]);
     expect(all).not.toContain("Cargo of somebody else");
     expect(all).not.toContain("strange-owner");
@@ -847,7 +849,7 @@ describe("the copy of one's data", () => {
     }
     expect(text("shipments.csv")).toContain(`"${shipment.id}","'=Tea, for Juba"`);
     expect(text("charges.csv")).toContain(`"duties","12500.5","KES","","'=At the bank",""`);
-    expect(text("history.csv")).toContain('"Note","","It came late"');
+    expect(text("history.csv")).toContain('"1","Note","","It came late"');
     expect(text("log.csv")).toContain('"shipment note"');
     expect(text("account.csv")).toContain('"full_name","Data Owner"');
     expect(text("account-shipment-emails.csv")).toMatch(new RegExp(`"charge","duties",.*"${shipment.id}"`));

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { Authenticator } from "./authenticator.ts";
-import { newStaffMember } from "./staff-members.ts";
+import { callConcurrently, newStaffMember } from "./staff-members.ts";
 import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "./test-backend.ts";
 
 export type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
@@ -13,6 +13,11 @@ export type DatabaseRow = Record<string, unknown>;
 export const sha256 = "0".repeat(64);
 /** What the server records of an uploaded file, apart from its path. */
 export const fileColumns = { sha256, file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
+
+/** Characters that a text of one line may not contain: control characters, line ends and direction marks. */
+export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\u2028", "\u202e", "\u2066"];
+/** Those of them that a text of several lines may not contain either. */
+export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
 
 /** Starts a backend for the tests of one file. Returns it with functions that use it, all usable from `beforeAll` on. */
 export function setUpTestBackend() {
@@ -75,7 +80,49 @@ export function setUpTestBackend() {
     return { id: data.id, path, version: data.storage_version ?? "" };
   }
 
-  return { testBackend, query, newShipment, getDocumentId, storeFile, uploadDocument };
+  /** Returns the row of a shipment, or an empty object. */
+  async function readShipment(id: string): Promise<DatabaseRow> {
+    return (await query("select * from public.shipments where id = $1", [id]))[0] ?? {};
+  }
+
+  /** Returns the audit entries of a shipment, oldest first. */
+  function listAuditEntries(shipment: string): Promise<DatabaseRow[]> {
+    return query("select * from public.audit_log where shipment_id = $1 order by created_at", [shipment]);
+  }
+
+  /** Runs a job while every insert or update of a table fails with this message. */
+  async function runWithRejectedWrites(table: string, message: string, job: () => Promise<unknown>): Promise<void> {
+    await testBackend.backend.db.exec(`
+      create function public.reject_write() returns trigger language plpgsql as
+        $$ begin raise exception '${message}'; end $$;
+      create trigger reject_write before insert or update on ${table}
+        for each row execute function public.reject_write();
+    `);
+    try {
+      await job();
+    } finally {
+      await testBackend.backend.db.exec(`drop trigger reject_write on ${table}; drop function public.reject_write`);
+    }
+  }
+
+  /** Runs a job while every update of a row of a table takes this long, so that parallel transactions overlap. */
+  async function runWithSlowUpdates(table: string, seconds: number, job: () => Promise<unknown>): Promise<void> {
+    await testBackend.backend.db.exec(`
+      create function public.delay_update() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(${seconds}); return new; end $$;
+      create trigger z_delay_update before update on ${table} for each row execute function public.delay_update();
+    `);
+    try {
+      await job();
+    } finally {
+      await testBackend.backend.db.exec(`drop trigger z_delay_update on ${table}; drop function public.delay_update`);
+    }
+  }
+
+  return {
+    ...{ testBackend, query, newShipment, readShipment, listAuditEntries },
+    ...{ getDocumentId, storeFile, uploadDocument, runWithRejectedWrites, runWithSlowUpdates },
+  };
 }
 
 /** As setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
@@ -90,7 +137,17 @@ export function setUpDesk() {
     Object.assign(clerk, await newStaffMember(testBackend, "clerk", "clerk@company.example"));
     Object.assign(lead, await newStaffMember(testBackend, "lead", "lead@company.example"));
   });
-  return { ...suite, owner, clerk, lead, callRpc: createRpcCaller(() => clerk.supabase) };
+
+  /** Runs calls of team members at the same time. Returns "done" or the message of the rejection for each. */
+  async function runConcurrently(calls: [string, Record<string, unknown>, TestStaffMember][]): Promise<string[]> {
+    const results = await callConcurrently(
+      testBackend,
+      calls.map(([name, args, { accessToken: token }]) => ({ name, args, token })),
+    );
+    return results.map(({ rejection }) => rejection ?? "done");
+  }
+
+  return { ...suite, owner, clerk, lead, runConcurrently, callRpc: createRpcCaller(() => clerk.supabase) };
 }
 
 /** Returns a function that calls a database function, by default as `getCaller()`, and throws an RpcError. */

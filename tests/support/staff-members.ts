@@ -29,7 +29,7 @@ export async function newStaffMember(testBackend: TestBackend, role: TestStaffRo
 /** Returns a new team member without a second factor, logged in with the password. */
 export async function newStaffMemberWithoutFactor(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { rows } = await testBackend.backend.db.query<{ id: string }>(
-    `insert into private.staff_invites (email, name, role, actor_name) values ($1, $2, $3, 'the command')
+    `insert into private.staff_invites (email, name, role, invited_by_name) values ($1, $2, $3, 'the command')
      returning id`,
     [email, toStaffName(email), role],
   );

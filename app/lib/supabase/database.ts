@@ -325,8 +325,8 @@ export type Database = {
           created_at: string
           free_storage_ends_on: string | null
           id: string
+          idempotency_key: string
           name: string
-          request_id: string
           retention_ends_on: string
           staff_action_at: string
           stage: number
@@ -345,8 +345,8 @@ export type Database = {
           created_at?: string
           free_storage_ends_on?: string | null
           id?: string
+          idempotency_key?: string
           name: string
-          request_id?: string
           retention_ends_on?: string
           staff_action_at?: string
           stage?: number
@@ -365,8 +365,8 @@ export type Database = {
           created_at?: string
           free_storage_ends_on?: string | null
           id?: string
+          idempotency_key?: string
           name?: string
-          request_id?: string
           retention_ends_on?: string
           staff_action_at?: string
           stage?: number
@@ -406,25 +406,31 @@ export type Database = {
         Row: {
           created_at: string
           id: string
+          kind: string
           location: string | null
           note: string | null
           shipment_id: string
+          stage: number
           status: string
         }
         Insert: {
           created_at?: string
           id?: string
+          kind?: string
           location?: string | null
           note?: string | null
           shipment_id: string
+          stage: number
           status: string
         }
         Update: {
           created_at?: string
           id?: string
+          kind?: string
           location?: string | null
           note?: string | null
           shipment_id?: string
+          stage?: number
           status?: string
         }
         Relationships: [
@@ -829,7 +835,7 @@ export type Database = {
         }
         Returns: undefined
       }
-      set_erasure_request: { Args: { wanted: boolean }; Returns: undefined }
+      set_erasure_request: { Args: { requested: boolean }; Returns: undefined }
       set_shipment_emails_enabled: {
         Args: { account_id: string; enabled: boolean }
         Returns: undefined
@@ -858,9 +864,9 @@ export type Database = {
           actor_name?: string
           document_id: string
           expected_version?: number
-          file_version: string
           idempotency_key?: string
           sha256: string
+          storage_version: string
         }
         Returns: undefined
       }

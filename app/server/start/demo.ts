@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { objectPath } from "../../models/document.server.ts";
-import { lastStage, STAGES } from "../../models/shipment.ts";
+import { lastStage } from "../../models/shipment.ts";
 import { rejectDocument, resultOrThrow } from "../../models/staff-action.server.ts";
 import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
 import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
@@ -152,7 +152,7 @@ type DemoShipment = Awaited<ReturnType<typeof fetchDemoShipments>>[number];
 
 async function fetchDemoShipments(company: AppSupabaseClient) {
   const columns = "id, user_id, awb, stage, created_at" as const;
-  const related = "documents (id, name, uploaded, rejected_at), tracking_events (status, created_at)" as const;
+  const related = "documents (id, name, uploaded, rejected_at), tracking_events (stage, created_at)" as const;
   return getDataOrThrow(
     await company.from("shipments").select(`${columns}, ${related}`).in("id", Object.keys(demoDocuments)),
   );
@@ -175,7 +175,7 @@ async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
     getDataOrThrow(await company.from("shipments").update(to).eq("id", id));
   const closed = shipments.filter(
     ({ stage, tracking_events }) =>
-      stage >= lastStage - 1 && tracking_events.some(({ status }) => status === STAGES[lastStage - 1]),
+      stage >= lastStage - 1 && tracking_events.some((event) => event.stage === lastStage),
   );
   // A closed shipment takes no file.
   for (const { id } of closed)
