@@ -55,7 +55,7 @@ export default defineConfig({
         test: {
           // The tests of grants and types on PGlite too; the project "database" runs them on PostgreSQL.
           name: "pglite",
-          include: ["tests/database/{row-level-security,privileges,types}.test.ts"],
+          include: ["tests/database/{row-level-security,function-privileges,table-privileges,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",
         },
       },

@@ -27,15 +27,15 @@ afterAll(() => testBackend.close());
 
 describe("a change of address", () => {
   beforeEach(() => query("delete from private.email_changes"));
-  const begin = (email: string | null, account = owner.id, handle: AppSupabaseClient = testBackend.company) =>
-    callRpc("start_email_change", { account_id: account, email }, handle);
+  const begin = (email: string | null, account = owner.id, supabase: AppSupabaseClient = testBackend.serviceRole) =>
+    callRpc("start_email_change", { account_id: account, email }, supabase);
   const begun = async (email = "new@client.example", account = owner.id) => String(await begin(email, account));
-  const look = (token: string | null, handle: AppSupabaseClient = testBackend.company) =>
-    callRpc("email_change", { token }, handle);
-  const spend = (token: string | null, handle: AppSupabaseClient = testBackend.company) =>
-    callRpc("redeem_email_change", { token }, handle);
-  const forget = (handle: AppSupabaseClient = testBackend.company) =>
-    callRpc("cancel_email_change", { account_id: owner.id }, handle);
+  const look = (token: string | null, supabase: AppSupabaseClient = testBackend.serviceRole) =>
+    callRpc("email_change", { token }, supabase);
+  const spend = (token: string | null, supabase: AppSupabaseClient = testBackend.serviceRole) =>
+    callRpc("redeem_email_change", { token }, supabase);
+  const forget = (supabase: AppSupabaseClient = testBackend.serviceRole) =>
+    callRpc("cancel_email_change", { account_id: owner.id }, supabase);
   const rename = (account: string, email: string) =>
     query("update auth.users set email = $2 where id = $1", [account, email]);
   /** As if what was begun had been begun so long ago. */
@@ -61,9 +61,9 @@ describe("a change of address", () => {
   test("is spent once by ten at once", async () => {
     const token = await begun();
     const calls = Array.from({ length: 10 }, () => ({ name: "redeem_email_change", args: { token } }));
-    const answers = await callConcurrently(testBackend, calls);
-    expect(answers.filter(({ answer }) => answer === true)).toHaveLength(1);
-    expect(answers.filter(({ answer }) => answer === false)).toHaveLength(9);
+    const results = await callConcurrently(testBackend, calls);
+    expect(results.filter(({ result }) => result === true)).toHaveLength(1);
+    expect(results.filter(({ result }) => result === false)).toHaveLength(9);
   });
 
   test("is not opened or spent by another token, nor a day later", async () => {
@@ -94,10 +94,12 @@ describe("a change of address", () => {
   test("is not opened or spent while its account is closed", async () => {
     const leaving = await testBackend.newClient("leaving@client.example");
     const token = await begun("left@client.example", leaving.id);
-    expect(await callRpc("close_account", { account_id: leaving.id, reason: "They asked" }, clerk.handle)).toBeNull();
+    expect(await callRpc("close_account", { account_id: leaving.id, reason: "They asked" }, clerk.supabase)).toBeNull();
     expect(await look(token)).toBeNull();
     expect(await spend(token)).toBe(false);
-    expect(await callRpc("reopen_account", { account_id: leaving.id, reason: "They called" }, clerk.handle)).toBeNull();
+    expect(
+      await callRpc("reopen_account", { account_id: leaving.id, reason: "They called" }, clerk.supabase),
+    ).toBeNull();
     expect(await look(token)).toMatchObject({ account_id: leaving.id });
     expect(await spend(token)).toBe(true);
   });
@@ -124,9 +126,9 @@ describe("a change of address", () => {
     const calls = Array.from({ length: 4 }, () => ({
       ...{ name: "start_email_change", args: { account_id: owner.id, email: "new@client.example" } },
     }));
-    const answers = await callConcurrently(testBackend, calls);
-    expect(answers.filter(({ answer }) => typeof answer === "string")).toHaveLength(1);
-    expect(answers.flatMap(({ refused }) => refused ?? [])).toEqual(Array(3).fill(soon.slice(4)));
+    const results = await callConcurrently(testBackend, calls);
+    expect(results.filter(({ result }) => typeof result === "string")).toHaveLength(1);
+    expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(soon.slice(4)));
   });
 
   test("to an address that has an account has no link, and looks the same otherwise", async () => {
@@ -165,14 +167,14 @@ describe("a change of address", () => {
 
   test("is forgotten without its mail: the link opens nothing, and another is begun at once", async () => {
     const password = String(
-      await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, testBackend.company),
+      await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, testBackend.serviceRole),
     );
     const token = await begun();
     const theirs = await begun("theirs@client.example", stranger.id);
     for (const _twice of [1, 2]) expect(await forget()).toBeNull();
     expect([await look(token), await spend(token)]).toEqual([null, false]);
     expect(await look(theirs)).toMatchObject({ account_id: stranger.id });
-    expect(await callRpc("password_link", { token: password }, testBackend.company)).toMatchObject({
+    expect(await callRpc("password_link", { token: password }, testBackend.serviceRole)).toMatchObject({
       account_id: owner.id,
     });
     expect(await begin("new@client.example")).toMatch(/^[0-9a-f]{64}$/);
@@ -190,11 +192,11 @@ describe("a change of address", () => {
 
   test("is the site's alone to begin, look at, spend and forget", async () => {
     const token = await begun();
-    for (const handle of [owner.handle, clerk.handle, testBackend.anonymous()]) {
-      expect(await begin("other@client.example", owner.id, handle)).toMatch(/^40[13] permission denied/);
-      expect(await look(token, handle)).toMatch(/^40[13] permission denied/);
-      expect(await spend(token, handle)).toMatch(/^40[13] permission denied/);
-      expect(await forget(handle)).toMatch(/^40[13] permission denied/);
+    for (const supabase of [owner.supabase, clerk.supabase, testBackend.anonymous()]) {
+      expect(await begin("other@client.example", owner.id, supabase)).toMatch(/^40[13] permission denied/);
+      expect(await look(token, supabase)).toMatch(/^40[13] permission denied/);
+      expect(await spend(token, supabase)).toMatch(/^40[13] permission denied/);
+      expect(await forget(supabase)).toMatch(/^40[13] permission denied/);
     }
     expect(await look(token)).toMatchObject({ email: "new@client.example" });
     const [row] = await query<{ may: boolean }>(
@@ -208,10 +210,14 @@ describe("a change of address", () => {
 
 describe("a client who asks to be erased", () => {
   beforeEach(() => query("delete from private.erasure_requests"));
-  const ask = (wanted: boolean | null, handle: AppSupabaseClient = owner.handle) =>
-    callRpc("set_erasure_request", { requested: wanted }, handle);
-  const refuse = (handle: AppSupabaseClient, more: object = {}) =>
-    callRpc("reject_erasure", { account_id: owner.id, reason: " Until 2033 the law asks for them ", ...more }, handle);
+  const ask = (wanted: boolean | null, supabase: AppSupabaseClient = owner.supabase) =>
+    callRpc("set_erasure_request", { requested: wanted }, supabase);
+  const refuse = (supabase: AppSupabaseClient, more: object = {}) =>
+    callRpc(
+      "reject_erasure",
+      { account_id: owner.id, reason: " Until 2033 the law asks for them ", ...more },
+      supabase,
+    );
   const asking = () =>
     query<DatabaseRow>("select account_id, requested_at from private.erasure_requests order by requested_at");
   const nobody = "409 This client does not ask to be erased, or somebody has answered.";
@@ -226,11 +232,11 @@ describe("a client who asks to be erased", () => {
       args: { requested: true },
       token: owner.accessToken,
     }));
-    expect((await callConcurrently(testBackend, calls)).map(({ refused }) => refused)).toEqual(
+    expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
       calls.map(() => undefined),
     );
     expect(await asking()).toEqual([first]);
-    await ask(true, stranger.handle);
+    await ask(true, stranger.supabase);
     expect((await readPortalAccount()).account).toMatchObject({ erasure_requested_at: expect.any(String) });
     for (const _twice of [1, 2]) expect(await ask(false)).toBeNull();
     expect((await asking()).map(({ account_id }) => account_id)).toEqual([stranger.id]);
@@ -239,15 +245,15 @@ describe("a client who asks to be erased", () => {
 
   test("asks for themselves, with a session that is good for the account; no colleague does", async () => {
     expect(await ask(true, testBackend.anonymous())).toMatch(/^401 /);
-    for (const handle of [
-      clerk.handle,
+    for (const supabase of [
+      clerk.supabase,
       clerk.aal1,
       await newEndedSession(testBackend, owner.email),
-      testBackend.company,
+      testBackend.serviceRole,
     ]) {
-      for (const wanted of [true, false]) expect(await ask(wanted, handle)).toMatch(/^40[13] /);
+      for (const wanted of [true, false]) expect(await ask(wanted, supabase)).toMatch(/^40[13] /);
     }
-    expect(await ask(true, clerk.handle)).toBe(logInAgainError);
+    expect(await ask(true, clerk.supabase)).toBe(logInAgainError);
     expect(await asking()).toEqual([]);
     await ask(true);
     await runWithSecondFactor(testBackend, owner.id, async () => {
@@ -257,13 +263,13 @@ describe("a client who asks to be erased", () => {
   });
 
   test("stands at the desk, among who asked first, until somebody answers", async () => {
-    const today = async (handle: AppSupabaseClient = clerk.handle) =>
-      (await toUntypedClient(handle).rpc("desk_today", {}, { get: true })).data;
+    const today = async (supabase: AppSupabaseClient = clerk.supabase) =>
+      (await toUntypedClient(supabase).rpc("desk_today", {}, { get: true })).data;
     const opened = async (id: string) =>
-      (await toUntypedClient(clerk.handle).rpc("desk_clients", { opened_id: id }, { get: true })).data.opened;
+      (await toUntypedClient(clerk.supabase).rpc("desk_clients", { opened_id: id }, { get: true })).data.opened;
     expect((await today()).erasure_requests).toEqual({ count: 0, rows: [] });
     expect(await opened(owner.id)).toMatchObject({ erasure_requested_at: null });
-    await ask(true, stranger.handle);
+    await ask(true, stranger.supabase);
     await ask(true);
     await query("update private.erasure_requests set requested_at = now() - interval '1 day' where account_id = $1", [
       owner.id,
@@ -286,8 +292,8 @@ describe("a client who asks to be erased", () => {
       ]);
     }
     expect((await opened(owner.id)).erasure_requested_at).toBe((await today()).erasure_requests.rows[0].requested_at);
-    for (const handle of [owner.handle, clerk.aal1]) expect(Object.keys(await today(handle))).toEqual(["viewer"]);
-    expect(await refuse(clerk.handle)).toBe(owner.email);
+    for (const supabase of [owner.supabase, clerk.aal1]) expect(Object.keys(await today(supabase))).toEqual(["viewer"]);
+    expect(await refuse(clerk.supabase)).toBe(owner.email);
     expect((await today()).erasure_requests).toMatchObject({ count: 1, rows: [{ account_id: stranger.id }] });
     expect(await opened(owner.id)).toMatchObject({ erasure_requested_at: null });
   });
@@ -296,26 +302,26 @@ describe("a client who asks to be erased", () => {
     await ask(true);
     const before = await listAccountAuditEntries(owner.id);
     for (const reason of ["", "  ", "x".repeat(2001), "Why\u202e", null]) {
-      expect(await refuse(clerk.handle, { reason })).toMatch(/^400 /);
+      expect(await refuse(clerk.supabase, { reason })).toMatch(/^400 /);
     }
     for (const account of [stranger.id, clerk.id, randomUUID()]) {
-      expect(await refuse(clerk.handle, { account_id: account })).toBe(nobody);
+      expect(await refuse(clerk.supabase, { account_id: account })).toBe(nobody);
     }
     expect(await listAccountAuditEntries(owner.id)).toEqual(before);
     expect(await asking()).toHaveLength(1);
     const args = { account_id: owner.id, reason: " Until 2033 the law asks for them " };
     const calls = Array.from({ length: 5 }, () => ({ name: "reject_erasure", args, token: clerk.accessToken }));
-    const answers = await callConcurrently(testBackend, calls);
-    expect(answers.filter(({ answer }) => answer === owner.email)).toHaveLength(1);
-    expect(answers.flatMap(({ refused }) => refused ?? [])).toEqual(Array(4).fill(nobody.slice(4)));
+    const results = await callConcurrently(testBackend, calls);
+    expect(results.filter(({ result }) => result === owner.email)).toHaveLength(1);
+    expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(4).fill(nobody.slice(4)));
     const reason = "Until 2033 the law asks for them";
     expect((await listAccountAuditEntries(owner.id)).slice(before.length)).toEqual([
       { action: "account reject-erasure", actor_name: clerk.name, staff_id: clerk.id, reason },
     ]);
-    expect(await refuse(clerk.handle)).toBe(nobody);
+    expect(await refuse(clerk.supabase)).toBe(nobody);
     // Asked again, it is answered again, by a command too.
     await ask(true);
-    expect(await refuse(testBackend.company, { actor_name: "Wanjiru" })).toBe(owner.email);
+    expect(await refuse(testBackend.serviceRole, { actor_name: "Wanjiru" })).toBe(owner.email);
     expect((await listAccountAuditEntries(owner.id)).at(-1)).toEqual({
       ...{ action: "account reject-erasure", actor_name: "Wanjiru", staff_id: null, reason },
     });
@@ -324,9 +330,10 @@ describe("a client who asks to be erased", () => {
   test("is answered by no client and no session without its code", async () => {
     await ask(true);
     const before = await listAccountAuditEntries(owner.id);
-    const refused = "403 Only a colleague of the company can do this.";
-    for (const handle of [owner.handle, stranger.handle, clerk.aal1]) expect(await refuse(handle)).toBe(refused);
-    expect(await refuse(await newEndedSession(testBackend, owner.email))).toBe(refused);
+    const rejection = "403 Only a colleague of the company can do this.";
+    for (const supabase of [owner.supabase, stranger.supabase, clerk.aal1])
+      expect(await refuse(supabase)).toBe(rejection);
+    expect(await refuse(await newEndedSession(testBackend, owner.email))).toBe(rejection);
     expect(await refuse(testBackend.anonymous())).toMatch(/^401 /);
     expect(await asking()).toHaveLength(1);
     expect(await listAccountAuditEntries(owner.id)).toEqual(before);
@@ -334,13 +341,13 @@ describe("a client who asks to be erased", () => {
 
   test("and is erased asks no more", async () => {
     const leaving = await testBackend.newClient("erased@client.example");
-    expect(await ask(true, leaving.handle)).toBeNull();
+    expect(await ask(true, leaving.supabase)).toBeNull();
     await callRpc(
       "start_email_change",
       { account_id: leaving.id, email: "erased-too@client.example" },
-      testBackend.company,
+      testBackend.serviceRole,
     );
-    expect(await eraseAccount(testBackend.company, testBackend.company, leaving.id, "They asked")).toBeNull();
+    expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, leaving.id, "They asked")).toBeNull();
     expect(await asking()).toEqual([]);
     expect(await query("select from private.email_changes where account_id = $1", [leaving.id])).toEqual([]);
   });
@@ -353,8 +360,8 @@ describe("what a client is shown of the account", () => {
     mine = await createClientData(await testBackend.newClient("achieng@client.example"), "Maize");
     theirs = await createClientData(await testBackend.newClient("barasa@client.example"), "Sorghum");
   });
-  const ownData = async (handle: AppSupabaseClient, after: object = {}) =>
-    (await toUntypedClient(handle).rpc("data_export", after, { get: true })).data;
+  const ownData = async (supabase: AppSupabaseClient, after: object = {}) =>
+    (await toUntypedClient(supabase).rpc("data_export", after, { get: true })).data;
 
   test("on its page is what there is, and nothing else", async () => {
     for (const elsewhere of [testBackend.anonymous(), testBackend.anonymous()]) {
@@ -364,7 +371,7 @@ describe("what a client is shown of the account", () => {
       });
       expect(error).toBeNull();
     }
-    const { viewer, account } = await readPortalAccount(mine.client.handle);
+    const { viewer, account } = await readPortalAccount(mine.client.supabase);
     expect(viewer).toEqual({
       ...{
         email: mine.client.email,
@@ -391,7 +398,7 @@ describe("what a client is shown of the account", () => {
     await query("update private.email_changes set expires_at = now() - interval '1 second' where account_id = $1", [
       mine.client.id,
     ]);
-    const { account: now } = await readPortalAccount(mine.client.handle);
+    const { account: now } = await readPortalAccount(mine.client.supabase);
     expect(now).toMatchObject({ shipment_emails_enabled: false, new_email: null });
     await query("delete from private.email_opt_outs");
     await query("update private.email_changes set expires_at = now() + interval '1 hour' where account_id = $1", [
@@ -401,15 +408,15 @@ describe("what a client is shown of the account", () => {
 
   test("of where else it is logged in is each session that still opens something", async () => {
     const client = await testBackend.newClient("roaming@client.example");
-    const elsewhere = async () => (await readPortalAccount(client.handle)).account?.other_sessions;
+    const elsewhere = async () => (await readPortalAccount(client.supabase)).account?.other_sessions;
     expect(await elsewhere()).toBe(0);
     const [used, lost] = [
       await newClientSession(testBackend, client.email),
       await newClientSession(testBackend, client.email),
     ];
     expect(await elsewhere()).toBe(2);
-    const unused = async ({ handle }: { handle: AppSupabaseClient }, time: string) => {
-      const token = (await handle.auth.getSession()).data.session?.access_token ?? "";
+    const unused = async ({ supabase }: { supabase: AppSupabaseClient }, time: string) => {
+      const token = (await supabase.auth.getSession()).data.session?.access_token ?? "";
       const { session_id } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
       await query(
         `update auth.sessions set created_at = now() - interval '1 year', updated_at = now() - $2::interval where id = $1`,
@@ -425,11 +432,11 @@ describe("what a client is shown of the account", () => {
 
   test("of where else it is logged in is no session that owes the code of a second factor", async () => {
     const careful = await newProtectedClient("careful@client.example");
-    const elsewhere = async () => (await readPortalAccount(careful.handle)).account?.other_sessions;
+    const elsewhere = async () => (await readPortalAccount(careful.supabase)).account?.other_sessions;
     await newClientSession(testBackend, careful.email);
     expect(await elsewhere()).toBe(0);
     const other = await newClientSession(testBackend, careful.email);
-    await careful.giveCode(other.handle);
+    await careful.giveCode(other.supabase);
     expect(await elsewhere()).toBe(1);
   });
 
@@ -438,8 +445,8 @@ describe("what a client is shown of the account", () => {
       [mine, theirs],
       [theirs, mine],
     ] as const) {
-      const page = JSON.stringify(await readPortalAccount(one.client.handle));
-      const data = JSON.stringify(await ownData(one.client.handle));
+      const page = JSON.stringify(await readPortalAccount(one.client.supabase));
+      const data = JSON.stringify(await ownData(one.client.supabase));
       for (const own of one.marks) expect(data).toContain(own);
       for (const said of [page, data]) {
         for (const foreign of [...other.marks, ...other.hidden, owner.email, owner.id])
@@ -452,7 +459,7 @@ describe("what a client is shown of the account", () => {
   });
 
   test("to take away is the account, its mails, its log, and each shipment with all that belongs to it", async () => {
-    const { account, shipments } = await ownData(mine.client.handle);
+    const { account, shipments } = await ownData(mine.client.supabase);
     expect(account).toMatchObject({
       ...{ id: mine.client.id, email: mine.client.email, full_name: `Client ${mine.client.email}` },
       ...{ client_id: mine.clientId, client_id_issued_for: null, client_id_sent_to: null, new_email: mine.newEmail },
@@ -507,9 +514,9 @@ describe("what a client is shown of the account", () => {
     const someday = { before: new Date().toISOString(), before_id: randomUUID() };
     await runWithSecondFactor(testBackend, client.id, async () => {
       const viewer = { email: client.email, factors: [{ name: "Phone" }] };
-      expect(await readPortalAccount(client.handle)).toMatchObject({ viewer, account: null });
+      expect(await readPortalAccount(client.supabase)).toMatchObject({ viewer, account: null });
       for (const after of [{}, someday]) {
-        expect(await ownData(client.handle, after)).toMatchObject({ viewer, account: null, shipments: null });
+        expect(await ownData(client.supabase, after)).toMatchObject({ viewer, account: null, shipments: null });
       }
     });
     const left = await newEndedSession(testBackend, client.email);
@@ -523,7 +530,7 @@ describe("what a client is shown of the account", () => {
   });
 
   test("is a colleague's own for a colleague, and no client's", async () => {
-    const said = JSON.stringify([await readPortalAccount(clerk.handle), await ownData(clerk.handle)]);
+    const said = JSON.stringify([await readPortalAccount(clerk.supabase), await ownData(clerk.supabase)]);
     expect(said).toContain(clerk.email);
     for (const foreign of [...mine.marks, ...theirs.marks, ...mine.hidden]) expect(said).not.toContain(foreign);
   });
@@ -542,14 +549,14 @@ describe("what a client is shown of the account", () => {
     const seen: string[] = [];
     let after = {};
     for (const length of [50, 50, 20, 0]) {
-      const { account, shipments } = await ownData(many.handle, after);
+      const { account, shipments } = await ownData(many.supabase, after);
       expect(account === null).toBe(seen.length > 0);
       expect(shipments).toHaveLength(length);
       seen.push(...shipments.map(({ id }: { id: string }) => id));
       const last = shipments.at(-1);
       if (last) after = { before: last.created_at, before_id: last.id };
       // One that is opened meanwhile is newer than all that follow.
-      expect((await many.handle.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
+      expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
     }
     expect(seen).toEqual(ids.map(({ id }) => id));
   });
@@ -596,10 +603,10 @@ test("what is past is forgotten: links, addresses and passwords that ended, noti
          (select count(*) from private.erasure_requests) as wishes, (select count(*) from public.tracking_events) as events`,
     );
   const before = await others();
-  for (const handle of [client.handle, clerk.handle, testBackend.anonymous()]) {
-    expect(await callRpc("delete_expired_links", {}, handle)).toMatch(/^40[13] permission denied/);
+  for (const supabase of [client.supabase, clerk.supabase, testBackend.anonymous()]) {
+    expect(await callRpc("delete_expired_links", {}, supabase)).toMatch(/^40[13] permission denied/);
   }
-  expect(await callRpc("delete_expired_links", {}, testBackend.company)).toBe(4);
+  expect(await callRpc("delete_expired_links", {}, testBackend.serviceRole)).toBe(4);
   const left = await query(
     `select (select array_agg(token_hash order by token_hash) from private.share_links) as shares,
        (select array_agg(account_id) from private.email_changes) as addresses,
@@ -615,7 +622,7 @@ test("what is past is forgotten: links, addresses and passwords that ended, noti
     },
   ]);
   expect(await others()).toEqual(before);
-  expect(await callRpc("delete_expired_links", {}, testBackend.company)).toBe(0);
+  expect(await callRpc("delete_expired_links", {}, testBackend.serviceRole)).toBe(0);
 });
 
 type ClientData = {
@@ -632,8 +639,8 @@ type ClientData = {
 
 /** A client with something of every kind that is kept about one; `word` is in all of it. */
 async function createClientData(client: TestClient, word: string): Promise<ClientData> {
-  const act = async (name: string, args: object, handle: AppSupabaseClient = clerk.handle) => {
-    const said = await callRpc(name, args, handle);
+  const act = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {
+    const said = await callRpc(name, args, supabase);
     expect(String(said), name).not.toMatch(/^[45]\d\d /);
     return said;
   };
@@ -654,18 +661,18 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
     free_storage_ends_on: "2026-03-05",
   });
   const [share, token_hash] = [randomUUID(), hashToken(`link to ${word}`)];
-  await act("create_share_link", { id: share, ...of, token_hash }, client.handle);
+  await act("create_share_link", { id: share, ...of, token_hash }, client.supabase);
   const newEmail = `${word.toLowerCase()}@new.example`;
   const token = String(
-    await act("start_email_change", { account_id: client.id, email: newEmail }, testBackend.company),
+    await act("start_email_change", { account_id: client.id, email: newEmail }, testBackend.serviceRole),
   );
   await act(
     "record_failed_email",
     { kind: "email change", sent_to: newEmail, account_id: client.id },
-    testBackend.company,
+    testBackend.serviceRole,
   );
-  await act("set_erasure_request", { requested: true }, client.handle);
-  await act("issue_password_link", { account_id: client.id, valid_hours: 1 }, testBackend.company);
+  await act("set_erasure_request", { requested: true }, client.supabase);
+  await act("issue_password_link", { account_id: client.id, valid_hours: 1 }, testBackend.serviceRole);
   await query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [client.id]);
   await act("reopen_account", { account_id: client.id, reason: `${word}: they called` });
   const [known] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
@@ -690,7 +697,7 @@ async function uploadDocument(
   const object = "insert into storage.objects (bucket_id, name, version) values ('documents', $1, $2)";
   await query(object, [path, randomUUID()]);
   const file = { sha256: hashToken(word), file_name: `${word}.pdf`, file_size: 8, media_type: "application/pdf" };
-  const { data, error } = await testBackend.company
+  const { data, error } = await testBackend.serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: path, ...file })
     .eq("shipment_id", shipment)
@@ -712,22 +719,22 @@ async function newShipment(client: TestClient, name: string): Promise<string> {
 /** A client whose account has a second factor, with a session that has given its code. */
 async function newProtectedClient(email: string) {
   const client = await testBackend.newClient(email);
-  const { data, error } = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
+  const { data, error } = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
   if (error) throw error;
   const authenticator = new Authenticator(data.totp.secret);
-  const giveCode = async (handle: AppSupabaseClient) => {
+  const giveCode = async (supabase: AppSupabaseClient) => {
     const code = await authenticator.freshCode();
-    const given = await handle.auth.mfa.challengeAndVerify({ factorId: data.id, code });
+    const given = await supabase.auth.mfa.challengeAndVerify({ factorId: data.id, code });
     if (given.error) throw given.error;
   };
-  await giveCode(client.handle);
+  await giveCode(client.supabase);
   return { ...client, giveCode };
 }
 
 async function readPortalAccount(
-  handle: AppSupabaseClient = owner.handle,
+  supabase: AppSupabaseClient = owner.supabase,
 ): Promise<{ viewer: DatabaseRow | null; account: DatabaseRow | null }> {
-  const { data, error } = await toUntypedClient(handle).rpc("portal_account", {}, { get: true });
+  const { data, error } = await toUntypedClient(supabase).rpc("portal_account", {}, { get: true });
   if (error) throw new Error(error.message);
   return data;
 }
@@ -741,8 +748,8 @@ function listAccountAuditEntries(account: string): Promise<DatabaseRow[]> {
 }
 
 /** What a function answers, or the status and the words with which it refuses. */
-async function callRpc(name: string, args: object, handle: AppSupabaseClient): Promise<unknown> {
-  const { data, error, status } = await toUntypedClient(handle).rpc(name, args);
+async function callRpc(name: string, args: object, supabase: AppSupabaseClient): Promise<unknown> {
+  const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
   return error ? `${status} ${error.message}` : data;
 }
 

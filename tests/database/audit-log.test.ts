@@ -16,8 +16,8 @@ beforeAll(async () => {
   const client = await testBackend.newClient("client@client.example");
   clientsByRole = {
     "a visitor": testBackend.anonymous(),
-    "a client": client.handle,
-    "the company": testBackend.company,
+    "a client": client.supabase,
+    "the company": testBackend.serviceRole,
   };
 });
 afterAll(() => testBackend.close());
@@ -41,14 +41,14 @@ const insertAuditEntry = (action: string, years = 0, days = 0) =>
 
 async function collectAuditEntries(since?: string): Promise<StoredAuditEntry[]> {
   const all = [];
-  for await (const page of listAuditEntries(testBackend.company, since)) all.push(...page);
+  for await (const page of listAuditEntries(testBackend.serviceRole, since)) all.push(...page);
   return all;
 }
 
 test("an act is kept with who did it, to what, what it changed and why", async () => {
   const before = { awb: null };
   const after = { awb: "MEDUX4471203" };
-  await recordAuditEntry(testBackend.company, "Wanjiru", {
+  await recordAuditEntry(testBackend.serviceRole, "Wanjiru", {
     action: "shipment set-awb",
     shipment_id: shipment,
     before,
@@ -84,16 +84,16 @@ test("the log comes newest first, whole however long it is, and from a day on wh
 });
 
 describe("what is written stays", () => {
-  type Attempt = (handle: SupabaseClient) => PromiseLike<{ data: unknown; error: { code?: string } | null }>;
+  type Attempt = (supabase: SupabaseClient) => PromiseLike<{ data: unknown; error: { code?: string } | null }>;
   const attempts: Record<string, Attempt> = {
-    insert: (handle) => handle.from("audit_log").insert({ actor_name: "x", action: "forged" }).select("*"),
-    update: (handle) => handle.from("audit_log").update({ actor_name: "x" }).eq("action", "written").select("*"),
-    delete: (handle) => handle.from("audit_log").delete().eq("action", "written").select("*"),
+    insert: (supabase) => supabase.from("audit_log").insert({ actor_name: "x", action: "forged" }).select("*"),
+    update: (supabase) => supabase.from("audit_log").update({ actor_name: "x" }).eq("action", "written").select("*"),
+    delete: (supabase) => supabase.from("audit_log").delete().eq("action", "written").select("*"),
   };
   const others: Record<string, Attempt> = {
-    "record_audit_entry()": (handle) => handle.rpc("record_audit_entry", { actor_name: "x", action: "forged" }),
-    "count_expired_audit_entries()": (handle) => handle.rpc("count_expired_audit_entries"),
-    "delete_expired_audit_entries()": (handle) => handle.rpc("delete_expired_audit_entries"),
+    "record_audit_entry()": (supabase) => supabase.rpc("record_audit_entry", { actor_name: "x", action: "forged" }),
+    "count_expired_audit_entries()": (supabase) => supabase.rpc("count_expired_audit_entries"),
+    "delete_expired_audit_entries()": (supabase) => supabase.rpc("delete_expired_audit_entries"),
   };
   const cases = [
     ...["a visitor", "a client", "the company"].flatMap((who) => Object.keys(attempts).map((what) => [what, who])),
@@ -136,17 +136,17 @@ test("an act is deleted after seven years, not a day before, and never rewritten
   await expect(
     testBackend.backend.db.exec("update public.audit_log set reason = 'x' where action = 'past'"),
   ).rejects.toThrow();
-  expect(await countExpiredAuditEntries(testBackend.company)).toBe(1);
-  expect(await deleteExpiredAuditEntries(testBackend.company)).toBe(1);
+  expect(await countExpiredAuditEntries(testBackend.serviceRole)).toBe(1);
+  expect(await deleteExpiredAuditEntries(testBackend.serviceRole)).toBe(1);
   expect((await collectAuditEntries()).map(({ action }) => action)).toEqual(["kept"]);
-  expect(await deleteExpiredAuditEntries(testBackend.company)).toBe(0);
+  expect(await deleteExpiredAuditEntries(testBackend.serviceRole)).toBe(0);
 });
 
 test("deleting a shipment or an account leaves what was done to it", async () => {
   const client = await testBackend.newClient("leaving@client.example");
-  await recordAuditEntry(testBackend.company, "Wanjiru", { action: "account reset-2fa", account_id: client.id });
-  await testBackend.company.from("client_ids").delete().eq("account_id", client.id);
-  expect((await testBackend.company.auth.admin.deleteUser(client.id)).error).toBeNull();
+  await recordAuditEntry(testBackend.serviceRole, "Wanjiru", { action: "account reset-2fa", account_id: client.id });
+  await testBackend.serviceRole.from("client_ids").delete().eq("account_id", client.id);
+  expect((await testBackend.serviceRole.auth.admin.deleteUser(client.id)).error).toBeNull();
   const acts = await collectAuditEntries();
   expect(acts.filter(({ action }) => action === "account reset-2fa").map(({ account_id }) => account_id)).toEqual([
     client.id,

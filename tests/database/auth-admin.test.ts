@@ -34,21 +34,26 @@ async function createInvitationMetadata(email: string) {
 async function newStaffAccount() {
   const email = newEmailAddress();
   const user_metadata = await createInvitationMetadata(email);
-  const made = await testBackend.company.auth.admin.createUser({ email, password, email_confirm: true, user_metadata });
+  const made = await testBackend.serviceRole.auth.admin.createUser({
+    email,
+    password,
+    email_confirm: true,
+    user_metadata,
+  });
   if (made.error) throw made.error;
   return { email, id: made.data.user.id };
 }
 
 async function newSession(email: string, given = password) {
-  const handle = testBackend.anonymous();
-  const { data, error } = await handle.auth.signInWithPassword({ email, password: given });
+  const supabase = testBackend.anonymous();
+  const { data, error } = await supabase.auth.signInWithPassword({ email, password: given });
   if (error) throw error;
-  return { handle, session: data.session };
+  return { supabase, session: data.session };
 }
 
 /** The token of a new link that recovers an account. */
 async function createRecoveryToken(email: string): Promise<string> {
-  const { data, error } = await testBackend.company.auth.admin.generateLink({ type: "recovery", email });
+  const { data, error } = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email });
   if (error) throw error;
   return data.properties.hashed_token;
 }
@@ -85,7 +90,7 @@ describe("an account that the company makes", () => {
   test("is confirmed at once, spends its invitation, and signs in with its password", async () => {
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);
-    const { data, error } = await testBackend.company.auth.admin.createUser({
+    const { data, error } = await testBackend.serviceRole.auth.admin.createUser({
       email: email.toUpperCase(),
       password,
       email_confirm: true,
@@ -139,22 +144,22 @@ describe("an account that the company makes", () => {
   test("without a password has one that nobody knows, until a link sets it", async () => {
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);
-    const made = await testBackend.company.auth.admin.createUser({ email, email_confirm: true, user_metadata });
+    const made = await testBackend.serviceRole.auth.admin.createUser({ email, email_confirm: true, user_metadata });
     expect(made.error).toBeNull();
     for (const guess of ["", "undefined", "null", password]) {
       const login = await testBackend.anonymous().auth.signInWithPassword({ email, password: guess });
       expect(getErrorStatus(login)).toEqual([400, "invalid_credentials"]);
     }
-    const handle = testBackend.anonymous();
-    await handle.auth.verifyOtp({ type: "recovery", token_hash: await createRecoveryToken(email) });
-    expect((await handle.auth.updateUser({ password })).error).toBeNull();
+    const supabase = testBackend.anonymous();
+    await supabase.auth.verifyOtp({ type: "recovery", token_hash: await createRecoveryToken(email) });
+    expect((await supabase.auth.updateUser({ password })).error).toBeNull();
     expect((await newSession(email)).session.user.id).toBe(made.data.user?.id);
   });
 
   test("waits for its confirmation when the company does not confirm it", async () => {
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);
-    const { data, error } = await testBackend.company.auth.admin.createUser({ email, password, user_metadata });
+    const { data, error } = await testBackend.serviceRole.auth.admin.createUser({ email, password, user_metadata });
     expect(error).toBeNull();
     expect(data.user).not.toHaveProperty("email_confirmed_at");
     expect(data.user?.user_metadata).toEqual(user_metadata);
@@ -166,7 +171,7 @@ describe("an account that the company makes", () => {
     const { email } = await newStaffAccount();
     const before = await countAccountTraces(email);
     for (const known of [email, email.toUpperCase()]) {
-      const again = await testBackend.company.auth.admin.createUser({ email: known, email_confirm: true });
+      const again = await testBackend.serviceRole.auth.admin.createUser({ email: known, email_confirm: true });
       expect(getErrorStatus(again)).toEqual([422, "email_exists"]);
     }
     expect(await countAccountTraces(email)).toEqual(before);
@@ -176,7 +181,7 @@ describe("an account that the company makes", () => {
     const email = newEmailAddress();
     const foreign = await createInvitationMetadata(newEmailAddress());
     for (const user_metadata of [undefined, {}, { staff_invite_id: randomUUID() }, foreign]) {
-      const answer = await testBackend.backend.fetch(
+      const result = await testBackend.backend.fetch(
         new Request("http://backend.local/auth/v1/admin/users", {
           method: "POST",
           headers: {
@@ -188,8 +193,8 @@ describe("an account that the company makes", () => {
           body: JSON.stringify({ email, email_confirm: true, user_metadata }),
         }),
       );
-      expect(answer.status).toBe(500);
-      expect(await answer.json()).toEqual({
+      expect(result.status).toBe(500);
+      expect(await result.json()).toEqual({
         code: "unexpected_failure",
         message: "Database error creating new user",
       });
@@ -200,16 +205,16 @@ describe("an account that the company makes", () => {
   test("needs an e-mail address", async () => {
     const long = `${"a".repeat(250)}@company.example`;
     for (const email of [undefined, "", "nobody", "a@b@company.example", "a b@company.example", long]) {
-      const made = await testBackend.company.auth.admin.createUser({ email, email_confirm: true });
+      const made = await testBackend.serviceRole.auth.admin.createUser({ email, email_confirm: true });
       expect(getErrorStatus(made), email).toEqual([400, "validation_failed"]);
     }
   });
 
   test("is made by nobody else", async () => {
-    const { handle } = await newSession((await newStaffAccount()).email);
+    const { supabase } = await newSession((await newStaffAccount()).email);
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);
-    for (const stranger of [testBackend.anonymous(), handle]) {
+    for (const stranger of [testBackend.anonymous(), supabase]) {
       const made = await stranger.auth.admin.createUser({ email, email_confirm: true, user_metadata });
       expect([401, 403]).toContain(made.error?.status);
     }
@@ -220,7 +225,7 @@ describe("an account that the company makes", () => {
 describe("a link that recovers an account", () => {
   test("opens one session, by its token, and says how", async () => {
     const { email, id } = await newStaffAccount();
-    const { data } = await testBackend.company.auth.admin.generateLink({
+    const { data } = await testBackend.serviceRole.auth.admin.generateLink({
       type: "recovery",
       email: email.toUpperCase(),
     });
@@ -251,7 +256,7 @@ describe("a link that recovers an account", () => {
   test("leads to a page of the site alone", async () => {
     const { email } = await newStaffAccount();
     const redirectOf = async (redirectTo?: string) => {
-      const link = await testBackend.company.auth.admin.generateLink({
+      const link = await testBackend.serviceRole.auth.admin.generateLink({
         type: "recovery",
         email,
         options: { redirectTo },
@@ -289,12 +294,12 @@ describe("a link that recovers an account", () => {
 
   test("does not stand in for the code of a second factor", async () => {
     const { email } = await newStaffAccount();
-    const { handle } = await newSession(email);
-    const enrolled = await handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
+    const { supabase } = await newSession(email);
+    const enrolled = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
     if (enrolled.error) throw enrolled.error;
     const app = new Authenticator(enrolled.data.totp.secret);
     const factorId = enrolled.data.id;
-    const given = await handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+    const given = await supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
     expect(given.error).toBeNull();
 
     const thief = testBackend.anonymous();
@@ -308,7 +313,7 @@ describe("a link that recovers an account", () => {
   test("is made only for an address that has an account, and of this kind", async () => {
     const { email } = await newStaffAccount();
     const linkFor = (type: string, address: string) =>
-      testBackend.company.auth.admin.generateLink({ type: type as "recovery", email: address });
+      testBackend.serviceRole.auth.admin.generateLink({ type: type as "recovery", email: address });
     expect(getErrorStatus(await linkFor("recovery", newEmailAddress()))).toEqual([404, "user_not_found"]);
     expect(getErrorStatus(await linkFor("recovery", "nobody"))).toEqual([400, "validation_failed"]);
     expect(getErrorStatus(await linkFor("recovery", ""))).toEqual([400, "validation_failed"]);
@@ -317,8 +322,8 @@ describe("a link that recovers an account", () => {
 
   test("is made by nobody else, for themselves neither", async () => {
     const { email } = await newStaffAccount();
-    const { handle } = await newSession(email);
-    for (const stranger of [testBackend.anonymous(), handle]) {
+    const { supabase } = await newSession(email);
+    for (const stranger of [testBackend.anonymous(), supabase]) {
       const link = await stranger.auth.admin.generateLink({ type: "recovery", email });
       expect([401, 403]).toContain(link.error?.status);
       expect(link.data.properties).toBeNull();
@@ -348,29 +353,29 @@ describe("a banned account", () => {
     expect((await renew()).error).toBeNull();
   });
 
-  const acts: [string, (handle: AppSupabaseClient) => Promise<{ error: AuthError | null }>][] = [
-    ["see itself", (handle) => handle.auth.getUser()],
-    ["change its name", (handle) => handle.auth.updateUser({ data: { full_name: "Somebody" } })],
+  const acts: [string, (supabase: AppSupabaseClient) => Promise<{ error: AuthError | null }>][] = [
+    ["see itself", (supabase) => supabase.auth.getUser()],
+    ["change its name", (supabase) => supabase.auth.updateUser({ data: { full_name: "Somebody" } })],
     [
       "change its password",
-      (handle) => handle.auth.updateUser({ password: otherPassword, current_password: password }),
+      (supabase) => supabase.auth.updateUser({ password: otherPassword, current_password: password }),
     ],
-    ["enrol a second factor", (handle) => handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" })],
-    ["remove a second factor", (handle) => handle.auth.mfa.unenroll({ factorId: randomUUID() })],
+    ["enrol a second factor", (supabase) => supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" })],
+    ["remove a second factor", (supabase) => supabase.auth.mfa.unenroll({ factorId: randomUUID() })],
   ];
   test.each(acts)("cannot %s with the token of a session that goes on", async (_what, act) => {
     const { email, id } = await newStaffAccount();
-    const { handle } = await newSession(email);
+    const { supabase } = await newSession(email);
     await banAccount(id);
-    expect(getErrorStatus(await act(handle))).toEqual([403, "user_banned"]);
+    expect(getErrorStatus(await act(supabase))).toEqual([403, "user_banned"]);
     await banAccount(id, "null");
-    expect((await handle.auth.getUser()).data.user?.user_metadata.full_name).toBe("Ann");
+    expect((await supabase.auth.getUser()).data.user?.user_metadata.full_name).toBe("Ann");
     expect((await newSession(email)).session).not.toBeNull();
   });
 
   test("cannot use a link, which is not spent by that", async () => {
     const { email, id } = await newStaffAccount();
-    const { data } = await testBackend.company.auth.admin.generateLink({ type: "recovery", email });
+    const { data } = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email });
     const token = data.properties?.email_otp ?? "";
     const hash = data.properties?.hashed_token ?? "";
     await banAccount(id);
@@ -412,8 +417,8 @@ describe("a login", () => {
     // The password is judged while others have their turns at the database: the change is the next of them.
     const login = send("POST", "token?grant_type=password", publishableKey, publishableKey, { email, password });
     expect((await change(id, session?.access_token ?? "")).status).toBe(200);
-    const answer = await login;
-    expect([answer.status, (await answer.json()).error_code]).toEqual([400, "invalid_credentials"]);
+    const result = await login;
+    expect([result.status, (await result.json()).error_code]).toEqual([400, "invalid_credentials"]);
   });
 });
 
@@ -424,19 +429,19 @@ describe("a new password", () => {
     const others = [await newSession(mine.email), await newSession(mine.email)];
     const bystander = await newSession(theirs.email);
     expect(
-      (await here.handle.auth.updateUser({ password: otherPassword, current_password: password })).error,
+      (await here.supabase.auth.updateUser({ password: otherPassword, current_password: password })).error,
     ).toBeNull();
 
-    for (const { handle, session } of others) {
-      expect((await handle.auth.getUser(session.access_token)).error).not.toBeNull();
+    for (const { supabase, session } of others) {
+      expect((await supabase.auth.getUser(session.access_token)).error).not.toBeNull();
       expect(getErrorStatus(await testBackend.anonymous().auth.refreshSession(session))).toEqual([
         400,
         "refresh_token_not_found",
       ]);
     }
-    for (const { handle } of [here, bystander]) {
-      expect((await handle.auth.getUser()).error).toBeNull();
-      expect((await handle.auth.refreshSession()).error).toBeNull();
+    for (const { supabase } of [here, bystander]) {
+      expect((await supabase.auth.getUser()).error).toBeNull();
+      expect((await supabase.auth.refreshSession()).error).toBeNull();
     }
     const old = await testBackend.anonymous().auth.signInWithPassword({ email: mine.email, password });
     expect(getErrorStatus(old)).toEqual([400, "invalid_credentials"]);
@@ -448,17 +453,17 @@ describe("a new password", () => {
     ["with another one", "not the one of now", "current_password_invalid"],
   ])("is refused %s to who has no more than a session", async (_how, current_password, code) => {
     const { email } = await newStaffAccount();
-    const { handle } = await newSession(email);
-    const change = await handle.auth.updateUser({ password: otherPassword, current_password });
+    const { supabase } = await newSession(email);
+    const change = await supabase.auth.updateUser({ password: otherPassword, current_password });
     expect(getErrorStatus(change)).toEqual([400, code]);
     expect((await newSession(email)).session).not.toBeNull();
   });
 
   test("ends the links that were made before", async () => {
     const { email } = await newStaffAccount();
-    const { handle } = await newSession(email);
+    const { supabase } = await newSession(email);
     const token = await createRecoveryToken(email);
-    const changed = await handle.auth.updateUser({ password: otherPassword, current_password: password });
+    const changed = await supabase.auth.updateUser({ password: otherPassword, current_password: password });
     expect(changed.data.user).not.toHaveProperty("recovery_sent_at");
     expect(getErrorStatus(await redeemToken(token))).toEqual([403, "otp_expired"]);
   });
@@ -471,11 +476,10 @@ describe("a new password", () => {
     const { email } = await newStaffAccount();
     const [here, there] = [await newSession(email), await newSession(email)];
     const token = await createRecoveryToken(email);
-    expect(getErrorStatus(await here.handle.auth.updateUser({ password: given, current_password: password }))).toEqual([
-      status,
-      code,
-    ]);
-    expect((await there.handle.auth.getUser()).error).toBeNull();
+    expect(
+      getErrorStatus(await here.supabase.auth.updateUser({ password: given, current_password: password })),
+    ).toEqual([status, code]);
+    expect((await there.supabase.auth.getUser()).error).toBeNull();
     expect((await redeemToken(token)).error).toBeNull();
     expect((await newSession(email)).session).not.toBeNull();
   });
@@ -483,14 +487,14 @@ describe("a new password", () => {
   test("is not needed to change a name, which ends no session", async () => {
     const { email } = await newStaffAccount();
     const [here, there] = [await newSession(email), await newSession(email)];
-    expect((await here.handle.auth.updateUser({ data: { full_name: "Ann B." } })).error).toBeNull();
-    expect((await there.handle.auth.getUser()).data.user?.user_metadata.full_name).toBe("Ann B.");
+    expect((await here.supabase.auth.updateUser({ data: { full_name: "Ann B." } })).error).toBeNull();
+    expect((await there.supabase.auth.getUser()).data.user?.user_metadata.full_name).toBe("Ann B.");
   });
 });
 
 test("the company's key shows an account and gives it another address; its identity goes with it, its sessions stay", async () => {
   const { id } = await newStaffAccount();
-  const { admin } = testBackend.company.auth;
+  const { admin } = testBackend.serviceRole.auth;
   const email = newEmailAddress();
   const changed = await admin.updateUserById(id, { email: email.toUpperCase(), email_confirm: true });
   expect([changed.error, changed.data.user?.email]).toEqual([null, email]);
@@ -506,7 +510,7 @@ test("the company's key shows an account and gives it another address; its ident
 
 test("accounts are not listed by the company's key, nor changed but for their address", async () => {
   const { id } = await newStaffAccount();
-  const { admin } = testBackend.company.auth;
+  const { admin } = testBackend.serviceRole.auth;
   expect((await admin.listUsers()).error).not.toBeNull();
   expect((await admin.updateUserById(id, { password: otherPassword })).error).not.toBeNull();
   expect((await admin.inviteUserByEmail(newEmailAddress())).error).not.toBeNull();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => testBackend.close());
 
 test("staff issue one client ID when they name no number", async () => {
-  const { data, error } = await testBackend.company.rpc("issue_client_ids", {});
+  const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", {});
   expect(error).toBeNull();
   expect(data).toEqual([
     expect.objectContaining({ client_id: expect.any(String), account_id: null, claimed_at: null }),
@@ -19,7 +19,7 @@ test("staff issue one client ID when they name no number", async () => {
 });
 
 test("a thousand client IDs are all different, unclaimed, and as the sign-up form writes them", async () => {
-  const { data } = await testBackend.company.rpc("issue_client_ids", { how_many: 1000 });
+  const { data } = await testBackend.serviceRole.rpc("issue_client_ids", { how_many: 1000 });
   const ids = (data ?? []).map((row) => row.client_id);
   expect(new Set(ids).size).toBe(1000);
   for (const id of ids) {
@@ -45,7 +45,7 @@ test("more than a thousand client IDs at once are not issued, and none for zero 
     [-5, 0],
   ] as const) {
     const before = await countClientIds();
-    const { data, error } = await testBackend.company.rpc("issue_client_ids", { how_many: asked });
+    const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", { how_many: asked });
     expect(error).toBeNull();
     expect(data).toHaveLength(given);
     expect((await countClientIds()) - before).toBe(given);
@@ -54,25 +54,25 @@ test("more than a thousand client IDs at once are not issued, and none for zero 
 
 test.each(["a visitor", "a client"])("%s cannot issue client IDs", async (who) => {
   const before = await countClientIds();
-  const handle = who === "a client" ? confirmedClient.handle : testBackend.anonymous();
-  const { data, error } = await handle.rpc("issue_client_ids", { how_many: 3 });
+  const supabase = who === "a client" ? confirmedClient.supabase : testBackend.anonymous();
+  const { data, error } = await supabase.rpc("issue_client_ids", { how_many: 3 });
   expect(error?.code).toBe(who === "a client" ? "PT403" : "42501");
   expect(data).toBeNull();
   expect(await countClientIds()).toBe(before);
 });
 
 test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good, spend one or vouch", async (who) => {
-  const handle = who === "a client" ? confirmedClient.handle : testBackend.anonymous();
+  const supabase = who === "a client" ? confirmedClient.supabase : testBackend.anonymous();
   const client_id = await newClientId();
   const email = "new@client.example";
-  const answers = [
-    await handle.rpc("admit_sign_up", { client_id, email }),
-    await handle.rpc("admit_sign_up", { client_id: "N0TH-1NG0-0F1T-HERE", email }),
-    await handle.rpc("redeem_client_id", { client_id, email }),
-    await handle.rpc("clear_email_hashes", { email }),
-    await handle.rpc("mark_password_proven", { email, token: "0123456789abcdef" }),
+  const results = [
+    await supabase.rpc("admit_sign_up", { client_id, email }),
+    await supabase.rpc("admit_sign_up", { client_id: "N0TH-1NG0-0F1T-HERE", email }),
+    await supabase.rpc("redeem_client_id", { client_id, email }),
+    await supabase.rpc("clear_email_hashes", { email }),
+    await supabase.rpc("mark_password_proven", { email, token: "0123456789abcdef" }),
   ];
-  for (const { data, error } of answers) {
+  for (const { data, error } of results) {
     expect(error?.code).toBe("42501");
     expect(data).toBeNull();
   }
@@ -106,8 +106,8 @@ describe("a spent client ID admits the e-mail it was used with, however it is wr
     });
     expect(error).toBeNull();
     await expectOnly(client_id, email);
-    const token = /token_hash=([0-9a-f]+)/.exec(testBackend.mails.at(-1)?.html ?? "")?.[1] ?? "";
-    await testBackend.company.rpc("mark_password_proven", { email, token });
+    const token = /token_hash=([0-9a-f]+)/.exec(testBackend.emails.at(-1)?.html ?? "")?.[1] ?? "";
+    await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
     expect((await testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" })).error).toBeNull();
     await expectOnly(client_id, email);
   });
@@ -127,10 +127,10 @@ describe("a spent client ID admits the e-mail it was used with, however it is wr
 
 test("fifty e-mails at once spend one client ID once", async () => {
   const client_id = await newClientId();
-  const answers = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: 50 }, (_, index) => redeemClientId(client_id, `known-${index}@client.example`)),
   );
-  expect(answers.filter(Boolean)).toHaveLength(1);
+  expect(results.filter(Boolean)).toHaveLength(1);
 });
 
 test("a client ID that somebody used cannot be taken from the account, nor the account away under it", async () => {
@@ -145,19 +145,19 @@ test("a client ID that somebody used cannot be taken from the account, nor the a
 });
 
 async function isAdmitted(client_id: string, email: string): Promise<boolean> {
-  const { data, error } = await testBackend.company.rpc("admit_sign_up", { client_id, email });
+  const { data, error } = await testBackend.serviceRole.rpc("admit_sign_up", { client_id, email });
   if (error) throw error;
   return data;
 }
 
 async function redeemClientId(client_id: string, email: string): Promise<boolean> {
-  const { data, error } = await testBackend.company.rpc("redeem_client_id", { client_id, email });
+  const { data, error } = await testBackend.serviceRole.rpc("redeem_client_id", { client_id, email });
   if (error) throw error;
   return data;
 }
 
 async function newClientId(): Promise<string> {
-  const { data, error } = await testBackend.company.rpc("issue_client_ids", {});
+  const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", {});
   if (error) throw error;
   return data[0]?.client_id ?? "";
 }

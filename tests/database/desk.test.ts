@@ -5,7 +5,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { newStaffMember, newStaffMemberWithoutFactor, readDeskState } from "../support/staff-members.ts";
 import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "../support/test-backend.ts";
 
-type TestUser = { handle: AppSupabaseClient; id: string; email: string };
+type TestUser = { supabase: AppSupabaseClient; id: string; email: string };
 
 let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
 let clientsByRole: Record<string, AppSupabaseClient>;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   owner = await testBackend.newClient("owner@client.example");
   const stranger = await testBackend.newClient("stranger@client.example");
   const careful = await testBackend.newClient("careful@client.example");
-  await enrollFactor(careful.handle);
+  await enrollFactor(careful.supabase);
   clerk = await newStaffMember(testBackend, "clerk", "clerk@company.example");
   lead = await newStaffMember(testBackend, "lead", "lead@company.example");
   newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
@@ -49,45 +49,45 @@ beforeAll(async () => {
   await query("update public.staff_members set removed_at = now() where account_id = $1", [removed.id]);
   clientsByRole = {
     "a visitor": testBackend.anonymous(),
-    "a client": stranger.handle,
-    "a client with a second factor": careful.handle,
+    "a client": stranger.supabase,
+    "a client with a second factor": careful.supabase,
     "a clerk before the code": clerk.aal1,
     "a lead before the code": lead.aal1,
-    "a clerk without a second factor": newcomer.handle,
-    "a removed clerk": removed.handle,
-    "a clerk": clerk.handle,
-    "a lead": lead.handle,
-    "the company": testBackend.company,
+    "a clerk without a second factor": newcomer.supabase,
+    "a removed clerk": removed.supabase,
+    "a clerk": clerk.supabase,
+    "a lead": lead.supabase,
+    "the company": testBackend.serviceRole,
   };
 
   shipment = await newShipment(owner, "Tea");
-  const { data } = await owner.handle.from("documents").select("id").eq("name", "Packing List").single();
+  const { data } = await owner.supabase.from("documents").select("id").eq("name", "Packing List").single();
   packingList = data?.id ?? "";
   path = `${owner.id}/${shipment}/packing-list-0123456789ab-list.pdf`;
-  const stored = await testBackend.company.storage
+  const stored = await testBackend.serviceRole.storage
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.7"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
   const file = { sha256: "0".repeat(64), file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
-  const marked = await testBackend.company
+  const marked = await testBackend.serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: path, ...file })
     .eq("id", packingList);
   if (marked.error) throw marked.error;
   for (const { error } of [
-    await testBackend.company.rpc("move_shipment", { shipment_id: shipment, despite_missing: true }),
-    await testBackend.company.rpc("set_charge", {
+    await testBackend.serviceRole.rpc("move_shipment", { shipment_id: shipment, despite_missing: true }),
+    await testBackend.serviceRole.rpc("set_charge", {
       shipment_id: shipment,
       item: "duties",
       amount: 99.5,
       currency: "KES",
     }),
-    await testBackend.company.rpc("announce", { text: "Customs system down since 09:10" }),
-    await testBackend.company.rpc("record_failed_email", { kind: "client ID", sent_to: "nobody@client.example" }),
+    await testBackend.serviceRole.rpc("announce", { text: "Customs system down since 09:10" }),
+    await testBackend.serviceRole.rpc("record_failed_email", { kind: "client ID", sent_to: "nobody@client.example" }),
   ]) {
     if (error) throw error;
   }
-  const issued = await testBackend.company.rpc("issue_client_ids", { sent_to: "invited@client.example" });
+  const issued = await testBackend.serviceRole.rpc("issue_client_ids", { sent_to: "invited@client.example" });
   sendable = issued.data?.[0]?.client_id ?? "";
   const [due] = await query<{ id: string }>(
     "update public.email_outbox set due_at = now() where kind = 'stage' returning id",
@@ -120,13 +120,13 @@ describe.each([...staffTables, ...clientTables])("of the table %s", (table) => {
 });
 
 test("clients read the charges of their own shipments, and before the code of their factor none", async () => {
-  const { data } = await owner.handle.from("charges").select("shipment_id, item");
+  const { data } = await owner.supabase.from("charges").select("shipment_id, item");
   expect(data).toEqual([{ shipment_id: shipment, item: "duties" }]);
   const client = await testBackend.newClient("charged@client.example");
   const theirs = await newShipment(client, "Cement");
-  await testBackend.company.rpc("set_charge", { shipment_id: theirs, item: "duties", amount: 1, currency: "USD" });
-  await enrollFactor(client.handle);
-  expect((await client.handle.from("charges").select("shipment_id")).data).toEqual([{ shipment_id: theirs }]);
+  await testBackend.serviceRole.rpc("set_charge", { shipment_id: theirs, item: "duties", amount: 1, currency: "USD" });
+  await enrollFactor(client.supabase);
+  expect((await client.supabase.from("charges").select("shipment_id")).data).toEqual([{ shipment_id: theirs }]);
   const half = testBackend.anonymous();
   await half.auth.signInWithPassword({ email: client.email, password: "a good password" });
   expect((await half.from("charges").select("shipment_id")).data).toEqual([]);
@@ -175,10 +175,10 @@ describe("of the stored files", () => {
       expect((await bucket.info(file)).data).toBeNull();
       expect((await bucket.exists(file)).data).toBe(false);
       for (const at of ["object/documents", "object/authenticated/documents", "object/info/documents"]) {
-        const answer = await testBackend.backend.fetch(
+        const result = await testBackend.backend.fetch(
           new Request(`http://backend.local/storage/v1/${at}/${file}`, head),
         );
-        expect(answer.ok, at).toBe(false);
+        expect(result.ok, at).toBe(false);
       }
       expect((await bucket.createSignedUrl(file, 60)).data).toBeNull();
       const many = await bucket.createSignedUrls([file], 60);
@@ -300,9 +300,9 @@ test("a colleague is no client: the portal shows them nothing, and takes no ship
     const asked = await getClientForRole(who).rpc("require_upload_allowed", { document_id: packingList });
     expect(asked.error?.code, who).toBe("PT404");
   }
-  for (const { handle, id } of [newcomer, clerk, lead]) {
-    expect((await handle.from("shipments").insert({ name: "Tea", user_id: id })).error?.code).toBe("42501");
-    expect((await handle.from("shipments").insert({ name: "Tea", user_id: owner.id })).error?.code).toBe("42501");
+  for (const { supabase, id } of [newcomer, clerk, lead]) {
+    expect((await supabase.from("shipments").insert({ name: "Tea", user_id: id })).error?.code).toBe("42501");
+    expect((await supabase.from("shipments").insert({ name: "Tea", user_id: owner.id })).error?.code).toBe("42501");
   }
 });
 
@@ -424,8 +424,8 @@ describe("an act of the desk", () => {
       expect([data, error?.code, error?.message]).toEqual([null, "PT403", "Only a lead can do this."]);
       expect(await readDeskState(testBackend)).toEqual(before);
       for (const who of ["a lead", "the company"]) {
-        const answer = await getClientForRole(who).rpc(name, ok());
-        expect(["PT403", "42501", "PGRST202"], who).not.toContain(answer.error?.code);
+        const result = await getClientForRole(who).rpc(name, ok());
+        expect(["PT403", "42501", "PGRST202"], who).not.toContain(result.error?.code);
       }
     },
   );
@@ -510,11 +510,11 @@ describe("a page of the desk", () => {
       const left = toUntypedClient(testBackend.withToken(ended.accessToken));
       const theirs = role === "lead" ? pages : ofAll;
       const seen = async () => {
-        const answers = await Promise.all(theirs.map(([name, args]) => left.rpc(name, args(), { get: true })));
-        return answers.map(({ data }) => (data.viewer ? Object.keys(data).length : data));
+        const results = await Promise.all(theirs.map(([name, args]) => left.rpc(name, args(), { get: true })));
+        return results.map(({ data }) => (data.viewer ? Object.keys(data).length : data));
       };
       expect((await seen()).every((parts) => parts > 1)).toBe(true);
-      await ended.handle.auth.signOut({ scope: "local" });
+      await ended.supabase.auth.signOut({ scope: "local" });
       expect(await seen()).toEqual(theirs.map(() => ({ viewer: null })));
       expect((await left.rpc("send_note", { shipment_id: shipment, note: "Pay" })).error?.code).toBe("PT403");
       expect((await left.from("audit_log").select("id")).data).toEqual([]);
@@ -553,7 +553,7 @@ describe("the list of shipments", () => {
 
   type Asked = { q?: string; stage?: number; waiting_on?: string; to_check?: boolean; page?: number };
   async function list(asked: Asked): Promise<Row[]> {
-    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_shipments", asked, { get: true });
+    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_shipments", asked, { get: true });
     if (error) throw error;
     return data.shipments;
   }
@@ -624,7 +624,7 @@ describe("the list of shipments", () => {
     expect(await names(3)).toEqual(crates(41, 45));
     expect(await names(4)).toEqual([]);
     expect(await names(0)).toEqual(crates(1, 21));
-    await testBackend.company.rpc("send_note", {
+    await testBackend.serviceRole.rpc("send_note", {
       shipment_id: "abcd0045-0000-4000-8000-000000000000",
       note: "It came",
     });
@@ -635,7 +635,7 @@ describe("the list of shipments", () => {
   /** The shipments of the table of all after one of them, or from its beginning. */
   async function after(last: Row | undefined, asked: Asked): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
-    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_shipments_export", { ...asked, ...place });
+    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_shipments_export", { ...asked, ...place });
     if (error) throw error;
     return data.shipments;
   }
@@ -666,8 +666,11 @@ describe("the list of shipments", () => {
     ]).then((rows) => rows.filter(({ id }) => !seen.has(id)));
     expect(unseen).toHaveLength(120);
     for (const { id } of [unseen[0], unseen[60], unseen[119], first[0], first[499]].filter((one) => !!one)) {
-      const note = await toUntypedClient(clerk.handle).rpc("send_note", { shipment_id: id, note: "It came" });
-      const move = await toUntypedClient(clerk.handle).rpc("move_shipment", { shipment_id: id, despite_missing: true });
+      const note = await toUntypedClient(clerk.supabase).rpc("send_note", { shipment_id: id, note: "It came" });
+      const move = await toUntypedClient(clerk.supabase).rpc("move_shipment", {
+        shipment_id: id,
+        despite_missing: true,
+      });
       expect([note.error, move.error]).toEqual([null, null]);
     }
     const second = await after(first.at(-1), { q: many.email });
@@ -687,10 +690,10 @@ describe("the list of shipments", () => {
     expect(await checked({ stage: 2 })).toEqual([]);
     expect(await checked({ waiting_on: "company" })).toEqual([]);
     const file = { sha256: "0".repeat(64), storage_version: first.version };
-    const verified = await toUntypedClient(clerk.handle).rpc("verify_document", { document_id: first.id, ...file });
+    const verified = await toUntypedClient(clerk.supabase).rpc("verify_document", { document_id: first.id, ...file });
     expect(verified.error).toBeNull();
     expect([await checked(), await exported()]).toEqual([["Checked paint"], ["Checked paint"]]);
-    const back = await toUntypedClient(clerk.handle).rpc("reject_document", {
+    const back = await toUntypedClient(clerk.supabase).rpc("reject_document", {
       document_id: second.id,
       reason: "Blurred",
     });
@@ -703,13 +706,13 @@ describe("the list of shipments", () => {
 
   test("finds nothing for a search of a megabyte, and all for one of nothing but spaces", async () => {
     for (const q of ["x".repeat(1e6), "%".repeat(1e6), `Crate${" ".repeat(1e6)}`, "Crate ".repeat(2e5)]) {
-      const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_shipments", { q });
+      const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_shipments", { q });
       expect([data?.shipments, error]).toEqual([[], null]);
       expect(await after(undefined, { q })).toEqual([]);
-      const clients = await toUntypedClient(clerk.handle).rpc("desk_clients", { q });
+      const clients = await toUntypedClient(clerk.supabase).rpc("desk_clients", { q });
       expect([clients.data?.clients, clients.error]).toEqual([[], null]);
       for (const asked of [{ actor_name: q }, { action: q }, { shipment_prefix: q }]) {
-        const log = await toUntypedClient(clerk.handle).rpc("desk_log", asked);
+        const log = await toUntypedClient(clerk.supabase).rpc("desk_log", asked);
         expect([log.data?.audit_entries, log.error]).toEqual([[], null]);
       }
     }
@@ -717,7 +720,7 @@ describe("the list of shipments", () => {
   });
 
   test("shows the client of each, and beside it the one that is opened, whole", async () => {
-    const { data } = await toUntypedClient(clerk.handle).rpc(
+    const { data } = await toUntypedClient(clerk.supabase).rpc(
       "desk_shipments",
       { q: "Tea", opened_id: shipment },
       { get: true },
@@ -736,7 +739,11 @@ describe("the list of shipments", () => {
       "charge set",
       "shipment advance",
     ]);
-    const none = await toUntypedClient(clerk.handle).rpc("desk_shipments", { opened_id: randomUUID() }, { get: true });
+    const none = await toUntypedClient(clerk.supabase).rpc(
+      "desk_shipments",
+      { opened_id: randomUUID() },
+      { get: true },
+    );
     expect(none.data.opened).toBeNull();
   });
 });
@@ -753,7 +760,7 @@ describe("the list of clients", () => {
     clientId = row?.client_id ?? "";
   });
   const list = async (asked: object) => {
-    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_clients", asked, { get: true });
+    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_clients", asked, { get: true });
     if (error) throw error;
     return data;
   };
@@ -784,8 +791,8 @@ describe("the list of clients", () => {
   test("shows who is opened: their client ID, shipments, factors, until when these are kept, and what was done", async () => {
     const id = await newShipment(client, "Tiles");
     await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
-    await enrollFactor(client.handle);
-    await testBackend.company.rpc("close_account", {
+    await enrollFactor(client.supabase);
+    await testBackend.serviceRole.rpc("close_account", {
       account_id: client.id,
       reason: "They asked",
       actor_name: "Otieno",
@@ -802,14 +809,14 @@ describe("the list of clients", () => {
 
 test("unused client IDs are listed newest first, for whom and where they were sent; used ones are not", async () => {
   const issue = async (more: object, at: string) => {
-    const { data } = await toUntypedClient(testBackend.company).rpc("issue_client_ids", more);
+    const { data } = await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids", more);
     const id: string = data?.[0].client_id;
     await query("update public.client_ids set created_at = $2 where client_id = $1", [id, at]);
     return id;
   };
   const old = await issue({ issued_for: " Tea Ltd ", sent_to: "A@B.ke" }, "2020-01-01");
   const next = await issue({}, "2040-01-01");
-  const { data } = await toUntypedClient(clerk.handle).rpc("desk_invitations", {}, { get: true });
+  const { data } = await toUntypedClient(clerk.supabase).rpc("desk_invitations", {}, { get: true });
   const ids = data.invitations.map(({ client_id }: { client_id: string }) => client_id);
   expect([ids[0], ids.at(-1), ids.includes(sendable)]).toEqual([next, old, true]);
   expect(data.invitations.at(-1)).toMatchObject({ client_id: old, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
@@ -823,13 +830,13 @@ test("the answer to a bulk move has each of up to fifty shipments as it is now, 
   const client = await testBackend.newClient("moved@client.example");
   const [second, first] = [await newShipment(client, "Moved second"), await newShipment(client, "Moved first")];
   const file = await recordFile(client, first);
-  await testBackend.company.rpc("verify_document", {
+  await testBackend.serviceRole.rpc("verify_document", {
     document_id: file.id,
     sha256: "0".repeat(64),
     storage_version: file.version,
   });
   const moved = async (shipments: string[]) =>
-    (await toUntypedClient(clerk.handle).rpc("desk_move_result", { shipment_ids: shipments }, { get: true })).data
+    (await toUntypedClient(clerk.supabase).rpc("desk_move_result", { shipment_ids: shipments }, { get: true })).data
       .shipments;
   const all = ["Bill of Lading", "Commercial Invoice", "Packing List"];
   const shown = { stage: 1, status: "Client Onboarding", client_name: `Client ${client.email}` };
@@ -844,7 +851,7 @@ test("the answer to a bulk move has each of up to fifty shipments as it is now, 
 });
 
 test("the list of colleagues says who one is, who has a second factor, and who left", async () => {
-  const { data } = await toUntypedClient(lead.handle).rpc("desk_team", {}, { get: true });
+  const { data } = await toUntypedClient(lead.supabase).rpc("desk_team", {}, { get: true });
   const shown = Object.fromEntries(data.staff_members.map((one: { email: string }) => [one.email, one]));
   expect(shown[lead.email]).toMatchObject({ role: "lead", is_viewer: true, has_factor: true, removed_at: null });
   expect(shown[newcomer.email]).toMatchObject({ role: "clerk", is_viewer: false, has_factor: false, removed_at: null });
@@ -883,7 +890,7 @@ describe("the log", () => {
   });
   type Line = { id: string; created_at: string; actor_name: string; action: string };
   async function log(asked: object): Promise<Line[]> {
-    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_log", asked, { get: true });
+    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_log", asked, { get: true });
     if (error) throw error;
     return data.audit_entries;
   }
@@ -932,7 +939,7 @@ describe("the log", () => {
       expect.objectContaining({ account_id: account, account_name: null, shipment_name: null }),
     ]);
     const client = await testBackend.newClient("logged@client.example");
-    await testBackend.company.rpc("close_account", { account_id: client.id, reason: "They asked" });
+    await testBackend.serviceRole.rpc("close_account", { account_id: client.id, reason: "They asked" });
     expect(await log({ account_id: client.id })).toEqual([
       expect.objectContaining({ action: "account close", account_name: `Client ${client.email}` }),
     ]);
@@ -961,7 +968,7 @@ describe("the log", () => {
     expect(await lines({ actor_name: "Many", page: 3 })).toEqual(numbers(20, 1));
     const [, second] = await log({ actor_name: "Many" });
     const rest = { actor_name: "Many", page: 0, before: second?.created_at, before_id: second?.id };
-    const { data } = await toUntypedClient(clerk.handle).rpc("desk_log", rest);
+    const { data } = await toUntypedClient(clerk.supabase).rpc("desk_log", rest);
     expect(data.audit_entries.map(({ actor_name, action }: Line) => `${actor_name}: ${action}`)).toEqual(
       numbers(118, 1),
     );
@@ -977,7 +984,7 @@ describe("today", () => {
   async function today(): Promise<
     Record<"to_check" | "storage" | "no_update" | "waiting_for_client" | "failed_emails", Shown>
   > {
-    const { data, error } = await toUntypedClient(clerk.handle).rpc("desk_today", {}, { get: true });
+    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_today", {}, { get: true });
     if (error) throw error;
     return data;
   }
@@ -1075,7 +1082,7 @@ describe("today", () => {
     expect(undelivered.count).toBe(100);
     const rows = undelivered.rows as unknown as { id: string; sent_to: string }[];
     expect(rows.map(({ sent_to }) => sent_to)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `to-${n}@client.example`));
-    await toUntypedClient(clerk.handle).rpc("resolve_failed_email", { email_id: rows[0]?.id });
+    await toUntypedClient(clerk.supabase).rpc("resolve_failed_email", { email_id: rows[0]?.id });
     const [next] = (await today()).failed_emails.rows as unknown as { sent_to: string }[];
     expect(next?.sent_to).toBe("to-2@client.example");
   });
@@ -1085,7 +1092,7 @@ describe("today", () => {
       { kind: "team invite", sent_to: newcomer.email, account_id: newcomer.id },
       { kind: "client ID", sent_to: "invited@client.example", client_id: sendable },
     ]) {
-      expect((await testBackend.company.rpc("record_failed_email", args)).error).toBeNull();
+      expect((await testBackend.serviceRole.rpc("record_failed_email", args)).error).toBeNull();
     }
     await query("update public.failed_emails set failed_at = '2019-01-01' where account_id = $1 or client_id = $2", [
       newcomer.id,
@@ -1101,13 +1108,13 @@ describe("today", () => {
 
   test("has what is announced, until it is ended", async () => {
     const read = async () =>
-      (await toUntypedClient(clerk.handle).rpc("desk_today", {}, { get: true })).data.announcement;
+      (await toUntypedClient(clerk.supabase).rpc("desk_today", {}, { get: true })).data.announcement;
     expect(await read()).toEqual({ text: "Customs system down since 09:10", started_at: expect.any(String) });
-    const portal = await toUntypedClient(owner.handle).rpc("portal_page", {}, { get: true });
+    const portal = await toUntypedClient(owner.supabase).rpc("portal_page", {}, { get: true });
     expect(portal.data.announcement).toMatchObject({ text: "Customs system down since 09:10" });
-    await toUntypedClient(clerk.handle).rpc("end_announcement");
+    await toUntypedClient(clerk.supabase).rpc("end_announcement");
     expect(await read()).toBeNull();
-    expect((await toUntypedClient(owner.handle).rpc("portal_page", {}, { get: true })).data.announcement).toBeNull();
+    expect((await toUntypedClient(owner.supabase).rpc("portal_page", {}, { get: true })).data.announcement).toBeNull();
   });
 });
 
@@ -1135,7 +1142,7 @@ async function recordFile(
       randomUUID(),
     ]);
     const file = { sha256: "0".repeat(64), file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
-    const { data, error } = await testBackend.company
+    const { data, error } = await testBackend.serviceRole
       .from("documents")
       .update({ uploaded: true, storage_path, ...file })
       .eq("id", document)
@@ -1148,13 +1155,13 @@ async function recordFile(
 }
 
 function getClientForRole(who: string): SupabaseClient {
-  const handle = clientsByRole[who];
-  if (!handle) throw new Error(`nobody is ${who}`);
-  return toUntypedClient(handle);
+  const supabase = clientsByRole[who];
+  if (!supabase) throw new Error(`nobody is ${who}`);
+  return toUntypedClient(supabase);
 }
 
 async function newShipment(client: TestUser, name: string): Promise<string> {
-  const { data, error } = await client.handle
+  const { data, error } = await client.supabase
     .from("shipments")
     .insert({ name, user_id: client.id })
     .select("id")
@@ -1164,11 +1171,11 @@ async function newShipment(client: TestUser, name: string): Promise<string> {
 }
 
 /** Gives an account a verified factor, and its session AAL2. */
-async function enrollFactor(handle: AppSupabaseClient): Promise<void> {
-  const { data, error } = await handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
+async function enrollFactor(supabase: AppSupabaseClient): Promise<void> {
+  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
   if (error) throw error;
   const code = await new Authenticator(data.totp.secret).freshCode();
-  const verified = await handle.auth.mfa.challengeAndVerify({ factorId: data.id, code });
+  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId: data.id, code });
   if (verified.error) throw verified.error;
 }
 

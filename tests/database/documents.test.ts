@@ -96,8 +96,8 @@ test.each([
   { name: "media_type", value: "x" },
   { name: "uploaded_at", value: "2020-01-01T00:00:00Z" },
 ])("a client cannot change $name of its document, nor can anybody else", async ({ name, value }) => {
-  for (const handle of [owner.handle, stranger.handle, testBackend.anonymous()]) {
-    const { error } = await toUntypedClient(handle)
+  for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
+    const { error } = await toUntypedClient(supabase)
       .from("documents")
       .update({ [name]: value })
       .eq("shipment_id", shipmentId);
@@ -107,17 +107,17 @@ test.each([
 });
 
 describe("what the server asks as the client before it stores a file", () => {
-  const ask = async (handle: TestClient["handle"], document_id: string) => {
-    const { error, status } = await handle.rpc("require_upload_allowed", { document_id });
+  const ask = async (supabase: TestClient["supabase"], document_id: string) => {
+    const { error, status } = await supabase.rpc("require_upload_allowed", { document_id });
     return error ? [status, error.code, error.message] : [];
   };
 
   test("is granted to the owner of a document that waits for one, and to nobody else", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
-    expect(await ask(owner.handle, id)).toEqual([]);
+    expect(await ask(owner.supabase, id)).toEqual([]);
     const unknown = [404, "PT404", "There is no such document."];
-    expect(await ask(stranger.handle, id)).toEqual(unknown);
-    expect(await ask(owner.handle, randomUUID())).toEqual(unknown);
+    expect(await ask(stranger.supabase, id)).toEqual(unknown);
+    expect(await ask(owner.supabase, randomUUID())).toEqual(unknown);
     expect((await ask(testBackend.anonymous(), id)).slice(0, 2)).toEqual([401, "42501"]);
     expect((await listDocuments()).map(({ uploaded }) => uploaded)).toEqual([false, false, false, false]);
   });
@@ -125,11 +125,11 @@ describe("what the server asks as the client before it stores a file", () => {
   test("is refused for a document that has its file, and for a closed shipment, each in its words", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     await markUploaded(await storeFile());
-    expect(await ask(owner.handle, id)).toEqual([409, "PT409", "This document has been uploaded already."]);
+    expect(await ask(owner.supabase, id)).toEqual([409, "PT409", "This document has been uploaded already."]);
     const { id: other = "" } = (await findDocument("Bill of Lading")) ?? {};
     await closeShipment();
     const closed = "This shipment is closed: nothing more can be uploaded to it.";
-    expect(await ask(owner.handle, other)).toEqual([409, "PT409", closed]);
+    expect(await ask(owner.supabase, other)).toEqual([409, "PT409", closed]);
   });
 });
 
@@ -169,9 +169,9 @@ test("a document counts no file that is not in the bucket, or of which something
     expect(error, JSON.stringify(change)).not.toBeNull();
     expect(await findDocument("Packing List")).toMatchObject(awaitedState);
   }
-  await testBackend.company.storage.from("documents").remove([path]);
+  await testBackend.serviceRole.storage.from("documents").remove([path]);
   expect((await markUploaded(path)).error?.code).toBe("PT409");
-  const added = await testBackend.company.from("documents").insert({
+  const added = await testBackend.serviceRole.from("documents").insert({
     shipment_id: shipmentId,
     user_id: owner.id,
     name: "Permit",
@@ -236,7 +236,7 @@ describe("the company verifies", () => {
   const verifyUnseen = () => updateDocument("Packing List", { verified: true });
   /** Exchanges a stored file, which takes the secret key. */
   const exchange = async (path: string, content = "%PDF-1.7 the forgery!") => {
-    const { error } = await testBackend.company.storage
+    const { error } = await testBackend.serviceRole.storage
       .from("documents")
       .upload(path, content, { contentType: "application/pdf", upsert: true });
     if (error) throw error;
@@ -262,14 +262,14 @@ describe("the company verifies", () => {
   test("a document at the desk as by its command, and clients and strangers none", async () => {
     await markUploaded(await storeFile());
     const { id = "" } = (await findDocument("Packing List")) ?? {};
-    expect(await verifyDocument(stranger.handle, testBackend.company, id, {})).toMatchObject({ status: 404 });
-    expect(await verifyDocument(clerk.aal1, testBackend.company, id, {})).toMatchObject({ status: 404 });
-    expect(await verifyDocument(owner.handle, testBackend.company, id, {})).toMatchObject({ status: 403 });
+    expect(await verifyDocument(stranger.supabase, testBackend.serviceRole, id, {})).toMatchObject({ status: 404 });
+    expect(await verifyDocument(clerk.aal1, testBackend.serviceRole, id, {})).toMatchObject({ status: 404 });
+    expect(await verifyDocument(owner.supabase, testBackend.serviceRole, id, {})).toMatchObject({ status: 403 });
     expect(await findDocument("Packing List")).toMatchObject({ verified: false });
-    expect(await verifyDocument(clerk.handle, testBackend.company, id, { expected_version: 0 })).toMatchObject({
+    expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 0 })).toMatchObject({
       status: 409,
     });
-    expect(await verifyDocument(clerk.handle, testBackend.company, id, { expected_version: 1 })).toBeNull();
+    expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 1 })).toBeNull();
     expect(await findDocument("Packing List")).toMatchObject({ verified: true, sha256 });
   });
 
@@ -298,7 +298,7 @@ describe("the company verifies", () => {
   test("no file that is gone", async () => {
     const path = await storeFile();
     await markUploaded(path);
-    await testBackend.company.storage.from("documents").remove([path]);
+    await testBackend.serviceRole.storage.from("documents").remove([path]);
     await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
     expect((await verifyUnseen()).error?.code).toBe("PT409");
   });
@@ -309,20 +309,20 @@ describe("the company verifies", () => {
     await verifyByName();
     const counted = await findDocument("Packing List");
     if (!counted) throw new Error("no document");
-    const told = (await readPortalFile(owner.handle, counted.id)).file;
+    const told = (await readPortalFile(owner.supabase, counted.id)).file;
     expect(told).toMatchObject({ storage_path: path, storage_version: counted.storage_version, sha256 });
     for (const known of [told ?? counted, counted]) {
-      const file = await readStoredFile(testBackend.company, known);
+      const file = await readStoredFile(testBackend.serviceRole, known);
       expect("content" in file && new TextDecoder().decode(file.content)).toBe(originalContent);
     }
     // The bytes are read by the company's key alone.
-    for (const handle of [owner.handle, stranger.handle, testBackend.anonymous()]) {
-      expect(await readStoredFile(handle, counted)).toMatchObject({ reason: expect.any(String) });
+    for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
+      expect(await readStoredFile(supabase, counted)).toMatchObject({ reason: expect.any(String) });
     }
     await exchange(path);
-    const refused = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+    const rejection = { reason: "The stored file is not the one that was uploaded.", status: 409 };
     for (const known of [told ?? counted, counted])
-      expect(await readStoredFile(testBackend.company, known)).toEqual(refused);
+      expect(await readStoredFile(testBackend.serviceRole, known)).toEqual(rejection);
   });
 
   test("a file from before hashes were recorded: it gets its hash, unless it was exchanged since", async () => {
@@ -331,13 +331,13 @@ describe("the company verifies", () => {
     await clearFileHash();
     const counted = await findDocument("Packing List");
     if (!counted) throw new Error("no document");
-    const told = (await readPortalFile(owner.handle, counted.id)).file;
+    const told = (await readPortalFile(owner.supabase, counted.id)).file;
     if (!told) throw new Error("no file");
     expect(told).toMatchObject({ sha256: null, storage_version: counted.storage_version });
-    expect(await readStoredFile(testBackend.company, told)).toMatchObject({ sha256 });
+    expect(await readStoredFile(testBackend.serviceRole, told)).toMatchObject({ sha256 });
     expect((await verifyUnseen()).error?.code).toBe("PT409");
     await exchange(path);
-    expect(await readStoredFile(testBackend.company, told)).toMatchObject({ status: 409 });
+    expect(await readStoredFile(testBackend.serviceRole, told)).toMatchObject({ status: 409 });
     await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
 
     const other = await storeFile("Bill of Lading");
@@ -362,7 +362,7 @@ describe("a client who opens a document", () => {
     await markUploaded(path);
     const { file_size: _, ...told } = fileRecord;
     const { storage_version } = (await findDocument("Packing List")) ?? {};
-    expect(await readPortalFile(owner.handle, id)).toEqual({
+    expect(await readPortalFile(owner.supabase, id)).toEqual({
       viewer: {
         email: owner.email,
         full_name: `Client ${owner.email}`,
@@ -375,22 +375,22 @@ describe("a client who opens a document", () => {
   });
 
   test("is told of no file where there is none, of another shipment or of somebody else's", async () => {
-    expect((await readPortalFile(owner.handle, id)).file).toBeNull();
+    expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
     await markUploaded(await storeFile());
-    expect((await readPortalFile(owner.handle, id)).file).not.toBeNull();
+    expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
     const theirs = await newShipment(stranger);
-    for (const [handle, document_id, shipment_id] of [
-      [owner.handle, id, await newShipment(owner)],
-      [owner.handle, id, theirs],
-      [owner.handle, id, randomUUID()],
-      [owner.handle, randomUUID(), shipmentId],
-      [owner.handle, (await findDocument("Bill of Lading"))?.id ?? "", shipmentId],
-      [stranger.handle, id, shipmentId],
-      [stranger.handle, id, theirs],
-      [clerk.handle, id, shipmentId],
+    for (const [supabase, document_id, shipment_id] of [
+      [owner.supabase, id, await newShipment(owner)],
+      [owner.supabase, id, theirs],
+      [owner.supabase, id, randomUUID()],
+      [owner.supabase, randomUUID(), shipmentId],
+      [owner.supabase, (await findDocument("Bill of Lading"))?.id ?? "", shipmentId],
+      [stranger.supabase, id, shipmentId],
+      [stranger.supabase, id, theirs],
+      [clerk.supabase, id, shipmentId],
       [clerk.aal1, id, shipmentId],
     ] as const) {
-      const { viewer, file } = await readPortalFile(handle, document_id, shipment_id);
+      const { viewer, file } = await readPortalFile(supabase, document_id, shipment_id);
       expect(file).toBeNull();
       expect(viewer).not.toBeNull();
     }
@@ -401,20 +401,20 @@ describe("a client who opens a document", () => {
     await markUploaded(await storeFile());
     const left = await newClientSession(testBackend, owner.email);
     expect((await readPortalFile(left.token, id)).file).not.toBeNull();
-    await left.handle.auth.signOut({ scope: "local" });
+    await left.supabase.auth.signOut({ scope: "local" });
     expect(await readPortalFile(left.token, id)).toEqual({ viewer: null, file: null });
-    expect((await readPortalFile(owner.handle, id)).file).not.toBeNull();
+    expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
   });
 
   test("is told of no file before the code of a second factor is given", async () => {
     await markUploaded(await storeFile());
     await runWithSecondFactor(testBackend, owner.id, async () => {
-      expect(await readPortalFile(owner.handle, id)).toMatchObject({
+      expect(await readPortalFile(owner.supabase, id)).toMatchObject({
         viewer: { factors: [{ name: "Phone" }] },
         file: null,
       });
     });
-    expect((await readPortalFile(owner.handle, id)).file).not.toBeNull();
+    expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
   });
 });
 
@@ -426,8 +426,8 @@ describe("a client who takes a file back", () => {
     path = await storeFile();
     await markUploaded(path);
   });
-  const takeBack = async (handle: AppSupabaseClient = owner.handle, seen: number | null = 1, document_id = id) => {
-    const { data, error, status } = await toUntypedClient(handle).rpc("remove_file", {
+  const takeBack = async (supabase: AppSupabaseClient = owner.supabase, seen: number | null = 1, document_id = id) => {
+    const { data, error, status } = await toUntypedClient(supabase).rpc("remove_file", {
       document_id,
       expected_version: seen,
     });
@@ -461,12 +461,12 @@ describe("a client who takes a file back", () => {
     const { waiting_on, changed_at } = (await shipmentNow()) ?? {};
     expect(waiting_on).toBe("client");
     expect(Math.abs(new Date(changed_at ?? 0).getTime() - Date.now())).toBeLessThan(60_000);
-    expect((await readPortalFile(owner.handle, id)).file).toBeNull();
+    expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
     // No act of the company's, and nothing to tell by mail.
     expect(await query("select from public.audit_log where document_id = $1", [id])).toEqual([]);
     expect(await query("select from public.email_outbox where shipment_id = $1", [shipmentId])).toEqual([]);
 
-    expect((await owner.handle.rpc("require_upload_allowed", { document_id: id })).error).toBeNull();
+    expect((await owner.supabase.rpc("require_upload_allowed", { document_id: id })).error).toBeNull();
     const again = await storeFile();
     expect((await markUploaded(again)).error).toBeNull();
     expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, storage_path: again, version: 3 });
@@ -476,43 +476,43 @@ describe("a client who takes a file back", () => {
   test("takes back their own, with a session that is good for the account, and nobody else's", async () => {
     const before = await listDocuments();
     const unknown = "404 There is no such document.";
-    for (const handle of [stranger.handle, clerk.handle]) expect(await takeBack(handle)).toBe(unknown);
-    expect(await takeBack(owner.handle, 1, randomUUID())).toBe(unknown);
+    for (const supabase of [stranger.supabase, clerk.supabase]) expect(await takeBack(supabase)).toBe(unknown);
+    expect(await takeBack(owner.supabase, 1, randomUUID())).toBe(unknown);
     expect(await takeBack(testBackend.anonymous())).toMatch(/^401 /);
-    expect(await takeBack(testBackend.company)).toMatch(/^40[134] /);
+    expect(await takeBack(testBackend.serviceRole)).toMatch(/^40[134] /);
     const again = "403 Log in again to do this.";
     expect(await takeBack(clerk.aal1)).toBe(again);
     await runWithSecondFactor(testBackend, owner.id, async () => expect(await takeBack()).toBe(again));
     const left = await newClientSession(testBackend, owner.email);
-    await left.handle.auth.signOut({ scope: "local" });
+    await left.supabase.auth.signOut({ scope: "local" });
     expect(await takeBack(left.token)).toBe(again);
     expect(await listDocuments()).toEqual(before);
   });
 
   test("takes back the file that was seen and no other, and none where there is none", async () => {
     const before = await listDocuments();
-    for (const seen of [0, 2, -1, 2_147_483_647, null]) expect(await takeBack(owner.handle, seen)).toBe(changed);
+    for (const seen of [0, 2, -1, 2_147_483_647, null]) expect(await takeBack(owner.supabase, seen)).toBe(changed);
     expect(await listDocuments()).toEqual(before);
     expect(await takeBack()).toBe(path);
-    for (const seen of [1, 2]) expect(await takeBack(owner.handle, seen)).toBe(changed);
+    for (const seen of [1, 2]) expect(await takeBack(owner.supabase, seen)).toBe(changed);
     const other = await storeFile();
     await markUploaded(other);
-    expect(await takeBack(owner.handle, 1)).toBe(changed);
+    expect(await takeBack(owner.supabase, 1)).toBe(changed);
     expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, storage_path: other });
-    expect(await takeBack(owner.handle, 3)).toBe(other);
+    expect(await takeBack(owner.supabase, 3)).toBe(other);
   });
 
   test("takes back none that is verified, and none of a closed shipment", async () => {
     await verifyByName();
     let before = await listDocuments();
     const verified = "409 The Packing List is verified by now: call us if it is not the right one.";
-    for (const seen of [1, 2, null]) expect(await takeBack(owner.handle, seen)).toBe(verified);
+    for (const seen of [1, 2, null]) expect(await takeBack(owner.supabase, seen)).toBe(verified);
     expect(await listDocuments()).toEqual(before);
     await markUploaded(await storeFile("Bill of Lading"), "Bill of Lading");
     await closeShipment();
     before = await listDocuments();
     const other = await findDocument("Bill of Lading");
-    expect(await takeBack(owner.handle, 1, other?.id)).toBe(
+    expect(await takeBack(owner.supabase, 1, other?.id)).toBe(
       "409 This shipment is closed: its documents stay as they are.",
     );
     expect(await listDocuments()).toEqual(before);
@@ -520,12 +520,12 @@ describe("a client who takes a file back", () => {
 
   test("ten times at once takes it back once", async () => {
     const call = { name: "remove_file", args: { document_id: id, expected_version: 1 }, token: owner.accessToken };
-    const answers = await callConcurrently(
+    const results = await callConcurrently(
       testBackend,
       Array.from({ length: 10 }, () => call),
     );
-    expect(answers.filter(({ answer }) => answer !== undefined)).toEqual([{ answer: path }]);
-    expect(answers.flatMap(({ refused }) => refused ?? [])).toEqual(Array(9).fill(changed.slice(4)));
+    expect(results.filter(({ result }) => result !== undefined)).toEqual([{ result: path }]);
+    expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(9).fill(changed.slice(4)));
     expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, version: 2 });
   });
 
@@ -542,15 +542,15 @@ describe("a client who takes a file back", () => {
       ];
       const [one, two] = await callConcurrently(testBackend, round % 2 ? both.reverse() : both);
       const [taken, verified] = round % 2 ? [two, one] : [one, two];
-      expect([taken, verified].filter((answer) => answer?.refused)).toHaveLength(1);
+      expect([taken, verified].filter((result) => result?.rejection)).toHaveLength(1);
       const now = await findDocument("Packing List");
-      if (taken?.refused) {
-        expect(taken.refused).toMatch(/^The Packing List (is verified by now|has changed)/);
+      if (taken?.rejection) {
+        expect(taken.rejection).toMatch(/^The Packing List (is verified by now|has changed)/);
         expect(now).toMatchObject({ uploaded: true, verified: true });
         const undone = { document_id: id, reason: "Another round" };
-        expect((await toUntypedClient(clerk.handle).rpc("unverify_document", undone)).error).toBeNull();
+        expect((await toUntypedClient(clerk.supabase).rpc("unverify_document", undone)).error).toBeNull();
       } else {
-        expect(taken?.answer).toBeTruthy();
+        expect(taken?.result).toBeTruthy();
         expect(now).toMatchObject(awaitedState);
         await markUploaded(await storeFile());
       }
@@ -559,7 +559,7 @@ describe("a client who takes a file back", () => {
 });
 
 test("a shipment cannot have two documents of one name", async () => {
-  const { error } = await testBackend.company
+  const { error } = await testBackend.serviceRole
     .from("documents")
     .insert({ shipment_id: shipmentId, user_id: owner.id, name: "Packing List" });
   expect(error?.code).toBe("23505");
@@ -574,7 +574,7 @@ test("a shipment without documents is not made: when they cannot be added, there
   `);
   try {
     const requestId = randomUUID();
-    const { error } = await owner.handle
+    const { error } = await owner.supabase
       .from("shipments")
       .insert({ name: "Half", user_id: owner.id, idempotency_key: requestId });
     expect(error).not.toBeNull();
@@ -590,7 +590,7 @@ test("a shipment without documents is not made: when they cannot be added, there
 });
 
 async function newShipment(client: TestClient): Promise<string> {
-  const { data, error } = await client.handle
+  const { data, error } = await client.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: client.id })
     .select("id")
@@ -603,11 +603,15 @@ type PortalFileResult = { viewer: object | null; file: DownloadableFile | null }
 
 /** What the portal tells somebody of a document's file before the server reads it. */
 async function readPortalFile(
-  handle: AppSupabaseClient,
+  supabase: AppSupabaseClient,
   document_id: string,
   shipment_id = shipmentId,
 ): Promise<PortalFileResult> {
-  const { data, error } = await toUntypedClient(handle).rpc("portal_file", { document_id, shipment_id }, { get: true });
+  const { data, error } = await toUntypedClient(supabase).rpc(
+    "portal_file",
+    { document_id, shipment_id },
+    { get: true },
+  );
   if (error) throw error;
   return data;
 }
@@ -620,7 +624,7 @@ async function createPath(name = "Packing List"): Promise<string> {
 /** Puts a file into the bucket as the server does and returns its path. */
 async function storeFile(name = "Packing List"): Promise<string> {
   const path = await createPath(name);
-  const { error } = await testBackend.company.storage
+  const { error } = await testBackend.serviceRole.storage
     .from("documents")
     .upload(path, originalContent, { contentType: "application/pdf", upsert: false });
   if (error) throw error;
@@ -633,7 +637,7 @@ function markUploaded(path: string, name = "Packing List") {
 }
 
 function updateDocument(name: string, change: object) {
-  return testBackend.company
+  return testBackend.serviceRole
     .from("documents")
     .update(change)
     .eq("shipment_id", shipmentId)
@@ -643,9 +647,11 @@ function updateDocument(name: string, change: object) {
 
 /** Verifies a document as the company's command does. Throws when it is refused. */
 async function verifyByName(name = "Packing List"): Promise<void> {
-  const id = await findDocumentId(testBackend.company, shipmentId, name);
-  const refused = await verifyDocument(testBackend.company, testBackend.company, id, { actor_name: "Wanjiru" });
-  if (refused) throw new Error(refused.reason);
+  const id = await findDocumentId(testBackend.serviceRole, shipmentId, name);
+  const rejection = await verifyDocument(testBackend.serviceRole, testBackend.serviceRole, id, {
+    actor_name: "Wanjiru",
+  });
+  if (rejection) throw new Error(rejection.reason);
 }
 
 /** Leaves the files of the shipment as they were before hashes were recorded. */
@@ -658,7 +664,7 @@ async function clearFileHash(): Promise<void> {
 }
 
 async function closeShipment(): Promise<void> {
-  const { error } = await testBackend.company.from("shipments").update({ stage: 10 }).eq("id", shipmentId);
+  const { error } = await testBackend.serviceRole.from("shipments").update({ stage: 10 }).eq("id", shipmentId);
   if (error) throw error;
 }
 

@@ -12,7 +12,7 @@ afterAll(() => testBackend.close());
 type RateLimitInput = { key: string; max_hits: number; window_seconds: number };
 
 async function consumeRateLimit(...limits: RateLimitInput[]) {
-  const { data, error } = await testBackend.company.rpc("consume_rate_limit", { limits });
+  const { data, error } = await testBackend.serviceRole.rpc("consume_rate_limit", { limits });
   if (error) throw error;
   return data as { attempt_id: string } | { exceeded_key: string; retry_after: number };
 }
@@ -36,10 +36,10 @@ const passTime = (seconds: number) =>
 function startWaitCheck() {
   const began = performance.now();
   return {
-    expect(answer: Awaited<ReturnType<typeof consumeRateLimit>>, key: string, seconds: number) {
+    expect(result: Awaited<ReturnType<typeof consumeRateLimit>>, key: string, seconds: number) {
       const passed = (performance.now() - began) / 1000;
-      expect(answer).toEqual({ exceeded_key: key, retry_after: expect.any(Number) });
-      const wait = "retry_after" in answer ? answer.retry_after : 0;
+      expect(result).toEqual({ exceeded_key: key, retry_after: expect.any(Number) });
+      const wait = "retry_after" in result ? result.retry_after : 0;
       expect(wait).toBeLessThanOrEqual(seconds);
       expect(wait).toBeGreaterThanOrEqual(seconds - passed);
     },
@@ -48,32 +48,32 @@ function startWaitCheck() {
 
 test("as many as the limit get through, of fifty that ask at once", async () => {
   const limit = { key: "fifty", max_hits: 5, window_seconds: 60 };
-  const refusals = startWaitCheck();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => consumeRateLimit(limit)));
-  expect(answers.filter((answer) => "attempt_id" in answer)).toHaveLength(5);
-  for (const answer of answers.filter((one) => "exceeded_key" in one)) refusals.expect(answer, "fifty", 60);
+  const rejections = startWaitCheck();
+  const results = await Promise.all(Array.from({ length: 50 }, () => consumeRateLimit(limit)));
+  expect(results.filter((result) => "attempt_id" in result)).toHaveLength(5);
+  for (const result of results.filter((one) => "exceeded_key" in one)) rejections.expect(result, "fifty", 60);
 });
 
 test("an attempt counts for its time, counted from itself, and no longer", async () => {
   const limit = { key: "sliding", max_hits: 2, window_seconds: 100 };
-  const refusals = startWaitCheck();
+  const rejections = startWaitCheck();
   await consumeRateLimit(limit);
   await passTime(40);
   await consumeRateLimit(limit);
-  refusals.expect(await consumeRateLimit(limit), "sliding", 60);
+  rejections.expect(await consumeRateLimit(limit), "sliding", 60);
   await passTime(60);
   expect(await consumeRateLimit(limit)).toHaveProperty("attempt_id");
-  refusals.expect(await consumeRateLimit(limit), "sliding", 40);
+  rejections.expect(await consumeRateLimit(limit), "sliding", 40);
 });
 
 test("of two limits, one that is reached keeps the other from counting; the longer wait is named", async () => {
   const short = { key: "short", max_hits: 1, window_seconds: 30 };
   const long = { key: "long", max_hits: 2, window_seconds: 90 };
-  const refusals = startWaitCheck();
+  const rejections = startWaitCheck();
   await consumeRateLimit(short, long);
-  refusals.expect(await consumeRateLimit(short, long), "short", 30);
+  rejections.expect(await consumeRateLimit(short, long), "short", 30);
   expect(await consumeRateLimit(long)).toHaveProperty("attempt_id");
-  refusals.expect(await consumeRateLimit(short, long), "long", 90);
+  rejections.expect(await consumeRateLimit(short, long), "long", 90);
 });
 
 test("a released attempt makes room in all of its limits, by a call of its own and for the one that takes it along", async () => {
@@ -82,16 +82,16 @@ test("a released attempt makes room in all of its limits, by a call of its own a
     { key: "other", max_hits: 2, window_seconds: 60 },
   ];
   const taken = async () => {
-    const answer = await consumeRateLimit(...limits);
-    if (!("attempt_id" in answer)) throw new Error("nothing was taken");
-    return answer.attempt_id;
+    const result = await consumeRateLimit(...limits);
+    if (!("attempt_id" in result)) throw new Error("nothing was taken");
+    return result.attempt_id;
   };
   const attempts = [await taken(), await taken()];
   expect(await consumeRateLimit(...limits)).toHaveProperty("exceeded_key");
-  await testBackend.company.rpc("refund_rate_limits", { attempt_ids: attempts });
+  await testBackend.serviceRole.rpc("refund_rate_limits", { attempt_ids: attempts });
   const [along] = [await taken(), await taken()];
   expect(await consumeRateLimit(...limits)).toHaveProperty("exceeded_key");
-  const { data } = await testBackend.company.rpc("consume_rate_limit", { limits, refunded_ids: [along] });
+  const { data } = await testBackend.serviceRole.rpc("consume_rate_limit", { limits, refunded_ids: [along] });
   expect(data).toHaveProperty("attempt_id");
   expect(await consumeRateLimit(...limits)).toHaveProperty("exceeded_key");
 });
@@ -125,18 +125,18 @@ test("an attempt looks at its own keys, however many others were counted", async
 
 describe("clients and visitors", () => {
   const handles = async (): Promise<SupabaseClient[]> => {
-    const { handle } = await testBackend.newClient(`${Math.random().toString(36).slice(2)}@client.example`);
-    return [testBackend.anonymous(), handle];
+    const { supabase } = await testBackend.newClient(`${Math.random().toString(36).slice(2)}@client.example`);
+    return [testBackend.anonymous(), supabase];
   };
 
   test("cannot count, nor take back what was counted", async () => {
     const taken = await consumeRateLimit({ key: "theirs", max_hits: 1, window_seconds: 60 });
-    for (const handle of await handles()) {
-      const counted = await handle.rpc("consume_rate_limit", {
+    for (const supabase of await handles()) {
+      const counted = await supabase.rpc("consume_rate_limit", {
         limits: [{ key: "mine", max_hits: 9, window_seconds: 60 }],
       });
       expect(counted.error?.code).toBe("42501");
-      const released = await handle.rpc("refund_rate_limits", {
+      const released = await supabase.rpc("refund_rate_limits", {
         attempt_ids: "attempt_id" in taken ? [taken.attempt_id] : [],
       });
       expect(released.error?.code).toBe("42501");
@@ -145,11 +145,11 @@ describe("clients and visitors", () => {
   });
 
   test("cannot reach the table, and neither can the company through the API", async () => {
-    for (const handle of [...(await handles()), testBackend.company as SupabaseClient]) {
+    for (const supabase of [...(await handles()), testBackend.serviceRole as SupabaseClient]) {
       for (const table of ["rate_limit_hits", "private.rate_limit_hits"]) {
-        expect((await handle.from(table).select("*")).error, table).not.toBeNull();
+        expect((await supabase.from(table).select("*")).error, table).not.toBeNull();
       }
-      expect((await handle.schema("private").from("rate_limit_hits").select("*")).error).not.toBeNull();
+      expect((await supabase.schema("private").from("rate_limit_hits").select("*")).error).not.toBeNull();
     }
   });
 });

@@ -2,7 +2,7 @@ import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestBackend } from "../support/test-backend.ts";
 
-/** A handle without the types of our tables: it can send any column and value, as an attacker can. */
+/** A supabase without the types of our tables: it can send any column and value, as an attacker can. */
 type UntypedClient = SupabaseClient;
 type AccessRole = "a visitor" | "the owner" | "a stranger";
 type TestedTable = "client_ids" | "shipments" | "documents" | "tracking_events";
@@ -58,24 +58,24 @@ beforeAll(async () => {
   [owner, stranger] = [one, other];
   clientsByRole = {
     "a visitor": testBackend.anonymous() as UntypedClient,
-    "the owner": one.handle as UntypedClient,
-    "a stranger": other.handle as UntypedClient,
+    "the owner": one.supabase as UntypedClient,
+    "a stranger": other.supabase as UntypedClient,
   };
-  const { data: shipment, error } = await one.handle
+  const { data: shipment, error } = await one.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: one.id })
     .select("id")
     .single();
   if (error) throw error;
-  const made = await one.handle.from("documents").select("id").eq("name", "Packing List").single();
-  const event = await testBackend.company
+  const made = await one.supabase.from("documents").select("id").eq("name", "Packing List").single();
+  const event = await testBackend.serviceRole
     .from("tracking_events")
     .insert({ shipment_id: shipment.id, stage: 1, status: "Arrived", location: "Mombasa" })
     .select("id")
     .single();
   if (made.error || event.error) throw made.error ?? event.error;
   const path = `${one.id}/${shipment.id}/packing-list-tea.pdf`;
-  const stored = await testBackend.company.storage
+  const stored = await testBackend.serviceRole.storage
     .from("documents")
     .upload(path, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
@@ -151,7 +151,7 @@ test("a client sees every row of its own and none of anybody else's", async () =
     .select("id")
     .single();
   expect(theirs.error).toBeNull();
-  await testBackend.company
+  await testBackend.serviceRole
     .from("tracking_events")
     .insert({ shipment_id: theirs.data?.id ?? "", stage: 1, status: "Departed" });
   for (const [who, id] of [
@@ -238,7 +238,7 @@ const statusBySqlState: Record<string, number> = {
 test("errors of the database have the status that PostgREST gives them, and say which they are", async () => {
   const answered: typeof statusBySqlState = {};
   for (const state of Object.keys(statusBySqlState)) {
-    const { error, status } = await (testBackend.company as UntypedClient).rpc("raise_state", { state });
+    const { error, status } = await (testBackend.serviceRole as UntypedClient).rpc("raise_state", { state });
     expect(error).toMatchObject({ code: state, message: "words" });
     answered[state] = status;
   }
@@ -246,9 +246,9 @@ test("errors of the database have the status that PostgREST gives them, and say 
 });
 
 test("an error comes with PostgREST's four fields, and not again in the answer to the next request", async () => {
-  const raised = await (testBackend.company as UntypedClient).rpc("raise_state", { state: "23514" });
+  const raised = await (testBackend.serviceRole as UntypedClient).rpc("raise_state", { state: "23514" });
   expect({ ...raised.error }).toMatchObject({ code: "23514", message: "words", details: "more", hint: "help" });
-  const unknown = await (testBackend.company as UntypedClient).from("nothing").select("*");
+  const unknown = await (testBackend.serviceRole as UntypedClient).from("nothing").select("*");
   expect([unknown.status, unknown.error?.code]).toEqual([404, "PGRST205"]);
 });
 
@@ -257,7 +257,7 @@ test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "i
   async (schema) => {
     const reachable = { auth: "users", storage: "objects", supabase_migrations: "schema_migrations" } as const;
     const table = schema in reachable ? reachable[schema as keyof typeof reachable] : "pg_roles";
-    for (const raw of [...Object.values(clientsByRole), testBackend.company as UntypedClient]) {
+    for (const raw of [...Object.values(clientsByRole), testBackend.serviceRole as UntypedClient]) {
       const { data, error } = await raw.schema(schema).from(table).select("*");
       expect(data).toBeNull();
       expect(error?.code).toBe("PGRST106");

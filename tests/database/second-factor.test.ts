@@ -17,35 +17,39 @@ let clientCount = 0;
 async function newProtectedClient() {
   clientCount += 1;
   const client = await testBackend.newClient(`factor-${clientCount}@client.example`, password);
-  const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
+  const made = await client.supabase
+    .from("shipments")
+    .insert({ name: "Tea", user_id: client.id })
+    .select("id")
+    .single();
   if (made.error) throw made.error;
   const path = `${client.id}/${made.data.id}/packing-list-0123456789ab-a.pdf`;
-  const stored = await testBackend.company.storage
+  const stored = await testBackend.serviceRole.storage
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.4"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
-  const advanced = await testBackend.company.rpc("move_shipment", {
+  const advanced = await testBackend.serviceRole.rpc("move_shipment", {
     shipment_id: made.data.id,
     despite_missing: true,
   });
   if (advanced.error) throw advanced.error;
-  const { app, factorId } = await enrollFactor(client.handle);
-  const verified = await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  const { app, factorId } = await enrollFactor(client.supabase);
+  const verified = await client.supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
   if (verified.error) throw verified.error;
   return { ...client, shipmentId: made.data.id, path, app, factorId };
 }
 
-async function enrollFactor(handle: AppSupabaseClient, friendlyName = "Phone") {
-  const { data, error } = await handle.auth.mfa.enroll({ factorType: "totp", friendlyName });
+async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
+  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;
   return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
 }
 
 async function logIn(email: string): Promise<AppSupabaseClient> {
-  const handle = testBackend.anonymous();
-  const { error } = await handle.auth.signInWithPassword({ email, password });
+  const supabase = testBackend.anonymous();
+  const { error } = await supabase.auth.signInWithPassword({ email, password });
   if (error) throw error;
-  return handle;
+  return supabase;
 }
 
 async function readCredentials(id: string) {
@@ -56,8 +60,8 @@ async function readCredentials(id: string) {
   return rows[0];
 }
 
-async function getAssuranceLevel(handle: AppSupabaseClient): Promise<string | null | undefined> {
-  return (await handle.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
+async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | null | undefined> {
+  return (await supabase.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
 }
 
 describe("a session that has not given the code of its account's factor", () => {
@@ -72,10 +76,10 @@ describe("a session that has not given the code of its account's factor", () => 
     expect((await half.from("shipments").insert({ name: "Coffee", user_id: client.id })).error?.code).toBe("42501");
     const marked = await half.from("documents").update({ uploaded: true, storage_path: client.path }).select("id");
     expect(marked.error?.code).toBe("42501");
-    const [document] = (await client.handle.from("documents").select("id").limit(1)).data ?? [];
+    const [document] = (await client.supabase.from("documents").select("id").limit(1)).data ?? [];
     const asked = { document_id: document?.id ?? "" };
     expect((await half.rpc("require_upload_allowed", asked)).error?.code).toBe("PT404");
-    expect((await client.handle.rpc("require_upload_allowed", asked)).error).toBeNull();
+    expect((await client.supabase.rpc("require_upload_allowed", asked)).error).toBeNull();
 
     const bucket = half.storage.from("documents");
     expect((await bucket.download(client.path)).data).toBeNull();
@@ -86,11 +90,11 @@ describe("a session that has not given the code of its account's factor", () => 
     expect(upload.error).not.toBeNull();
     await bucket.remove([client.path]);
 
-    expect((await client.handle.from("shipments").select("id")).data).toHaveLength(1);
-    expect((await client.handle.from("tracking_events").select("id")).data).toHaveLength(1);
-    expect((await testBackend.company.storage.from("documents").download(client.path)).error).toBeNull();
+    expect((await client.supabase.from("shipments").select("id")).data).toHaveLength(1);
+    expect((await client.supabase.from("tracking_events").select("id")).data).toHaveLength(1);
+    expect((await testBackend.serviceRole.storage.from("documents").download(client.path)).error).toBeNull();
     // The code opens no file by the token either: the server reads them.
-    expect((await client.handle.storage.from("documents").download(client.path)).data).toBeNull();
+    expect((await client.supabase.storage.from("documents").download(client.path)).data).toBeNull();
   });
 
   test("cannot remove the factor or add another", async () => {
@@ -116,9 +120,9 @@ describe("a session that has not given the code of its account's factor", () => 
       );
     const changes = [{ password: "a thief's password" }, { email: "thief@client.example" }, { phone: "254700000009" }];
     for (const change of changes) {
-      const answer = await update("/auth/v1/user", change);
-      expect(answer.status).toBe(401);
-      expect(await answer.json()).toMatchObject({ code: 401, error_code: "insufficient_aal" });
+      const result = await update("/auth/v1/user", change);
+      expect(result.status).toBe(401);
+      expect(await result.json()).toMatchObject({ code: 401, error_code: "insufficient_aal" });
     }
     for (const at of [
       "/auth/v1/%75ser",
@@ -134,20 +138,20 @@ describe("a session that has not given the code of its account's factor", () => 
     expect(await readCredentials(client.id)).toEqual(before);
 
     expect(
-      (await client.handle.auth.updateUser({ password: "another good password", current_password: password })).error,
+      (await client.supabase.auth.updateUser({ password: "another good password", current_password: password })).error,
     ).toBeNull();
     expect(await readCredentials(client.id)).not.toEqual(before);
   });
 
   test("opens everything once the code is given, and after a refresh too", async () => {
     const client = await newProtectedClient();
-    const handle = await logIn(client.email);
-    await handle.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
-    expect(await getAssuranceLevel(handle)).toBe("aal2");
-    expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
-    await handle.auth.refreshSession();
-    expect(await getAssuranceLevel(handle)).toBe("aal2");
-    const claims = (await handle.auth.getClaims()).data?.claims;
+    const supabase = await logIn(client.email);
+    await supabase.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
+    expect(await getAssuranceLevel(supabase)).toBe("aal2");
+    expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
+    await supabase.auth.refreshSession();
+    expect(await getAssuranceLevel(supabase)).toBe("aal2");
+    const claims = (await supabase.auth.getClaims()).data?.claims;
     expect(claims?.amr?.map((entry) => (typeof entry === "string" ? entry : entry.method)).sort()).toEqual([
       "password",
       "totp",
@@ -161,7 +165,7 @@ test("a new password asks for a login of the last 24 hours", async () => {
     "update auth.sessions set created_at = created_at - interval '25 hours' where user_id = $1",
     [client.id],
   );
-  const { error } = await client.handle.auth.updateUser({
+  const { error } = await client.supabase.auth.updateUser({
     password: "another good password",
     current_password: password,
   });
@@ -171,26 +175,30 @@ test("a new password asks for a login of the last 24 hours", async () => {
 
 test("an account without a factor is not asked for one", async () => {
   const client = await testBackend.newClient("no-factor@client.example");
-  await enrollFactor(client.handle);
-  const made = await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id }).select("id").single();
+  await enrollFactor(client.supabase);
+  const made = await client.supabase
+    .from("shipments")
+    .insert({ name: "Tea", user_id: client.id })
+    .select("id")
+    .single();
   expect(made.error).toBeNull();
 });
 
 test("enabling a factor ends the account's other sessions", async () => {
   const client = await testBackend.newClient("sessions@client.example", password);
   const other = await logIn(client.email);
-  const { factorId, app } = await enrollFactor(client.handle);
-  await client.handle.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  const { factorId, app } = await enrollFactor(client.supabase);
+  await client.supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
   expect((await other.auth.getUser()).error).not.toBeNull();
   expect((await other.from("shipments").select("id")).error).not.toBeNull();
   expect((await other.auth.refreshSession()).error).not.toBeNull();
-  expect((await client.handle.auth.getUser()).error).toBeNull();
+  expect((await client.supabase.auth.getUser()).error).toBeNull();
 });
 
 describe("a code", () => {
   test("is accepted once", async () => {
     const client = await newProtectedClient();
-    const { error } = await client.handle.auth.mfa.challengeAndVerify({
+    const { error } = await client.supabase.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
       code: await client.app.lastCode(),
     });
@@ -209,14 +217,14 @@ describe("a code", () => {
 
   test("of another account, or for another's factor, is refused", async () => {
     const [mine, theirs] = [await newProtectedClient(), await newProtectedClient()];
-    const wrongSecret = await mine.handle.auth.mfa.challengeAndVerify({
+    const wrongSecret = await mine.supabase.auth.mfa.challengeAndVerify({
       factorId: mine.factorId,
       code: await theirs.app.lastCode(),
     });
     expect(wrongSecret.error?.code).toBe("mfa_verification_failed");
-    const wrongFactor = await mine.handle.auth.mfa.challenge({ factorId: theirs.factorId });
+    const wrongFactor = await mine.supabase.auth.mfa.challenge({ factorId: theirs.factorId });
     expect(wrongFactor.error?.code).toBe("mfa_factor_not_found");
-    expect((await mine.handle.auth.mfa.unenroll({ factorId: theirs.factorId })).error?.code).toBe(
+    expect((await mine.supabase.auth.mfa.unenroll({ factorId: theirs.factorId })).error?.code).toBe(
       "mfa_factor_not_found",
     );
   });
@@ -224,16 +232,16 @@ describe("a code", () => {
   test("without a challenge, with a used one, another factor's or an expired one is refused", async () => {
     const [mine, theirs] = [await newProtectedClient(), await newProtectedClient()];
     const verify = async (challengeId: string) =>
-      mine.handle.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: await mine.app.wrongCode() });
+      mine.supabase.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: await mine.app.wrongCode() });
     expect((await verify("00000000-0000-4000-8000-000000000000")).error?.code).toBe("mfa_factor_not_found");
-    const foreign = await theirs.handle.auth.mfa.challenge({ factorId: theirs.factorId });
+    const foreign = await theirs.supabase.auth.mfa.challenge({ factorId: theirs.factorId });
     expect((await verify(foreign.data?.id ?? "")).error?.code).toBe("mfa_factor_not_found");
     const { rows } = await testBackend.backend.db.query<{ id: string }>(
       "select id from auth.mfa_challenges where factor_id = $1 and verified_at is not null",
       [mine.factorId],
     );
     expect((await verify(rows[0]?.id ?? "")).error?.code).toBe("mfa_ip_address_mismatch");
-    const old = await mine.handle.auth.mfa.challenge({ factorId: mine.factorId });
+    const old = await mine.supabase.auth.mfa.challenge({ factorId: mine.factorId });
     await testBackend.backend.db.query(
       "update auth.mfa_challenges set created_at = now() - interval '6 minutes' where id = $1",
       [old.data?.id],
@@ -255,7 +263,7 @@ describe("a code", () => {
 describe("enrolling", () => {
   test("gives a QR code that a data address can carry, a secret and an otpauth address", async () => {
     const client = await testBackend.newClient("qr@client.example");
-    const { totp } = await enrollFactor(client.handle);
+    const { totp } = await enrollFactor(client.supabase);
     expect(totp.qr_code).toMatch(/^data:image\/svg\+xml;utf-8,<svg /);
     expect(totp.qr_code).not.toContain("#");
     expect(new URL(totp.uri).searchParams.get("secret")).toBe(totp.secret);
@@ -264,36 +272,36 @@ describe("enrolling", () => {
 
   test("twice under one name, or without a name, conflicts; two tabs make two factors and the verified one stays", async () => {
     const client = await testBackend.newClient("two-tabs@client.example");
-    const first = await enrollFactor(client.handle, "First");
-    const again = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
+    const first = await enrollFactor(client.supabase, "First");
+    const again = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
     expect(again.error?.code).toBe("mfa_factor_name_conflict");
-    expect((await client.handle.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
-    const unnamed = await client.handle.auth.mfa.enroll({ factorType: "totp" });
+    expect((await client.supabase.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
+    const unnamed = await client.supabase.auth.mfa.enroll({ factorType: "totp" });
     expect(unnamed.error?.code).toBe("mfa_factor_name_conflict");
-    await client.handle.auth.mfa.challengeAndVerify({ factorId: first.factorId, code: await first.app.freshCode() });
-    const { data } = await client.handle.auth.mfa.listFactors();
+    await client.supabase.auth.mfa.challengeAndVerify({ factorId: first.factorId, code: await first.app.freshCode() });
+    const { data } = await client.supabase.auth.mfa.listFactors();
     expect(data?.all.map(({ id, status }) => ({ id, status }))).toEqual([{ id: first.factorId, status: "verified" }]);
   });
 
   test("leaves nothing after five minutes when nobody verified it", async () => {
     const client = await testBackend.newClient("expiry@client.example");
-    await enrollFactor(client.handle, "Old");
+    await enrollFactor(client.supabase, "Old");
     await testBackend.backend.db.query("update auth.mfa_factors set created_at = now() - interval '6 minutes'");
-    expect((await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
+    expect((await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
   });
 
   test("stops at ten factors", async () => {
     const client = await testBackend.newClient("many@client.example");
-    for (let made = 0; made < 10; made += 1) await enrollFactor(client.handle, `Factor ${made}`);
-    const eleventh = await client.handle.auth.mfa.enroll({ factorType: "totp", friendlyName: "Eleventh" });
+    for (let made = 0; made < 10; made += 1) await enrollFactor(client.supabase, `Factor ${made}`);
+    const eleventh = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Eleventh" });
     expect(eleventh.error?.code).toBe("too_many_enrolled_mfa_factors");
   });
 });
 
 describe("with a page of the portal the database says who asks:", () => {
-  const asked = async (handle: AppSupabaseClient, opened?: string) => {
-    const page = await handle.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
-    const alone = await handle.rpc("get_viewer", {}, { get: true });
+  const asked = async (supabase: AppSupabaseClient, opened?: string) => {
+    const page = await supabase.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
+    const alone = await supabase.rpc("get_viewer", {}, { get: true });
     const { viewer, ...shown } = page.data as { viewer: object | null; shipments: object[]; shipment: object | null };
     expect(alone.data).toEqual({ viewer });
     return { viewer, ...shown };
@@ -301,9 +309,9 @@ describe("with a page of the portal the database says who asks:", () => {
 
   test("the name, the address and the verified factors, of this person alone", async () => {
     const client = await newProtectedClient();
-    await enrollFactor(client.handle, "Never finished");
+    await enrollFactor(client.supabase, "Never finished");
     const other = await testBackend.newClient("nobody-else@client.example");
-    expect(await asked(client.handle, client.shipmentId)).toMatchObject({
+    expect(await asked(client.supabase, client.shipmentId)).toMatchObject({
       viewer: {
         email: client.email,
         full_name: `Client ${client.email}`,
@@ -314,7 +322,7 @@ describe("with a page of the portal the database says who asks:", () => {
       shipments: [{ name: "Tea" }],
       shipment: { name: "Tea" },
     });
-    expect(await asked(other.handle, client.shipmentId)).toEqual({
+    expect(await asked(other.supabase, client.shipmentId)).toEqual({
       viewer: {
         email: other.email,
         full_name: `Client ${other.email}`,
@@ -343,11 +351,11 @@ describe("with a page of the portal the database says who asks:", () => {
     const client = await testBackend.newClient("leaves@client.example");
     const left = testBackend.withToken(client.accessToken);
     const waiting = [expect.objectContaining({ name: "Tea" })];
-    await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id });
+    await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
     expect(await asked(left)).toMatchObject({
       ...{ viewer: { email: client.email }, shipments: waiting, work: { waiting, client: 1 } },
     });
-    await client.handle.auth.signOut();
+    await client.supabase.auth.signOut();
     const nothing = { waiting: [], client: 0, company: 0, nobody: 0 };
     expect(await asked(left)).toEqual({
       ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null },
@@ -356,8 +364,8 @@ describe("with a page of the portal the database says who asks:", () => {
 
   test("no longer that a code was given, once the factor that it was of is removed and another remains", async () => {
     const client = await newProtectedClient();
-    const other = await enrollFactor(client.handle, "Tablet");
-    const own = await client.handle.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
+    const other = await enrollFactor(client.supabase, "Tablet");
+    const own = await client.supabase.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
     expect(own.error).toBeNull();
     const lifted = await logIn(client.email);
     const given = await lifted.auth.mfa.challengeAndVerify({
@@ -371,14 +379,14 @@ describe("with a page of the portal the database says who asks:", () => {
       viewer: { has_aal2: true },
       shipment: { name: "Tea" },
     });
-    expect((await client.handle.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
+    expect((await client.supabase.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
 
     expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ aal: "aal2" });
     expect(await asked(before, client.shipmentId)).toMatchObject({
       ...{ viewer: { has_aal2: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
     });
     expect((await before.from("documents").select("id")).data).toEqual([]);
-    expect(await asked(client.handle)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
+    expect(await asked(client.supabase)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
   });
 
   test("nothing to a visitor", async () => {
@@ -411,15 +419,15 @@ test("a token that claims aal2 under another secret opens nothing", async () => 
 
 test("the company lists and removes an account's factors; a client's token cannot", async () => {
   const client = await newProtectedClient();
-  expect((await client.handle.auth.admin.mfa.listFactors({ userId: client.id })).error).not.toBeNull();
-  const listed = await testBackend.company.auth.admin.mfa.listFactors({ userId: client.id });
+  expect((await client.supabase.auth.admin.mfa.listFactors({ userId: client.id })).error).not.toBeNull();
+  const listed = await testBackend.serviceRole.auth.admin.mfa.listFactors({ userId: client.id });
   expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
-  const removed = await testBackend.company.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
+  const removed = await testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
-  const again = await runStaffAction(testBackend.company, "remove_second_factors", { account_id: client.id });
+  const again = await runStaffAction(testBackend.serviceRole, "remove_second_factors", { account_id: client.id });
   expect(again).toEqual({ reason: "This account has no second factor.", status: 409 });
-  const handle = await logIn(client.email);
-  expect((await handle.from("shipments").select("id")).data).toHaveLength(1);
+  const supabase = await logIn(client.email);
+  expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
   const log = await testBackend.backend.db.query<{ payload: { action: string } }>(
     "select payload from auth.audit_log_entries where payload -> 'traits' ->> 'factor_id' = $1",
     [client.factorId],

@@ -20,7 +20,7 @@ let addressCount = 0;
 beforeAll(async () => {
   testBackend = await startTestBackend();
   owner = await testBackend.newClient("owner@client.example", password);
-  const { data, error } = await owner.handle
+  const { data, error } = await owner.supabase
     .from("shipments")
     .insert({ name: "Tea for the owner", user_id: owner.id })
     .select("id")
@@ -35,7 +35,7 @@ beforeAll(async () => {
     file_size: fileContent.length,
     media_type: "application/pdf",
   };
-  const counted = await testBackend.company
+  const counted = await testBackend.serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: filePath, ...record })
     .eq("shipment_id", shipmentId)
@@ -45,7 +45,7 @@ beforeAll(async () => {
   if (counted.error) throw counted.error;
   documentId = counted.data.id;
   // An account that waits for its confirmation and may have the mail again.
-  const issued = await testBackend.company.rpc("issue_client_ids", {});
+  const issued = await testBackend.serviceRole.rpc("issue_client_ids", {});
   const waiting = await testBackend.anonymous().auth.signUp({
     email: "waiting@client.example",
     password,
@@ -94,9 +94,9 @@ const endpointNames = Object.keys(protectedEndpoints) as EndpointName[];
 test.each(["who am I", "reading shipments", "opening a document"] as const)(
   "a signed-in client's token opens %s",
   async (door) => {
-    const answer = await callEndpoint(door, owner.accessToken);
-    expect(answer.ok).toBe(true);
-    expect(leaksData(await answer.text())).toBe(true);
+    const result = await callEndpoint(door, owner.accessToken);
+    expect(result.ok).toBe(true);
+    expect(leaksData(await result.text())).toBe(true);
   },
 );
 
@@ -140,17 +140,17 @@ const forgeries: [string, () => string][] = [
 
 test.each(forgeries)("a token %s opens nothing", async (_how, forge) => {
   for (const door of endpointNames) await expectEndpointRejects(door, forge());
-  const answer = await sendRequest("POST", "/rest/v1/rpc/move_shipment", createAuthHeaders(forge()), {
+  const result = await sendRequest("POST", "/rest/v1/rpc/move_shipment", createAuthHeaders(forge()), {
     shipment_id: shipmentId,
   });
-  expect(answer.ok).toBe(false);
+  expect(result.ok).toBe(false);
   expect(await readState()).toMatchObject({ stage: 1 });
 });
 
 test("the key of the tokens is published, without its private part, to who brings no key of the API", async () => {
-  const answer = await sendRequest("GET", "/auth/v1/.well-known/jwks.json", {});
+  const result = await sendRequest("GET", "/auth/v1/.well-known/jwks.json", {});
   const kid = await calculateJwkThumbprint(publishedKey);
-  expect(await answer.json()).toEqual({
+  expect(await result.json()).toEqual({
     keys: [{ ...publishedKey, alg: "ES256", kid, use: "sig", key_ops: ["verify"] }],
   });
   expect(decodeProtectedHeader(owner.accessToken)).toEqual({ alg: "ES256", kid, typ: "JWT" });
@@ -158,8 +158,8 @@ test("the key of the tokens is published, without its private part, to who bring
 
 test("the secret key as a bearer does not make a visitor the company", async () => {
   for (const at of ["/rest/v1/client_ids", "/rest/v1/shipments", "/storage/v1/bucket"]) {
-    const answer = await sendRequest("GET", at, createAuthHeaders(testBackend.secretKey));
-    expect(await answer.text()).not.toMatch(/account_id|Tea for the owner|"documents"/);
+    const result = await sendRequest("GET", at, createAuthHeaders(testBackend.secretKey));
+    expect(await result.text()).not.toMatch(/account_id|Tea for the owner|"documents"/);
   }
 });
 
@@ -180,12 +180,12 @@ test.each(keyRequiredRoutes)(
     const token = { authorization: `Bearer ${owner.accessToken}` };
     for (const apikey of [undefined, "", "sb_publishable_", "sb_publishable_wrong", owner.accessToken]) {
       const key: Record<string, string> = apikey === undefined ? {} : { apikey };
-      const sent = testBackend.mails.length;
+      const sent = testBackend.emails.length;
       for (const headers of [key, { ...key, ...token }]) {
-        const answer = await sendRequest(method, at, headers, body);
-        expect(answer.status, `${at} with ${JSON.stringify(apikey)}`).toBe(401);
+        const result = await sendRequest(method, at, headers, body);
+        expect(result.status, `${at} with ${JSON.stringify(apikey)}`).toBe(401);
       }
-      expect(testBackend.mails.length).toBe(sent);
+      expect(testBackend.emails.length).toBe(sent);
     }
   },
 );
@@ -205,19 +205,19 @@ test.each([
   "/",
 ])("%s is not there, not even for the company", async (at) => {
   for (const method of ["GET", "POST"]) {
-    const answer = await sendRequest(method, at, { apikey: testBackend.secretKey }, method === "POST" ? {} : undefined);
-    expect(answer.status).toBe(404);
-    expect(await answer.text()).toBe("Not found");
+    const result = await sendRequest(method, at, { apikey: testBackend.secretKey }, method === "POST" ? {} : undefined);
+    expect(result.status).toBe(404);
+    expect(await result.text()).toBe("Not found");
   }
 });
 
 test("signing out makes the refresh token useless", async () => {
   const session = await newSession();
   expect((await signOut(session)).status).toBe(204);
-  const answer = await refreshSession(session.refresh_token);
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect(answer.status).toBeLessThan(500);
-  expect(await answer.text()).not.toContain("access_token");
+  const result = await refreshSession(session.refresh_token);
+  expect(result.status).toBeGreaterThanOrEqual(400);
+  expect(result.status).toBeLessThan(500);
+  expect(await result.text()).not.toContain("access_token");
 });
 
 test.each(endpointNames)("after signing out, the access token does not open %s", async (door) => {
@@ -231,8 +231,8 @@ test("as on hosted Supabase, the data API takes the token of an ended session fo
   const session = await newSession();
   expect(JSON.parse(await (await callEndpoint("reading shipments", session.access_token)).text())).toHaveLength(1);
   await signOut(session);
-  const answer = await callEndpoint("reading shipments", session.access_token);
-  expect([answer.status, await answer.json()]).toEqual([200, []]);
+  const result = await callEndpoint("reading shipments", session.access_token);
+  expect([result.status, await result.json()]).toEqual([200, []]);
 });
 
 test("signing out on one device leaves the other signed in", async () => {
@@ -258,8 +258,8 @@ test("a refresh gives a session that opens what the old one opened", async () =>
   const session = await newSession();
   const renewed = (await (await refreshSession(session.refresh_token)).json()) as TokenPair;
   for (const door of ["who am I", "reading shipments", "opening a document"] as const) {
-    const answer = await callEndpoint(door, renewed.access_token);
-    expect(leaksData(await answer.text())).toBe(true);
+    const result = await callEndpoint(door, renewed.access_token);
+    expect(leaksData(await result.text())).toBe(true);
   }
   expect(decodePayload(renewed.access_token)).toMatchObject({ sub: owner.id, role: "authenticated" });
 });
@@ -276,9 +276,9 @@ test("refreshing again and again keeps one session", async () => {
 
 test("twenty refreshes at once with one token all answer, and the session lives", async () => {
   const session = await newSession();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => refreshSession(session.refresh_token)));
-  expect(answers.every(({ ok }) => ok)).toBe(true);
-  const renewed = (await Promise.all(answers.map((answer) => answer.json()))) as TokenPair[];
+  const results = await Promise.all(Array.from({ length: 20 }, () => refreshSession(session.refresh_token)));
+  expect(results.every(({ ok }) => ok)).toBe(true);
+  const renewed = (await Promise.all(results.map((result) => result.json()))) as TokenPair[];
   for (const { access_token, refresh_token } of renewed) {
     expect((await callEndpoint("who am I", access_token)).ok).toBe(true);
     expect((await refreshSession(refresh_token)).ok).toBe(true);
@@ -288,10 +288,10 @@ test("twenty refreshes at once with one token all answer, and the session lives"
 test.each(["", "0", "null", "aaaaaaaaaaaa", "00000000-0000-4000-8000-000000000000", "%", "' or true --"])(
   "the refresh token %j opens no session",
   async (token) => {
-    const answer = await refreshSession(token);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.status).toBeLessThan(500);
-    expect(await answer.text()).not.toContain("access_token");
+    const result = await refreshSession(token);
+    expect(result.status).toBeGreaterThanOrEqual(400);
+    expect(result.status).toBeLessThan(500);
+    expect(await result.text()).not.toContain("access_token");
   },
 );
 
@@ -304,9 +304,9 @@ test.each([
     said: ["refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"],
   },
 ])("the refresh token $token is refused as hosted auth refuses what it never made, or does not know", async (given) => {
-  const answer = await refreshSession(given.token);
-  expect(answer.status).toBe(400);
-  const { error_code, msg } = (await answer.json()) as { error_code: string; msg: string };
+  const result = await refreshSession(given.token);
+  expect(result.status).toBe(400);
+  const { error_code, msg } = (await result.json()) as { error_code: string; msg: string };
   expect([error_code, msg]).toEqual(given.said);
 });
 
@@ -334,15 +334,18 @@ test("an access token past its time opens nothing", async () => {
 test("a client who changes what it says about itself stays a client", async () => {
   const person = await testBackend.newClient(newEmailAddress(), password);
   const change = (what: object) => sendRequest("PUT", "/auth/v1/user", createAuthHeaders(person.accessToken), what);
-  const refused = await change({ app_metadata: { role: "service_role", provider: "company" } });
-  expect([refused.status, ((await refused.json()) as { error_code: string }).error_code]).toEqual([403, "not_admin"]);
-  const answer = await change({
+  const rejection = await change({ app_metadata: { role: "service_role", provider: "company" } });
+  expect([rejection.status, ((await rejection.json()) as { error_code: string }).error_code]).toEqual([
+    403,
+    "not_admin",
+  ]);
+  const result = await change({
     role: "service_role",
     aud: "service_role",
     id: owner.id,
     data: { role: "service_role", sub: owner.id, client_id: "DEM0-C11E-NT00-0001" },
   });
-  expect(answer.status).toBe(200);
+  expect(result.status).toBe(200);
   const renewed = await newSession(person.email);
   expect(decodePayload(renewed.access_token)).toMatchObject({ sub: person.id, role: "authenticated" });
   const { rows } = await testBackend.backend.db.query(
@@ -355,7 +358,7 @@ test("a client who changes what it says about itself stays a client", async () =
 });
 
 async function storeFile(): Promise<void> {
-  const { error } = await testBackend.company.storage
+  const { error } = await testBackend.serviceRole.storage
     .from("documents")
     .upload(filePath, new TextEncoder().encode(fileContent), { contentType: "application/pdf" });
   if (error) throw error;
@@ -364,11 +367,11 @@ async function storeFile(): Promise<void> {
 /** Makes a request with a token, and expects an answer without the owner's data and no change. */
 async function expectEndpointRejects(door: EndpointName, token: string): Promise<void> {
   const before = await readState();
-  const answer = await callEndpoint(door, token);
+  const result = await callEndpoint(door, token);
   // Storage answers a list that nobody may see with an empty one, and the portal who is nobody with nothing.
-  const said = await answer.text();
+  const said = await result.text();
   const isNothing = said === "[]" || said.replaceAll(" ", "") === '{"file":null,"viewer":null}';
-  expect(answer.ok && !isNothing, `${door}: ${answer.status} ${said.slice(0, 80)}`).toBe(false);
+  expect(result.ok && !isNothing, `${door}: ${result.status} ${said.slice(0, 80)}`).toBe(false);
   expect(leaksData(said)).toBe(false);
   expect(await readState()).toEqual(before);
 }
@@ -404,13 +407,13 @@ async function readState() {
 }
 
 async function newSession(email = owner.email): Promise<TokenPair> {
-  const answer = await sendRequest(
+  const result = await sendRequest(
     "POST",
     "/auth/v1/token?grant_type=password",
     { apikey: testBackend.publishableKey },
     { email, password },
   );
-  return (await answer.json()) as TokenPair;
+  return (await result.json()) as TokenPair;
 }
 
 function refreshSession(token: string): Promise<Response> {

@@ -69,7 +69,7 @@ describe.each(emailedActions)("%s", (_what, name, args, happened) => {
   test.each(["the desk", "a command"])(
     "by %s writes one notice in its own transaction, due in ten minutes",
     async (who) => {
-      await callRpc(name, await args(), who === "the desk" ? clerk.handle : testBackend.company);
+      await callRpc(name, await args(), who === "the desk" ? clerk.supabase : testBackend.serviceRole);
       expect(await listQueuedUpdates()).toEqual([happened]);
       const [row] = await query(
         `select notice.account_id, notice.xmin = act.xmin as in_one, notice.due_at - notice.created_at = interval '10 minutes' as in_ten
@@ -82,7 +82,7 @@ describe.each(emailedActions)("%s", (_what, name, args, happened) => {
   test("is told once of a form that comes eight times at once", async () => {
     const form = { ...(await args()), idempotency_key: randomUUID() };
     const calls = Array.from({ length: 8 }, () => ({ name, args: { ...form }, token: clerk.accessToken }));
-    expect((await callConcurrently(testBackend, calls)).map(({ refused }) => refused)).toEqual(
+    expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
       calls.map(() => undefined),
     );
     await callRpc(name, form);
@@ -98,7 +98,7 @@ describe.each(emailedActions)("%s", (_what, name, args, happened) => {
     `);
     try {
       const before = await readDeskState(testBackend);
-      const { error } = await toUntypedClient(clerk.handle).rpc(name, given);
+      const { error } = await toUntypedClient(clerk.supabase).rpc(name, given);
       expect(error?.message).toBe("the outbox is full");
       expect(await readDeskState(testBackend)).toEqual(before);
     } finally {
@@ -154,14 +154,14 @@ test("other acts are told by no mail", async () => {
     ["issue_client_ids", { how_many: 1 }],
   ];
   for (const [name, args] of quiet) await callRpc(name, args);
-  await callRpc("extend_shipment_retention", { shipment_id: shipment, day: "2099-01-01" }, testBackend.company);
+  await callRpc("extend_shipment_retention", { shipment_id: shipment, day: "2099-01-01" }, testBackend.serviceRole);
   expect(await query("select from public.audit_log where created_at > now() - interval '1 minute'")).not.toEqual([]);
   expect(await query("select kind from public.email_outbox")).toEqual([]);
 });
 
 test("acts that are refused, or ask back, are told by no mail", async () => {
   const { id } = await uploadDocument();
-  const refused: [string, object][] = [
+  const rejection: [string, object][] = [
     ["move_shipment", { shipment_id: shipment }],
     ["move_shipment", { shipment_id: shipment, despite_missing: true, expected_version: 99 }],
     ["move_shipments", { moves: [{ id: shipment }] }],
@@ -173,7 +173,7 @@ test("acts that are refused, or ask back, are told by no mail", async () => {
     ["reject_document", { document_id: id, reason: "" }],
     ["reject_document", { document_id: id, reason: "Blurred", expected_version: 99 }],
   ];
-  for (const [name, args] of refused) await callRpc(name, args).catch(() => undefined);
+  for (const [name, args] of rejection) await callRpc(name, args).catch(() => undefined);
   expect(await query("select kind from public.email_outbox")).toEqual([]);
   expect(await query("select action from public.audit_log where shipment_id = $1", [shipment])).toEqual([]);
 });
@@ -295,8 +295,8 @@ describe("what is claimed", () => {
        select $1, made.id, 'note', 'note', now() - interval '1 minute' from generate_series(1, 50), made`,
       [owner.id],
     );
-    const mails = (await claimAll(2000)).map((one) => one.shipment_id);
-    expect([mails.length, new Set(mails).size]).toEqual([20, 20]);
+    const emails = (await claimAll(2000)).map((one) => one.shipment_id);
+    expect([emails.length, new Set(emails).size]).toEqual([20, 20]);
   });
 
   test("is nothing of an account that was closed while it waited", async () => {
@@ -315,9 +315,9 @@ describe("what is claimed", () => {
     const claimed: ClaimedEmail[] = [];
     for (;;) {
       const calls = Array.from({ length: 8 }, () => ({ name: "claim_shipment_emails", args: { max_count: most } }));
-      const answers = await callConcurrently(testBackend, calls);
-      expect(answers.map(({ refused }) => refused)).toEqual(calls.map(() => undefined));
-      const round = answers.flatMap(({ answer }) => answer as ClaimedEmail[]);
+      const results = await callConcurrently(testBackend, calls);
+      expect(results.map(({ rejection }) => rejection)).toEqual(calls.map(() => undefined));
+      const round = results.flatMap(({ result }) => result as ClaimedEmail[]);
       if (round.length === 0) return claimed;
       claimed.push(...round);
     }
@@ -361,11 +361,11 @@ describe("free storage", () => {
 
   test("is told once by eight that look at once", async () => {
     await setFreeStorageEnd(1);
-    const answers = await callConcurrently(
+    const results = await callConcurrently(
       testBackend,
       Array.from({ length: 8 }, () => ({ name: "claim_shipment_emails", args: {} })),
     );
-    expect(answers.map(({ refused }) => refused)).toEqual(answers.map(() => undefined));
+    expect(results.map(({ rejection }) => rejection)).toEqual(results.map(() => undefined));
     expect(await listQueuedUpdates()).toHaveLength(1);
   });
 });
@@ -504,7 +504,7 @@ describe("a claimed notice", () => {
     expect(one?.events).toHaveLength(2);
     await finishEmails(one, false);
     expect(await failures()).toEqual([{ kind: "shipment update", sent_to: owner.email, account_id: owner.id }]);
-    const { data } = await toUntypedClient(clerk.handle).rpc("desk_today", {}, { get: true });
+    const { data } = await toUntypedClient(clerk.supabase).rpc("desk_today", {}, { get: true });
     expect(data.failed_emails.rows).toEqual([
       expect.objectContaining({ kind: "shipment update", sent_to: owner.email }),
     ]);
@@ -534,8 +534,8 @@ test("a shipment that is deleted takes its notices along, and an account that is
   const client = await testBackend.newClient("leaving@client.example");
   const [one, two] = [await newShipment(client), await newShipment(client)];
   for (const id of [one, two]) await callRpc("send_note", { shipment_id: id, note: "It came" });
-  await testBackend.company.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: false });
-  await testBackend.company.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: true });
+  await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: false });
+  await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: true });
   for (const id of [one, two]) await callRpc("send_note", { shipment_id: id, note: "It came" });
   await query("update public.shipments set retention_ends_on = '2020-01-01' where user_id = $1", [client.id]);
   const left = () => query("select shipment_id from public.email_outbox where account_id = $1", [client.id]);
@@ -545,7 +545,7 @@ test("a shipment that is deleted takes its notices along, and an account that is
   expect(await left()).toEqual([{ shipment_id: two }]);
   await callRpc("send_note", { shipment_id: shipment, note: "It came" });
   await query("insert into private.email_opt_outs (account_id) values ($1)", [client.id]);
-  expect(await eraseAccount(testBackend.company, testBackend.company, client.id, "They asked")).toBeNull();
+  expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, client.id, "They asked")).toBeNull();
   expect(await left()).toEqual([]);
   expect(await query("select from private.email_opt_outs")).toEqual([]);
   expect(await listQueuedUpdates()).toHaveLength(1);
@@ -560,8 +560,8 @@ function createChargeArgs() {
 }
 
 /** What an act answers. Throws its refusal. */
-async function callRpc(name: string, args: object, handle: AppSupabaseClient = clerk.handle): Promise<unknown> {
-  const { data, error } = await toUntypedClient(handle).rpc(name, args);
+async function callRpc(name: string, args: object, supabase: AppSupabaseClient = clerk.supabase): Promise<unknown> {
+  const { data, error } = await toUntypedClient(supabase).rpc(name, args);
   if (error) throw new Error(`${name}: ${error.message}`);
   return data;
 }
@@ -575,18 +575,21 @@ function listQueuedUpdates(id = shipment): Promise<QueuedUpdate[]> {
 }
 
 async function claimEmails(most?: number): Promise<ClaimedEmail[]> {
-  const { data, error } = await testBackend.company.rpc("claim_shipment_emails", most ? { max_count: most } : {});
+  const { data, error } = await testBackend.serviceRole.rpc("claim_shipment_emails", most ? { max_count: most } : {});
   if (error) throw error;
   return data as unknown as ClaimedEmail[];
 }
 
 async function finishEmails(claimed: ClaimedEmail | undefined, sent: boolean): Promise<void> {
-  const { error } = await testBackend.company.rpc("finish_shipment_emails", { email_ids: claimed?.ids ?? [], sent });
+  const { error } = await testBackend.serviceRole.rpc("finish_shipment_emails", {
+    email_ids: claimed?.ids ?? [],
+    sent,
+  });
   if (error) throw error;
 }
 
 async function setEmailsEnabled(enabled: boolean, account = owner.id): Promise<void> {
-  const { error } = await testBackend.company.rpc("set_shipment_emails_enabled", { account_id: account, enabled });
+  const { error } = await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: account, enabled });
   if (error) throw error;
 }
 
@@ -620,7 +623,7 @@ async function uploadDocument(name = "Packing List"): Promise<{ id: string; vers
   const object = "insert into storage.objects (bucket_id, name, version) values ('documents', $1, $2)";
   await query(object, [path, randomUUID()]);
   const file = { sha256, file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
-  const { data, error } = await testBackend.company
+  const { data, error } = await testBackend.serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: path, ...file })
     .eq("shipment_id", shipment)

@@ -64,10 +64,10 @@ describe("finding a shipment", () => {
   const all = () => [...names, "Fourth", "Ours", "Past"].reverse();
 
   /** The names that a search finds, in their order: the same in the list and in the CSV. */
-  async function found(filter: ShipmentListFilter, handle: AppSupabaseClient = finder.handle): Promise<string[]> {
+  async function found(filter: ShipmentListFilter, supabase: AppSupabaseClient = finder.supabase): Promise<string[]> {
     const [page, after] = [
-      await callListRpc("portal_page", filter, handle),
-      await callListRpc("portal_shipments_export", filter, handle),
+      await callListRpc("portal_page", filter, supabase),
+      await callListRpc("portal_shipments_export", filter, supabase),
     ];
     expect(after.shipments).toEqual(page.shipments);
     expect(after.viewer).toEqual(page.viewer);
@@ -152,18 +152,18 @@ describe("finding a shipment", () => {
   });
 
   test("is for the person that asks: a stranger, a colleague, an ended session and one without its code find none", async () => {
-    expect(await found({ q: "Pumps" }, stranger.handle)).toEqual(["Pumps for Juba"]);
-    expect((await callListRpc("portal_page", { q: "Pumps" }, stranger.handle)).shipments.map(({ id }) => id)).toEqual([
-      theirs,
-    ]);
-    expect(await found({}, clerk.handle)).toEqual([]);
-    expect(await found({ q: juba }, clerk.handle)).toEqual([]);
+    expect(await found({ q: "Pumps" }, stranger.supabase)).toEqual(["Pumps for Juba"]);
+    expect((await callListRpc("portal_page", { q: "Pumps" }, stranger.supabase)).shipments.map(({ id }) => id)).toEqual(
+      [theirs],
+    );
+    expect(await found({}, clerk.supabase)).toEqual([]);
+    expect(await found({ q: juba }, clerk.supabase)).toEqual([]);
     const left = await newEndedSession(testBackend, finder.email);
     expect(await found({}, left)).toEqual([]);
     expect((await callListRpc("portal_shipments_export", {}, left)).viewer).toBeNull();
     await runWithSecondFactor(testBackend, finder.id, async () => {
       expect(await found({ q: "Pumps" })).toEqual([]);
-      expect((await callListRpc("portal_shipments_export", {}, finder.handle)).viewer).toMatchObject({
+      expect((await callListRpc("portal_shipments_export", {}, finder.supabase)).viewer).toMatchObject({
         email: finder.email,
       });
     });
@@ -208,18 +208,18 @@ describe("a list of 1,100 shipments, several opened in the same moment,", () => 
     let last: ShipmentListRow | undefined;
     for (const length of [500, 500, 100, 0]) {
       const after = last ? { before: last.created_at, before_id: last.id } : {};
-      const { shipments } = await callListRpc("portal_shipments_export", after, many.handle);
+      const { shipments } = await callListRpc("portal_shipments_export", after, many.supabase);
       expect(shipments).toHaveLength(length);
       seen.push(...shipments.map(({ id }) => id));
       last = shipments.at(-1) ?? last;
-      const { error } = await many.handle.from("shipments").insert({ name: "Crate of now", user_id: many.id });
+      const { error } = await many.supabase.from("shipments").insert({ name: "Crate of now", user_id: many.id });
       expect(error).toBeNull();
     }
     expect(seen).toEqual(ids);
   });
 
   async function idsOf(filter: ShipmentListFilter & { page: number }): Promise<string[]> {
-    return (await callListRpc("portal_page", filter, many.handle)).shipments.map(({ id }) => id);
+    return (await callListRpc("portal_page", filter, many.supabase)).shipments.map(({ id }) => id);
   }
 });
 
@@ -258,8 +258,8 @@ describe("what waits for a client", () => {
   }
 
   /** What the list without an open shipment shows: the names of what waits, in their order, and the counts. */
-  async function work(handle: AppSupabaseClient = waiter.handle) {
-    const { data, error } = await toUntypedClient(handle).rpc("portal_page", {});
+  async function work(supabase: AppSupabaseClient = waiter.supabase) {
+    const { data, error } = await toUntypedClient(supabase).rpc("portal_page", {});
     if (error) throw new Error(error.message);
     const { waiting, ...counts } = data.work as { waiting: DatabaseRow[] } & DatabaseRow;
     return { names: waiting.map(({ name }) => name), waiting, counts };
@@ -329,13 +329,16 @@ describe("what waits for a client", () => {
     const other = await testBackend.newClient(`${randomUUID()}@client.example`);
     await add("Theirs", urgent, other);
     expect(await work()).toMatchObject({ names: ["Mine"], counts: { client: 1, company: 0, nobody: 0 } });
-    expect(await work(other.handle)).toMatchObject({ names: ["Theirs"], counts: { client: 1, company: 0, nobody: 0 } });
+    expect(await work(other.supabase)).toMatchObject({
+      names: ["Theirs"],
+      counts: { client: 1, company: 0, nobody: 0 },
+    });
     const nothing = { names: [], waiting: [], counts: { client: 0, company: 0, nobody: 0 } };
-    expect(await work(clerk.handle)).toEqual(nothing);
+    expect(await work(clerk.supabase)).toEqual(nothing);
     const [{ id } = { id: "" }] = await query<{ id: string }>("select id from public.shipments where user_id = $1", [
       waiter.id,
     ]);
-    expect((await toUntypedClient(waiter.handle).rpc("portal_page", { opened_id: id })).data.work).toBeNull();
+    expect((await toUntypedClient(waiter.supabase).rpc("portal_page", { opened_id: id })).data.work).toBeNull();
     await runWithSecondFactor(testBackend, waiter.id, async () => expect(await work()).toEqual(nothing));
   });
 
@@ -378,11 +381,12 @@ describe("a link to a shipment", () => {
     ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashOf(token) },
     ...more,
   });
-  const make = (args: object = form(), handle: AppSupabaseClient = owner.handle) =>
-    callRpc("create_share_link", args, handle);
-  const end = (id: string, handle: AppSupabaseClient = owner.handle) => callRpc("revoke_share_link", { id }, handle);
+  const make = (args: object = form(), supabase: AppSupabaseClient = owner.supabase) =>
+    callRpc("create_share_link", args, supabase);
+  const end = (id: string, supabase: AppSupabaseClient = owner.supabase) =>
+    callRpc("revoke_share_link", { id }, supabase);
   const open = async (token: string | null) =>
-    (await toUntypedClient(testBackend.company).rpc("shared_shipment", { token })).data;
+    (await toUntypedClient(testBackend.serviceRole).rpc("shared_shipment", { token })).data;
   const shares = () =>
     query<DatabaseRow>("select * from private.share_links where shipment_id = $1 order by created_at, id", [shipment]);
   const expire = (id: string) =>
@@ -394,7 +398,7 @@ describe("a link to a shipment", () => {
     expect(await make(asked)).toBeNull();
     expect(await open(token)).toMatchObject({ name: "Tea", stage: 1, status: "Client Onboarding" });
     expect(JSON.stringify(await shares())).not.toContain(token);
-    const { shipment: page } = (await toUntypedClient(owner.handle).rpc("portal_page", { opened_id: shipment })).data;
+    const { shipment: page } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
     expect(page.share_links).toEqual([
       { id: asked.id, token_hash: asked.token_hash, created_at: expect.any(String), expires_at: expect.any(String) },
     ]);
@@ -406,10 +410,11 @@ describe("a link to a shipment", () => {
   });
 
   test("is made by nobody else, nor without a session that is good for the account", async () => {
-    for (const handle of [stranger.handle, clerk.handle]) expect(await make(form(), handle)).toBe(unknownShipmentError);
+    for (const supabase of [stranger.supabase, clerk.supabase])
+      expect(await make(form(), supabase)).toBe(unknownShipmentError);
     expect(await make(form(newToken(), { shipment_id: randomUUID() }))).toBe(unknownShipmentError);
     expect(await make(form(), testBackend.anonymous())).toMatch(/^401 /);
-    expect(await make(form(), testBackend.company)).toMatch(/^40[13] /);
+    expect(await make(form(), testBackend.serviceRole)).toMatch(/^40[13] /);
     expect(await make(form(), clerk.aal1)).toBe(logInAgainError);
     expect(await make(form(), await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
     await runWithSecondFactor(testBackend, owner.id, async () => expect(await make()).toBe(logInAgainError));
@@ -423,7 +428,7 @@ describe("a link to a shipment", () => {
       args: asked,
       token: owner.accessToken,
     }));
-    expect((await callConcurrently(testBackend, calls)).map(({ refused }) => refused)).toEqual(
+    expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
       calls.map(() => undefined),
     );
     const before = await shares();
@@ -432,7 +437,7 @@ describe("a link to a shipment", () => {
     // The id of one link makes no other, of no shipment.
     const other = await newShipment(stranger);
     expect(await make({ ...asked, token_hash: hashOf("another") })).toMatch(/^409 /);
-    expect(await make({ ...asked, shipment_id: other }, stranger.handle)).toMatch(/^409 /);
+    expect(await make({ ...asked, shipment_id: other }, stranger.supabase)).toMatch(/^409 /);
     expect(await make(form(newToken(), { token_hash: asked.token_hash }))).toMatch(/^409 /);
     expect(await shares()).toEqual(before);
     expect(await query("select from private.share_links where shipment_id = $1", [other])).toEqual([]);
@@ -457,12 +462,12 @@ describe("a link to a shipment", () => {
     expect(await make()).toBeNull();
     expect(await make()).toBe(full);
     await expire(made[1]?.id ?? "");
-    const { shipment: page } = (await toUntypedClient(owner.handle).rpc("portal_page", { opened_id: shipment })).data;
+    const { shipment: page } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
     expect(page.share_links).toHaveLength(4);
     expect(page.share_links).not.toContainEqual(expect.objectContaining({ id: made[1]?.id }));
     expect(await make()).toBeNull();
     expect(await make()).toBe(full);
-    const { shipment: then } = (await toUntypedClient(owner.handle).rpc("portal_page", { opened_id: shipment })).data;
+    const { shipment: then } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
     expect(then.share_links).toHaveLength(5);
     // Another shipment has five of its own.
     const before = shipment;
@@ -477,8 +482,8 @@ describe("a link to a shipment", () => {
       args: form(),
       token: owner.accessToken,
     }));
-    const refused = (await callConcurrently(testBackend, calls)).flatMap((one) => one.refused ?? []);
-    expect(refused).toEqual(Array(5).fill(full.slice(4)));
+    const rejection = (await callConcurrently(testBackend, calls)).flatMap((one) => one.rejection ?? []);
+    expect(rejection).toEqual(Array(5).fill(full.slice(4)));
     expect(await shares()).toHaveLength(5);
   });
 
@@ -487,7 +492,7 @@ describe("a link to a shipment", () => {
     const { id, ...more } = form(token);
     await make({ id, ...more });
     const before = await shares();
-    for (const handle of [stranger.handle, clerk.handle]) expect(await end(id, handle)).toBeNull();
+    for (const supabase of [stranger.supabase, clerk.supabase]) expect(await end(id, supabase)).toBeNull();
     expect(await end(id, testBackend.anonymous())).toMatch(/^401 /);
     expect(await end(id, await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
     await runWithSecondFactor(testBackend, owner.id, async () => expect(await end(id)).toBe(logInAgainError));
@@ -495,7 +500,7 @@ describe("a link to a shipment", () => {
     expect(await shares()).toEqual(before);
     expect(await open(token)).not.toBeNull();
     for (const _twice of [1, 2]) expect(await end(id)).toBeNull();
-    const { shipment: page } = (await toUntypedClient(owner.handle).rpc("portal_page", { opened_id: shipment })).data;
+    const { shipment: page } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
     expect(page.share_links).toEqual([]);
     expect(await open(token)).toBeNull();
   });
@@ -508,14 +513,14 @@ describe("a link to a shipment", () => {
       expect(await open(wrong)).toBeNull();
     }
     const closed = { account_id: owner.id, reason: "They asked" };
-    expect(await callRpc("close_account", closed, clerk.handle)).toBeNull();
+    expect(await callRpc("close_account", closed, clerk.supabase)).toBeNull();
     try {
       expect(await open(token)).toBeNull();
     } finally {
-      await callRpc("reopen_account", closed, clerk.handle);
+      await callRpc("reopen_account", closed, clerk.supabase);
       // Closing has ended the session.
-      await owner.handle.auth.signInWithPassword({ email: owner.email, password: "a good password" });
-      const { data } = await owner.handle.auth.getSession();
+      await owner.supabase.auth.signInWithPassword({ email: owner.email, password: "a good password" });
+      const { data } = await owner.supabase.auth.getSession();
       owner = { ...owner, accessToken: data.session?.access_token ?? "" };
     }
     expect(await open(token)).not.toBeNull();
@@ -525,7 +530,7 @@ describe("a link to a shipment", () => {
 
   test("shows name, stage, last change and moves, and no document, charge, note, number or person", async () => {
     const act = async (name: string, args: object) => {
-      const said = await callRpc(name, { shipment_id: shipment, ...args }, clerk.handle);
+      const said = await callRpc(name, { shipment_id: shipment, ...args }, clerk.supabase);
       expect(String(said), name).not.toMatch(/^4/);
     };
     await act("send_note", { note: "Secret before anything moved" });
@@ -576,13 +581,13 @@ describe("a link to a shipment", () => {
   test("is opened by the site alone, and listed by nobody", async () => {
     const token = newToken();
     await make(form(token));
-    for (const handle of [owner.handle, stranger.handle, clerk.handle, testBackend.anonymous()]) {
-      expect((await toUntypedClient(handle).rpc("shared_shipment", { token })).error?.code).toBe("42501");
+    for (const supabase of [owner.supabase, stranger.supabase, clerk.supabase, testBackend.anonymous()]) {
+      expect((await toUntypedClient(supabase).rpc("shared_shipment", { token })).error?.code).toBe("42501");
     }
-    for (const handle of [owner.handle, clerk.handle, testBackend.anonymous(), testBackend.company]) {
-      expect((await toUntypedClient(handle).from("share_links").select("*")).data).toBeNull();
-      expect((await toUntypedClient(handle).schema("private").from("share_links").select("*")).data).toBeNull();
-      expect((await toUntypedClient(handle).rpc("list_share_links", { shipment_id: shipment })).data).toBeNull();
+    for (const supabase of [owner.supabase, clerk.supabase, testBackend.anonymous(), testBackend.serviceRole]) {
+      expect((await toUntypedClient(supabase).from("share_links").select("*")).data).toBeNull();
+      expect((await toUntypedClient(supabase).schema("private").from("share_links").select("*")).data).toBeNull();
+      expect((await toUntypedClient(supabase).rpc("list_share_links", { shipment_id: shipment })).data).toBeNull();
     }
     const [row] = await query<{ may: boolean }>(
       `select bool_or(has_table_privilege(role, 'private.share_links', 'select, insert, update, delete, truncate')
@@ -591,8 +596,8 @@ describe("a link to a shipment", () => {
     );
     expect(row?.may).toBe(false);
     // What the page of a shipment shows of them is the owner's alone.
-    for (const handle of [stranger.handle, clerk.handle]) {
-      const { data } = await toUntypedClient(handle).rpc("portal_page", { opened_id: shipment });
+    for (const supabase of [stranger.supabase, clerk.supabase]) {
+      const { data } = await toUntypedClient(supabase).rpc("portal_page", { opened_id: shipment });
       expect(JSON.stringify(data)).not.toContain(hashOf(token));
     }
     const listed = [];
@@ -629,11 +634,11 @@ describe("a client who changes a shipment", () => {
   });
   const changed = "409 This shipment has changed since you opened the form. Look at it again.";
   const movedOn = "409 This shipment has moved on: call us to change its name or its AWB/BL.";
-  const change = (more: object = {}, handle: AppSupabaseClient = owner.handle) =>
+  const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
     callRpc(
       "change_shipment",
       { shipment_id: shipment, name: "Coffee", awb: "706-51093844", expected_version: 0, ...more },
-      handle,
+      supabase,
     );
   const now = async () =>
     (await query<DatabaseRow>("select * from public.shipments where id = $1", [shipment]))[0] ?? {};
@@ -645,7 +650,7 @@ describe("a client who changes a shipment", () => {
     const { changed_at, ...after } = await now();
     expect(after).toEqual({ ...withoutChangedAt(before), name: "Coffee", awb: "706-51093844", version: 1 });
     expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
-    const { data } = await toUntypedClient(owner.handle).rpc("portal_page", { opened_id: shipment });
+    const { data } = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment });
     expect(data.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
   });
 
@@ -665,7 +670,7 @@ describe("a client who changes a shipment", () => {
   test("makes a form old that a colleague has open", async () => {
     expect(await change({ name: "Coffee", awb: "" })).toBeNull();
     const move = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
-    expect(await callRpc("move_shipment", move, clerk.handle)).toBe(
+    expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(
       "409 This shipment has changed since you opened it.",
     );
   });
@@ -675,14 +680,15 @@ describe("a client who changes a shipment", () => {
       ...{ name: "change_shipment", token: owner.accessToken },
       args: { shipment_id: shipment, name, awb: "", expected_version: 0 },
     }));
-    const refused = (await callConcurrently(testBackend, calls)).flatMap((one) => one.refused ?? []);
-    expect(refused).toEqual(Array(3).fill(changed.slice(4)));
+    const rejection = (await callConcurrently(testBackend, calls)).flatMap((one) => one.rejection ?? []);
+    expect(rejection).toEqual(Array(3).fill(changed.slice(4)));
     expect(await now()).toMatchObject({ version: 1 });
   });
 
   test("changes their own, with a session that is good for the account, and nobody else's", async () => {
     const before = await now();
-    for (const handle of [stranger.handle, clerk.handle]) expect(await change({}, handle)).toBe(unknownShipmentError);
+    for (const supabase of [stranger.supabase, clerk.supabase])
+      expect(await change({}, supabase)).toBe(unknownShipmentError);
     expect(await change({ shipment_id: randomUUID() })).toBe(unknownShipmentError);
     expect(await change({}, testBackend.anonymous())).toMatch(/^401 /);
     expect(await change({}, clerk.aal1)).toBe(logInAgainError);
@@ -734,16 +740,16 @@ const withoutChangedAt = ({ changed_at: _, ...row }: DatabaseRow) => row;
 async function callListRpc(
   name: string,
   args: object,
-  handle: AppSupabaseClient,
+  supabase: AppSupabaseClient,
 ): Promise<{ viewer: DatabaseRow | null; shipments: ShipmentListRow[] }> {
-  const { data, error } = await toUntypedClient(handle).rpc(name, args);
+  const { data, error } = await toUntypedClient(supabase).rpc(name, args);
   if (error) throw new Error(error.message);
   return data;
 }
 
 /** What a function answers, or the status and the words with which it refuses. */
-async function callRpc(name: string, args: object, handle: AppSupabaseClient): Promise<unknown> {
-  const { data, error, status } = await toUntypedClient(handle).rpc(name, args);
+async function callRpc(name: string, args: object, supabase: AppSupabaseClient): Promise<unknown> {
+  const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
   return error ? `${status} ${error.message}` : data;
 }
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => testBackend.close());
 beforeEach(async () => {
-  const { data, error } = await owner.handle
+  const { data, error } = await owner.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: owner.id })
     .select()
@@ -31,18 +31,18 @@ beforeEach(async () => {
 
 test("a new shipment has its four documents and stands at stage 1", async () => {
   expect(shipment).toMatchObject({ stage: 1, status: "Client Onboarding", awb: null, user_id: owner.id });
-  const documents = await owner.handle.from("documents").select("uploaded, verified").eq("shipment_id", shipment.id);
+  const documents = await owner.supabase.from("documents").select("uploaded, verified").eq("shipment_id", shipment.id);
   expect(documents.data).toEqual(Array(4).fill({ uploaded: false, verified: false }));
 });
 
 test("the same request again makes no second shipment, however many arrive at once", async () => {
   const requestId = randomUUID();
-  const answers = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: 10 }, () =>
-      owner.handle.from("shipments").insert({ name: "Coffee", user_id: owner.id, idempotency_key: requestId }),
+      owner.supabase.from("shipments").insert({ name: "Coffee", user_id: owner.id, idempotency_key: requestId }),
     ),
   );
-  expect(answers.map(({ error }) => error?.code ?? "made").sort()).toEqual([...Array(9).fill("23505"), "made"]);
+  expect(results.map(({ error }) => error?.code ?? "made").sort()).toEqual([...Array(9).fill("23505"), "made"]);
   const made = await query<ShipmentColumns>("select * from public.shipments where idempotency_key = $1", [requestId]);
   expect(made).toHaveLength(1);
   expect(await query("select 1 from public.documents where shipment_id = $1", [made[0]?.id])).toHaveLength(4);
@@ -51,7 +51,7 @@ test("the same request again makes no second shipment, however many arrive at on
 test("the same request of two clients makes a shipment for each", async () => {
   const requestId = randomUUID();
   for (const client of [owner, stranger]) {
-    const { error } = await client.handle
+    const { error } = await client.supabase
       .from("shipments")
       .insert({ name: "Coffee", user_id: client.id, idempotency_key: requestId });
     expect(error).toBeNull();
@@ -72,7 +72,7 @@ test.each([
   createColumnCase("user_id", null),
 ])("a client cannot open a shipment with $name $value", async ({ name, value }) => {
   const before = await listShipments();
-  const { error } = await toUntypedClient(owner.handle)
+  const { error } = await toUntypedClient(owner.supabase)
     .from("shipments")
     .insert({ name: "Gold", user_id: owner.id, [name]: value });
   expect(error).not.toBeNull();
@@ -109,7 +109,7 @@ test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisi
   "a shipment cannot be named %j",
   async (name) => {
     const before = await listShipments();
-    const { error, status } = await owner.handle.from("shipments").insert({ name, user_id: owner.id });
+    const { error, status } = await owner.supabase.from("shipments").insert({ name, user_id: owner.id });
     expect([status, error?.code]).toEqual([400, "23514"]);
     expect(await listShipments()).toEqual(before);
   },
@@ -118,7 +118,7 @@ test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisi
 test.each(["706-51093844", "MEDUX4471203", "x".repeat(64), null])(
   "a client opens a shipment with the AWB/BL %j",
   async (awb) => {
-    const { data, error } = await owner.handle
+    const { data, error } = await owner.supabase
       .from("shipments")
       .insert({ name: "Gold", user_id: owner.id, awb })
       .select("awb, stage, version")
@@ -132,7 +132,7 @@ test.each(["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames])(
   "a client cannot open a shipment with the AWB/BL %j",
   async (awb) => {
     const before = await listShipments();
-    const { error, status } = await owner.handle.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
+    const { error, status } = await owner.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id, awb });
     expect([status, error?.code]).toEqual([400, "23514"]);
     expect(await listShipments()).toEqual(before);
   },
@@ -149,9 +149,9 @@ test("an account opens three hundred shipments in a day and no more, however the
   await made(3, new Date(Date.now() - 25 * 60 * 60 * 1000).toISOString());
   await made(298, new Date().toISOString());
   const open = (count: number) =>
-    busy.handle.from("shipments").insert(Array.from({ length: count }, () => ({ name: "Tea", user_id: busy.id })));
-  const refused = await open(3);
-  expect([refused.status, refused.error?.code]).toEqual([429, "PT429"]);
+    busy.supabase.from("shipments").insert(Array.from({ length: count }, () => ({ name: "Tea", user_id: busy.id })));
+  const rejection = await open(3);
+  expect([rejection.status, rejection.error?.code]).toEqual([429, "PT429"]);
   expect((await open(2)).error).toBeNull();
   expect((await open(1)).status).toBe(429);
   const { rows } = await db.query("select from public.shipments where user_id = $1", [busy.id]);
@@ -180,21 +180,21 @@ test("and no more where its requests come at the same moment", async () => {
 
 test("a name in any script is kept as it is", async () => {
   for (const name of ["شركة الشحن", "Wanjirũ 🚢", "Tea \u200e(\u200f1)"]) {
-    const { data } = await owner.handle.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
+    const { data } = await owner.supabase.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
     expect(data?.name).toBe(name);
   }
 });
 
 test("a client cannot open a shipment for somebody else", async () => {
   const before = await listShipments();
-  const { error } = await stranger.handle.from("shipments").insert({ name: "Gold", user_id: owner.id });
+  const { error } = await stranger.supabase.from("shipments").insert({ name: "Gold", user_id: owner.id });
   expect(error?.code).toBe("42501");
   expect(await listShipments()).toEqual(before);
 });
 
 test("a client cannot slip somebody else's shipment in among its own", async () => {
   const before = await listShipments();
-  const { error } = await stranger.handle.from("shipments").insert([
+  const { error } = await stranger.supabase.from("shipments").insert([
     { name: "Mine", user_id: stranger.id },
     { name: "Theirs", user_id: owner.id },
   ]);
@@ -203,7 +203,7 @@ test("a client cannot slip somebody else's shipment in among its own", async () 
 });
 
 test.each([...STAGES.slice(1), "Released", ""])("the status %j a client sends is not kept", async (status) => {
-  const { data, error } = await owner.handle
+  const { data, error } = await owner.supabase
     .from("shipments")
     .insert({ name: "Sugar", user_id: owner.id, status })
     .select("stage, status")
@@ -223,7 +223,7 @@ test.each([
   createColumnCase("created_at", "2001-01-01T00:00:00Z"),
 ])("a client cannot change $name of its shipment", async ({ name, value }) => {
   const before = await listShipments();
-  const { error } = await toUntypedClient(owner.handle)
+  const { error } = await toUntypedClient(owner.supabase)
     .from("shipments")
     .update({ [name]: value })
     .eq("id", shipment.id);
@@ -233,14 +233,14 @@ test.each([
 
 test("a client cannot change a shipment by inserting it again", async () => {
   const before = await listShipments();
-  const byRequest = await toUntypedClient(owner.handle)
+  const byRequest = await toUntypedClient(owner.supabase)
     .from("shipments")
     .upsert(
       { user_id: owner.id, idempotency_key: await getIdempotencyKey(shipment.id), name: "Gold", stage: 1 },
       { onConflict: "user_id,idempotency_key" },
     );
   expect(byRequest.error?.code).toBe("42501");
-  const byId = await toUntypedClient(owner.handle)
+  const byId = await toUntypedClient(owner.supabase)
     .from("shipments")
     .upsert({ id: shipment.id, user_id: owner.id, name: "Gold" });
   expect(byId.error?.code).toBe("42501");
@@ -251,7 +251,7 @@ test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
   "when staff set stage $stage, the status says $status whatever they send for it",
   async ({ stage, status }) => {
     for (const sent of [{ stage }, { stage, status: "Client Onboarding" }, { stage, status: "On its way" }]) {
-      const { data, error } = await toUntypedClient(testBackend.company)
+      const { data, error } = await toUntypedClient(testBackend.serviceRole)
         .from("shipments")
         .update(sent)
         .eq("id", shipment.id)
@@ -264,7 +264,7 @@ test.each(STAGES.map((status, index) => ({ stage: index + 1, status })))(
 );
 
 test("staff who write only a status change nothing", async () => {
-  await toUntypedClient(testBackend.company)
+  await toUntypedClient(testBackend.serviceRole)
     .from("shipments")
     .update({ status: "Shipment Closed" })
     .eq("id", shipment.id);
@@ -272,7 +272,7 @@ test("staff who write only a status change nothing", async () => {
 });
 
 test.each([0, 11, -3, null])("not even staff can set stage %s", async (stage) => {
-  const { error } = await toUntypedClient(testBackend.company)
+  const { error } = await toUntypedClient(testBackend.serviceRole)
     .from("shipments")
     .update({ stage })
     .eq("id", shipment.id);
@@ -290,7 +290,7 @@ test("the stages of the app and of the database are the same", async () => {
 test("each move goes one stage on and writes exactly one event that names it", async () => {
   for (const [index, status] of STAGES.slice(1).entries()) {
     const location = index % 2 === 0 ? `Berth ${index}` : null;
-    const { data, error } = await testBackend.company.rpc("move_shipment", {
+    const { data, error } = await testBackend.serviceRole.rpc("move_shipment", {
       ...createMoveArgs(),
       ...(location && { location }),
     });
@@ -305,7 +305,7 @@ test("each move goes one stage on and writes exactly one event that names it", a
 
 test("a closed shipment cannot be moved on and gets no event", async () => {
   await query("update public.shipments set stage = 10 where id = $1", [shipment.id]);
-  const { error, status } = await testBackend.company.rpc("move_shipment", createMoveArgs());
+  const { error, status } = await testBackend.serviceRole.rpc("move_shipment", createMoveArgs());
   expect(error?.code).toBe("PT409");
   expect(status).toBe(409);
   expect(await readShipment()).toMatchObject({ stage: 10, status: "Shipment Closed" });
@@ -314,33 +314,36 @@ test("a closed shipment cannot be moved on and gets no event", async () => {
 
 test("an unknown shipment cannot be moved on", async () => {
   const before = await query("select * from public.tracking_events");
-  const { error, status } = await testBackend.company.rpc("move_shipment", createMoveArgs(randomUUID()));
+  const { error, status } = await testBackend.serviceRole.rpc("move_shipment", createMoveArgs(randomUUID()));
   expect(error?.code).toBe("PT404");
   expect(status).toBe(404);
   expect(await query("select * from public.tracking_events")).toEqual(before);
 });
 
 test("a move to a place of 121 characters, which no event takes, leaves the stage", async () => {
-  const { error } = await testBackend.company.rpc("move_shipment", { ...createMoveArgs(), location: "x".repeat(121) });
+  const { error } = await testBackend.serviceRole.rpc("move_shipment", {
+    ...createMoveArgs(),
+    location: "x".repeat(121),
+  });
   expect(error).not.toBeNull();
   expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
   expect(await listEvents(shipment.id)).toEqual([]);
 });
 
 test("moves that arrive together skip no stage and write one event each", async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 12 }, () => testBackend.company.rpc("move_shipment", createMoveArgs())),
+  const results = await Promise.all(
+    Array.from({ length: 12 }, () => testBackend.serviceRole.rpc("move_shipment", createMoveArgs())),
   );
-  const refused = answers.filter(({ error }) => error?.code === "PT409");
-  expect(refused).toHaveLength(3);
-  expect(answers.filter(({ error }) => error === null)).toHaveLength(9);
+  const rejection = results.filter(({ error }) => error?.code === "PT409");
+  expect(rejection).toHaveLength(3);
+  expect(results.filter(({ error }) => error === null)).toHaveLength(9);
   const events = await listEvents(shipment.id);
   expect(events.map((event) => event.status).sort()).toEqual(STAGES.slice(1).sort());
 });
 
 test.each(["a visitor", "the owner", "a stranger"])("%s cannot move a shipment on", async (who) => {
-  const handle = { "the owner": owner.handle, "a stranger": stranger.handle }[who] ?? testBackend.anonymous();
-  const { error } = await handle.rpc("move_shipment", { ...createMoveArgs(), location: "Mombasa" });
+  const supabase = { "the owner": owner.supabase, "a stranger": stranger.supabase }[who] ?? testBackend.anonymous();
+  const { error } = await supabase.rpc("move_shipment", { ...createMoveArgs(), location: "Mombasa" });
   expect(error?.code).toBe(who === "a visitor" ? "42501" : "PT403");
   expect(await readShipment()).toMatchObject({ stage: 1 });
   expect(await listEvents(shipment.id)).toEqual([]);

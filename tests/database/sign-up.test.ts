@@ -36,18 +36,18 @@ test("a new client ID opens an account, is claimed by it, and its owner gets one
 test("a missing, an unknown and a used client ID are refused alike, without an account or a mail", async () => {
   const used = await newClientId();
   await signUp(newEmailAddress(), used);
-  const before = { users: await listUsers(), mails: testBackend.mails.length };
-  const answers = await Promise.all(
+  const before = { users: await listUsers(), emails: testBackend.emails.length };
+  const results = await Promise.all(
     [{}, { client_id: "" }, { client_id: "N0TH-1NG0-0F1T-HERE" }, { client_id: used }, { client_id: null }].map(
       (data) => postJson("/auth/v1/signup", { email: newEmailAddress(), password, data }),
     ),
   );
-  answers.push(await postJson("/auth/v1/signup", { email: newEmailAddress(), password }));
-  for (const answer of answers) {
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ code: 400, error_code: "unknown", msg: clientIdInvalid });
+  results.push(await postJson("/auth/v1/signup", { email: newEmailAddress(), password }));
+  for (const result of results) {
+    expect(result.status).toBe(400);
+    expect(await result.json()).toEqual({ code: 400, error_code: "unknown", msg: clientIdInvalid });
   }
-  expect({ users: await listUsers(), mails: testBackend.mails.length }).toEqual(before);
+  expect({ users: await listUsers(), emails: testBackend.emails.length }).toEqual(before);
 });
 
 test.each([
@@ -60,22 +60,22 @@ test.each([
   ["true", () => true],
 ])("a client ID sent as %s opens nothing", async (_how, send) => {
   const before = await listUsers();
-  const answer = await postJson("/auth/v1/signup", {
+  const result = await postJson("/auth/v1/signup", {
     email: newEmailAddress(),
     password,
     data: { client_id: send(await newClientId()) },
   });
-  expect(answer.status).toBe(400);
+  expect(result.status).toBe(400);
   expect(await listUsers()).toEqual(before);
 });
 
 test("fifty sign-ups at once with one client ID and fifty addresses make exactly one account", async () => {
   const clientId = await newClientId();
   const before = await listUsers();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => signUp(newEmailAddress(), clientId)));
-  expect(answers.filter(({ error }) => error === null)).toHaveLength(1);
-  const refusals = answers.flatMap(({ error }) => (error ? [error.message] : []));
-  expect(new Set(refusals)).toEqual(new Set([clientIdInvalid]));
+  const results = await Promise.all(Array.from({ length: 50 }, () => signUp(newEmailAddress(), clientId)));
+  expect(results.filter(({ error }) => error === null)).toHaveLength(1);
+  const rejections = results.flatMap(({ error }) => (error ? [error.message] : []));
+  expect(new Set(rejections)).toEqual(new Set([clientIdInvalid]));
   const made = (await listUsers()).filter(({ id }) => !before.some((old) => old.id === id));
   expect(made).toHaveLength(1);
   expect(await getClaimAccountId(clientId)).toBe(made[0]?.id);
@@ -134,10 +134,10 @@ test("no mail but the confirmation can be asked for, and nobody learns who has a
     ["/auth/v1/resend", { type: "email_change" }],
   ];
   for (const [door, body] of doors) {
-    const answers = await Promise.all([known, newEmailAddress()].map((email) => postJson(door, { ...body, email })));
-    expect(answers.map(({ ok }) => ok)).toEqual([false, false]);
-    const [first, second] = await Promise.all(answers.map((answer) => answer.text()));
-    expect([answers[0]?.status, first]).toEqual([answers[1]?.status, second]);
+    const results = await Promise.all([known, newEmailAddress()].map((email) => postJson(door, { ...body, email })));
+    expect(results.map(({ ok }) => ok)).toEqual([false, false]);
+    const [first, second] = await Promise.all(results.map((result) => result.text()));
+    expect([results[0]?.status, first]).toEqual([results[1]?.status, second]);
   }
   expect(listEmailsTo(known)).toHaveLength(sent);
 });
@@ -156,12 +156,12 @@ test("the gate holds however the address of sign-up is written", async () => {
     "/auth/v1/x/%2e%2e/signup",
     "/auth/v1/%2573ignup",
   ]) {
-    const answer = await postJson(door, {
+    const result = await postJson(door, {
       email: newEmailAddress(),
       password,
       data: { client_id: "N0TH-1NG0-0F1T-HERE" },
     });
-    expect([400, 404], door).toContain(answer.status);
+    expect([400, 404], door).toContain(result.status);
   }
   expect(await listUsers()).toEqual(before);
 });
@@ -225,9 +225,9 @@ test.each([
   const clientId = await newClientId();
   const before = await listUsers();
   const form = { email: newEmailAddress(), password, data: { client_id: clientId }, ...change };
-  const answer = await postJson("/auth/v1/signup", form);
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect(answer.status).toBeLessThan(500);
+  const result = await postJson("/auth/v1/signup", form);
+  expect(result.status).toBeGreaterThanOrEqual(400);
+  expect(result.status).toBeLessThan(500);
   expect(await listUsers()).toEqual(before);
   expect(await getClaimAccountId(clientId)).toBeNull();
 });
@@ -241,21 +241,21 @@ test.each([
 ])("a full name with %s opens no account past the form, and an account does not take it later", async (_what, name) => {
   const clientId = await newClientId();
   const before = await listUsers();
-  const answer = await postJson("/auth/v1/signup", {
+  const result = await postJson("/auth/v1/signup", {
     email: newEmailAddress(),
     password,
     data: { client_id: clientId, full_name: name },
   });
-  expect(answer.ok).toBe(false);
+  expect(result.ok).toBe(false);
   expect(await listUsers()).toEqual(before);
   expect(await getClaimAccountId(clientId)).toBeNull();
 
   const client = await testBackend.newClient(newEmailAddress());
-  const nameNow = async () => (await client.handle.auth.getUser()).data.user?.user_metadata.full_name;
+  const nameNow = async () => (await client.supabase.auth.getUser()).data.user?.user_metadata.full_name;
   const had = await nameNow();
-  expect((await client.handle.auth.updateUser({ data: { full_name: name } })).error).not.toBeNull();
+  expect((await client.supabase.auth.updateUser({ data: { full_name: name } })).error).not.toBeNull();
   expect(await nameNow()).toBe(had);
-  expect((await client.handle.auth.updateUser({ data: { full_name: "أمينة Wanjirũ" } })).error).toBeNull();
+  expect((await client.supabase.auth.updateUser({ data: { full_name: "أمينة Wanjirũ" } })).error).toBeNull();
   expect(await nameNow()).toBe("أمينة Wanjirũ");
 });
 
@@ -263,27 +263,27 @@ test("more than 4000 bytes beside the name open no account, and an account does 
   const much = "x".repeat(4000);
   const clientId = await newClientId();
   const before = await listUsers();
-  const answer = await postJson("/auth/v1/signup", {
+  const result = await postJson("/auth/v1/signup", {
     email: newEmailAddress(),
     password,
     data: { client_id: clientId, full_name: "Amina", much },
   });
-  expect(answer.ok).toBe(false);
+  expect(result.ok).toBe(false);
   expect(await listUsers()).toEqual(before);
   expect(await getClaimAccountId(clientId)).toBeNull();
 
   const client = await testBackend.newClient(newEmailAddress());
-  const kept = async () => (await client.handle.auth.getUser()).data.user?.user_metadata ?? {};
+  const kept = async () => (await client.supabase.auth.getUser()).data.user?.user_metadata ?? {};
   const had = await kept();
   // Bytes, not characters; and all of it together, not each by itself.
   for (const data of [{ much }, { much: "é".repeat(2000) }, { one: "x".repeat(2500), two: "x".repeat(2500) }]) {
-    expect((await client.handle.auth.updateUser({ data })).error).not.toBeNull();
+    expect((await client.supabase.auth.updateUser({ data })).error).not.toBeNull();
     expect(await kept()).toEqual(had);
   }
-  expect((await client.handle.auth.updateUser({ data: { one: "x".repeat(2500) } })).error).toBeNull();
-  expect((await client.handle.auth.updateUser({ data: { two: "x".repeat(2500) } })).error).not.toBeNull();
+  expect((await client.supabase.auth.updateUser({ data: { one: "x".repeat(2500) } })).error).toBeNull();
+  expect((await client.supabase.auth.updateUser({ data: { two: "x".repeat(2500) } })).error).not.toBeNull();
   expect(await kept()).toEqual({ ...had, one: "x".repeat(2500) });
-  expect((await client.handle.auth.updateUser({ data: { one: null, two: "x".repeat(2500) } })).error).toBeNull();
+  expect((await client.supabase.auth.updateUser({ data: { one: null, two: "x".repeat(2500) } })).error).toBeNull();
 });
 
 test("a known, confirmed address gets an answer shaped like a new one, and neither mail nor claim", async () => {
@@ -292,10 +292,10 @@ test("a known, confirmed address gets an answer shaped like a new one, and neith
   const sent = listEmailsTo(known).length;
   const before = await listUsers();
   const again = await createSignUpForm(known);
-  const answer = await postJson("/auth/v1/signup", again);
+  const result = await postJson("/auth/v1/signup", again);
 
-  expect(answer.status).toBe(200);
-  const body = await answer.json();
+  expect(result.status).toBe(200);
+  const body = await result.json();
   expect(Object.keys(body).sort()).toEqual(Object.keys(fresh).sort());
   expect(body).toMatchObject({ email: known, aud: "authenticated", app_metadata: fresh.app_metadata });
   expect(body.id).not.toBe((await findUser(known))?.id);
@@ -394,8 +394,8 @@ test.each([
   ["/auth/v1/verify", '{"type":"signup","token_hash":5}', "bad_json"],
   ["/auth/v1/verify", "null", "validation_failed"],
 ])("%s says of the body %s that it is %s, with 400", async (at, body, code) => {
-  const answer = await postText(at, body);
-  expect({ status: answer.status, code: (await answer.json()).error_code }).toEqual({ status: 400, code });
+  const result = await postText(at, body);
+  expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
 });
 
 test("before the confirmation only the right password says what is missing, a wrong one says what it says to anybody", async () => {
@@ -409,8 +409,8 @@ test("before the confirmation only the right password says what is missing, a wr
 
   const wrong = await Promise.all(
     [unconfirmed, confirmed, newEmailAddress()].map(async (email) => {
-      const answer = await postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
-      return { status: answer.status, body: await answer.json() };
+      const result = await postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
+      return { status: result.status, body: await result.json() };
     }),
   );
   expect(wrong[0]).toMatchObject({ status: 400, body: { error_code: "invalid_credentials" } });
@@ -466,8 +466,8 @@ test("ten confirmations with one link at once sign in at most one", async () => 
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);
-  const answers = await Promise.all(Array.from({ length: 10 }, () => confirmEmail(email, token)));
-  expect(answers.filter(({ data }) => data.session !== null)).toHaveLength(1);
+  const results = await Promise.all(Array.from({ length: 10 }, () => confirmEmail(email, token)));
+  expect(results.filter(({ data }) => data.session !== null)).toHaveLength(1);
 });
 
 test("a link older than a day is refused and leaves the address unconfirmed", async () => {
@@ -525,7 +525,7 @@ describe("the mailbox alone confirms nothing", () => {
     await signUp(other, await newClientId());
     const [token, others] = [email, other].map((address) => extractToken(listEmailsTo(address)[0]));
     const prove = (address: string, token = "") =>
-      testBackend.company.rpc("mark_password_proven", { email: address, token });
+      testBackend.serviceRole.rpc("mark_password_proven", { email: address, token });
     expect((await prove(other, token)).data).toBe(false);
     expect((await prove(other, others)).data).toBe(true);
     await testBackend.anonymous().auth.verifyOtp({ token_hash: token ?? "", type: "signup" });
@@ -604,7 +604,7 @@ describe("a sign-up that nobody confirmed", () => {
       .auth.signUp({ email, password: "a stranger's", options: { data: { client_id: theirs } } });
     for (let press = 0; press < 2; press += 1) {
       expect(await isAdmitted(own, email)).toBe(true);
-      expect((await testBackend.company.rpc("redeem_client_id", { client_id: own, email })).data).toBe(true);
+      expect((await testBackend.serviceRole.rpc("redeem_client_id", { client_id: own, email })).data).toBe(true);
     }
     expect(await getClaimAccountId(theirs)).toBe((await findUser(email))?.id);
     await testBackend.backend.db.query("update public.client_ids set used_at = used_at - interval '61 minutes'");
@@ -705,8 +705,8 @@ describe("a sign-up that nobody confirmed", () => {
        where account_id in (select id from auth.users where email like 'pending-%')`,
     );
     const clientId = await newClientId();
-    const answers = await Promise.all(emails.map((email) => isAdmitted(clientId, email)));
-    expect(answers.filter(Boolean)).toHaveLength(1);
+    const results = await Promise.all(emails.map((email) => isAdmitted(clientId, email)));
+    expect(results.filter(Boolean)).toHaveLength(1);
     const left = (await listUsers()).filter(({ email }) => emails.includes(email));
     expect(left).toHaveLength(49);
   });
@@ -715,12 +715,12 @@ describe("a sign-up that nobody confirmed", () => {
 test("the mail's link leads to the site and holds nothing that signs in by itself", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
-  const mail = listEmailsTo(email)[0];
-  const link = new URL(/https?:\/\/[^\s"\]]+/.exec(mail?.text ?? "")?.[0] ?? "");
+  const message = listEmailsTo(email)[0];
+  const link = new URL(/https?:\/\/[^\s"\]]+/.exec(message?.text ?? "")?.[0] ?? "");
   expect(link.origin + link.pathname).toBe("http://127.0.0.1:3000/auth/confirm");
   expect(link.searchParams.get("type")).toBe("signup");
-  expect(link.searchParams.get("token_hash")).toBe(extractToken(mail));
-  expect(mail?.text).not.toMatch(/access_token|refresh_token/);
+  expect(link.searchParams.get("token_hash")).toBe(extractToken(message));
+  expect(message?.text).not.toMatch(/access_token|refresh_token/);
 });
 
 test("addresses are one account whatever their capitals", async () => {
@@ -732,7 +732,7 @@ test("addresses are one account whatever their capitals", async () => {
 });
 
 async function newClientId(): Promise<string> {
-  const { data, error } = await testBackend.company.rpc("issue_client_ids", {});
+  const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", {});
   if (error) throw error;
   return data[0]?.client_id ?? "";
 }
@@ -772,12 +772,12 @@ function logInAs(email: string, typed: string) {
 
 /** Confirms an address with the token of a link, after the password was proven. */
 async function confirmEmail(email: string, token = "") {
-  await testBackend.company.rpc("mark_password_proven", { email, token });
+  await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
   return testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
 }
 
 async function isAdmitted(client_id: string, email: string) {
-  const { data, error } = await testBackend.company.rpc("admit_sign_up", { client_id, email });
+  const { data, error } = await testBackend.serviceRole.rpc("admit_sign_up", { client_id, email });
   if (error) throw error;
   return data;
 }
@@ -802,11 +802,11 @@ function postText(at: string, body: string): Promise<Response> {
 }
 
 function listEmailsTo(email: string) {
-  return testBackend.mails.filter((mail) => mail.to === email);
+  return testBackend.emails.filter((message) => message.to === email);
 }
 
-function extractToken(mail: { html: string } | undefined): string {
-  return /token_hash=([0-9a-f]+)/.exec(mail?.html ?? "")?.[1] ?? "";
+function extractToken(email: { html: string } | undefined): string {
+  return /token_hash=([0-9a-f]+)/.exec(email?.html ?? "")?.[1] ?? "";
 }
 
 async function listUsers() {

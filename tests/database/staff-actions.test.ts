@@ -34,8 +34,8 @@ beforeEach(async () => {
 });
 
 describe("moving a shipment on", () => {
-  const move = (more: object = {}, handle: AppSupabaseClient = clerk.handle) =>
-    callRpc("move_shipment", { shipment_id: shipment, despite_missing: true, ...more }, handle);
+  const move = (more: object = {}, supabase: AppSupabaseClient = clerk.supabase) =>
+    callRpc("move_shipment", { shipment_id: shipment, despite_missing: true, ...more }, supabase);
 
   test("is seen by its client with place and note, and logged with who did it and from where to where", async () => {
     expect(await move({ location: " Mombasa ", note: " Bring the original bill " })).toEqual({
@@ -43,7 +43,7 @@ describe("moving a shipment on", () => {
       status: "Document Verification",
     });
     expect(await readShipment()).toMatchObject({ stage: 2, status: "Document Verification", version: 1 });
-    const { data } = await owner.handle.from("tracking_events").select("*").eq("shipment_id", shipment);
+    const { data } = await owner.supabase.from("tracking_events").select("*").eq("shipment_id", shipment);
     const event = { status: "Document Verification", location: "Mombasa", note: "Bring the original bill" };
     expect(data).toEqual([expect.objectContaining(event)]);
     expect(await listAuditEntries()).toEqual([
@@ -95,7 +95,7 @@ describe("moving a shipment on", () => {
     ];
     for (const [name, change] of changes) {
       const { version } = await readShipment();
-      await callRpc(name, { shipment_id: shipment, ...change, expected_version: version }, lead.handle);
+      await callRpc(name, { shipment_id: shipment, ...change, expected_version: version }, lead.supabase);
       const before = await readDeskState(testBackend);
       expect(await getRejection(move({ expected_version: version }))).toBe(staleVersionError);
       for (const [other, args] of changes) {
@@ -209,8 +209,8 @@ describe("at the same time, in sessions of their own,", () => {
 describe("moving many shipments on", () => {
   type Move = { id: string | null; expected_version?: number };
   type Answer = { id: string | null; failure: string | null };
-  const moveAll = (moves: Move[], more: object = {}, handle?: AppSupabaseClient) =>
-    callRpc("move_shipments", { moves, ...more }, handle) as Promise<Answer[]>;
+  const moveAll = (moves: Move[], more: object = {}, supabase?: AppSupabaseClient) =>
+    callRpc("move_shipments", { moves, ...more }, supabase) as Promise<Answer[]>;
   /** A shipment all of whose documents have a file, or all but one. */
   async function ready(missing?: string): Promise<string> {
     const [id, before] = [await newShipment(), shipment];
@@ -225,14 +225,14 @@ describe("moving many shipments on", () => {
     query("select * from public.audit_log where shipment_id = $1 order by created_at", [id]);
   const eventsOf = (id: string) =>
     query("select status, location from public.tracking_events where shipment_id = $1", [id]);
-  const byId = (answer: Answer[]) => [...answer].sort((a, b) => String(a.id).localeCompare(String(b.id)));
+  const byId = (result: Answer[]) => [...result].sort((a, b) => String(a.id).localeCompare(String(b.id)));
 
   test("moves each by itself: what cannot move says why, and stops no other", async () => {
     const [one, two] = [await ready(), await ready()];
     const [lacking, closed, stale] = [await ready("Packing List"), await ready(), await ready()];
     const unknown = randomUUID();
     await callRpc("correct_stage", { shipment_id: closed, stage: 10, reason: "Done" });
-    await callRpc("save_awb", { shipment_id: stale, awb: "MEDUX4471203" }, lead.handle);
+    await callRpc("save_awb", { shipment_id: stale, awb: "MEDUX4471203" }, lead.supabase);
     const moves = [
       { id: stale, expected_version: 0 },
       { id: one, expected_version: 0 },
@@ -243,8 +243,8 @@ describe("moving many shipments on", () => {
     ];
     const quiet = [lacking, closed, stale];
     const before = await Promise.all(quiet.map(async (id) => [await logOf(id), await eventsOf(id)]));
-    const answer = await moveAll(moves, { location: " Mombasa ", idempotency_key: randomUUID() });
-    expect(byId(answer)).toEqual(
+    const result = await moveAll(moves, { location: " Mombasa ", idempotency_key: randomUUID() });
+    expect(byId(result)).toEqual(
       byId([
         { id: one, failure: null },
         { id: two, failure: null },
@@ -321,9 +321,9 @@ describe("moving many shipments on", () => {
     expect(await moveAll([])).toEqual([]);
     expect(await moveAll([{ id: null }])).toEqual([{ id: null, failure: "unknown" }]);
     expect(await readDeskState(testBackend)).toEqual(before);
-    const answer = await moveAll([...fifty.slice(1), { id }]);
-    expect(answer.filter(({ failure }) => failure === "unknown")).toHaveLength(49);
-    expect(answer).toContainEqual({ id, failure: null });
+    const result = await moveAll([...fifty.slice(1), { id }]);
+    expect(result.filter(({ failure }) => failure === "unknown")).toHaveLength(49);
+    expect(result).toContainEqual({ id, failure: null });
   });
 
   test("by two colleagues at once, of lists that overlap, waits for no one for ever, and moves each once", async () => {
@@ -340,12 +340,12 @@ describe("moving many shipments on", () => {
         moves: some.map((id) => ({ id, expected_version: 0 })),
         idempotency_key: randomUUID(),
       });
-      const answers = await callConcurrently(testBackend, [
+      const results = await callConcurrently(testBackend, [
         { name: "move_shipments", args: moves(ids.slice(0, 5)), token: clerk.accessToken },
         { name: "move_shipments", args: moves([...ids.slice(1)].reverse()), token: lead.accessToken },
       ]);
-      expect(answers.map(({ refused }) => refused)).toEqual([undefined, undefined]);
-      const told = answers.flatMap(({ answer }) => answer as Answer[]);
+      expect(results.map(({ rejection }) => rejection)).toEqual([undefined, undefined]);
+      const told = results.flatMap(({ result }) => result as Answer[]);
       expect(told).toHaveLength(10);
       const whys = ids.map((id) => told.filter((one) => one.id === id).map(({ failure }) => failure));
       expect(whys.map((one) => one.filter((why) => why === null))).toEqual(ids.map(() => [null]));
@@ -362,11 +362,11 @@ describe("moving many shipments on", () => {
   test("of one form that comes four times at once moves each once, and tells all four so", async () => {
     const ids = [await ready(), await ready()];
     const args = { moves: ids.map((id) => ({ id, expected_version: 0 })), idempotency_key: randomUUID() };
-    const answers = await callConcurrently(
+    const results = await callConcurrently(
       testBackend,
       Array.from({ length: 4 }, () => ({ name: "move_shipments", args, token: clerk.accessToken })),
     );
-    expect(answers.map(({ answer }) => byId(answer as Answer[]))).toEqual(
+    expect(results.map(({ result }) => byId(result as Answer[]))).toEqual(
       Array.from({ length: 4 }, () => byId(ids.map((id) => ({ id, failure: null })))),
     );
     for (const id of ids) expect([await stageOf(id), (await logOf(id)).length]).toEqual([2, 1]);
@@ -381,7 +381,7 @@ describe("correcting the stage of a shipment", () => {
     await correct(5);
     expect(await correct(3)).toEqual({ stage: 3, status: "IDF Application" });
     expect(await readShipment()).toMatchObject({ stage: 3, status: "IDF Application" });
-    const { data } = await owner.handle
+    const { data } = await owner.supabase
       .from("tracking_events")
       .select("status")
       .eq("shipment_id", shipment)
@@ -512,7 +512,7 @@ test("a note is in the client's history; its words are not in the log; an empty 
   for (const note of [" Your container is at the yard ", " Your container is at the yard "]) {
     await callRpc("send_note", { shipment_id: shipment, note, idempotency_key: request });
   }
-  const { data } = await owner.handle.from("tracking_events").select("status, note").eq("shipment_id", shipment);
+  const { data } = await owner.supabase.from("tracking_events").select("status, note").eq("shipment_id", shipment);
   expect(data).toEqual([{ status: "Note", note: "Your container is at the yard" }]);
   expect(await listAuditEntries()).toEqual([expect.objectContaining({ action: "shipment note", after: null })]);
   expect(await getRejection(callRpc("send_note", { shipment_id: shipment, note: "  " }))).toBe("400 Write the note.");
@@ -529,7 +529,7 @@ test("a note to the client, alone or with a move, may have lines and tabs, and n
   }
   expect(await readDeskState(testBackend)).toEqual(before);
   await callRpc("send_note", { shipment_id: shipment, note: "Two\r\nlines,\ttwo columns" });
-  const { data } = await owner.handle.from("tracking_events").select("note").eq("shipment_id", shipment);
+  const { data } = await owner.supabase.from("tracking_events").select("note").eq("shipment_id", shipment);
   expect(data).toEqual([{ note: "Two\r\nlines,\ttwo columns" }]);
 });
 
@@ -655,8 +655,8 @@ describe("a document", () => {
   beforeEach(async () => {
     file = await uploadDocument("Packing List");
   });
-  const verify = (more: object = {}, handle: AppSupabaseClient = clerk.handle) =>
-    callRpc("verify_document", { document_id: file.id, sha256, storage_version: file.version, ...more }, handle);
+  const verify = (more: object = {}, supabase: AppSupabaseClient = clerk.supabase) =>
+    callRpc("verify_document", { document_id: file.id, sha256, storage_version: file.version, ...more }, supabase);
   const unverify = (more: object = {}) =>
     callRpc("unverify_document", { document_id: file.id, reason: "Wrong", ...more });
   const sendBack = (more: object = {}) =>
@@ -700,7 +700,7 @@ describe("a document", () => {
     await sendBack({ reason: " The second page is blurred ", expected_version: 1 });
     const nothing = { storage_path: null, storage_version: null, sha256: null, file_name: null, uploaded_at: null };
     expect(await documentNow()).toMatchObject({ uploaded: false, verified: false, ...nothing });
-    const page = await toUntypedClient(owner.handle).rpc("portal_page", { opened_id: shipment }, { get: true });
+    const page = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment }, { get: true });
     expect(page.data.shipment.documents).toContainEqual({
       ...{ id: file.id, name: "Packing List", uploaded: false, verified: false, version: 2 },
       ...{ file_name: null, file_size: null, uploaded_at: null },
@@ -714,7 +714,7 @@ describe("a document", () => {
     expect(JSON.stringify(await listAuditEntries())).not.toContain("list.pdf");
     expect(await getRejection(sendBack())).toBe("409 The Packing List has not been uploaded yet.");
 
-    expect((await owner.handle.rpc("require_upload_allowed", { document_id: file.id })).error).toBeNull();
+    expect((await owner.supabase.rpc("require_upload_allowed", { document_id: file.id })).error).toBeNull();
     const again = await uploadDocument("Packing List");
     expect(await documentNow()).toMatchObject({ uploaded: true, storage_path: again.path });
     expect(await documentNow()).toMatchObject({ rejected_at: null, rejection_reason: null });
@@ -724,8 +724,8 @@ describe("a document", () => {
     await sendBack();
     const left = { uploaded: true, storage_path: file.path, sha256, ...fileColumns };
     const other = await getDocumentId("Bill of Lading");
-    expect((await testBackend.company.from("documents").update(left).eq("id", other)).error?.code).toBe("PT409");
-    const past = async () => JSON.stringify((await testBackend.company.rpc("beyond_retention")).data);
+    expect((await testBackend.serviceRole.from("documents").update(left).eq("id", other)).error?.code).toBe("PT409");
+    const past = async () => JSON.stringify((await testBackend.serviceRole.rpc("beyond_retention")).data);
     expect(await past()).not.toContain(file.path);
     await query("update storage.objects set created_at = now() - interval '25 hours' where name = $1", [file.path]);
     expect(await past()).toContain(file.path);
@@ -753,7 +753,7 @@ describe("a document", () => {
   });
 
   test("is refused from a page that somebody else's act made old", async () => {
-    await verify({ expected_version: 1 }, lead.handle);
+    await verify({ expected_version: 1 }, lead.supabase);
     const old = "409 This document has changed since you opened it.";
     for (const attempt of [
       verify({ expected_version: 1 }),
@@ -781,11 +781,11 @@ describe("a document", () => {
   test("is given up by no other hand: neither the company's key nor a client takes a file off", async () => {
     const off = { uploaded: false, storage_path: null, storage_version: null, sha256: null, file_name: null };
     const none = { ...off, file_size: null, media_type: null, uploaded_at: null };
-    expect((await testBackend.company.from("documents").update(none).eq("id", file.id)).error?.code).toBe("PT409");
-    expect((await owner.handle.from("documents").update(none).eq("id", file.id)).error?.code).toBe("42501");
+    expect((await testBackend.serviceRole.from("documents").update(none).eq("id", file.id)).error?.code).toBe("PT409");
+    expect((await owner.supabase.from("documents").update(none).eq("id", file.id)).error?.code).toBe("42501");
     await sendBack();
     const other = await uploadDocument("Bill of Lading");
-    expect((await testBackend.company.from("documents").update(none).eq("id", other.id)).error?.code).toBe("PT409");
+    expect((await testBackend.serviceRole.from("documents").update(none).eq("id", other.id)).error?.code).toBe("PT409");
   });
 
   test("is opened by leaving a line in the log, each time, and only as one of its shipment's", async () => {
@@ -818,8 +818,8 @@ describe("a document", () => {
       { shipment_id: randomUUID() },
       { shipment_id: null },
     ]) {
-      for (const handle of [clerk.handle, lead.handle, testBackend.company]) {
-        const attempt = callRpc("open_document", { document_id: file.id, shipment_id: shipment, ...wrong }, handle);
+      for (const supabase of [clerk.supabase, lead.supabase, testBackend.serviceRole]) {
+        const attempt = callRpc("open_document", { document_id: file.id, shipment_id: shipment, ...wrong }, supabase);
         expect(await getRejection(attempt), JSON.stringify(wrong)).toBe("404 There is no such file.");
       }
     }
@@ -888,7 +888,7 @@ test("a shipment that is written down closed is nobody's move, and any other new
 });
 
 describe("what all clients are told", () => {
-  const told = async () => (await owner.handle.from("announcements").select("text").is("ended_at", null)).data;
+  const told = async () => (await owner.supabase.from("announcements").select("text").is("ended_at", null)).data;
   const acts = () =>
     query(
       "select action, before, after, actor_name from public.audit_log where action like 'announcement%' order by created_at",
@@ -901,7 +901,7 @@ describe("what all clients are told", () => {
     await callRpc("announce", { text: " Customs system down since 09:10 ", idempotency_key: request });
     await callRpc("announce", { text: " Customs system down since 09:10 ", idempotency_key: request });
     expect(await told()).toEqual([{ text: "Customs system down since 09:10" }]);
-    await callRpc("announce", { text: "It is up again", idempotency_key: request }, lead.handle);
+    await callRpc("announce", { text: "It is up again", idempotency_key: request }, lead.supabase);
     expect(await told()).toEqual([{ text: "It is up again" }]);
     await callRpc("end_announcement", {});
     await callRpc("end_announcement", {});
@@ -945,11 +945,11 @@ describe("the account of a client", () => {
     query("select action, reason, after, actor_name from public.audit_log where account_id = $1 order by created_at", [
       client.id,
     ]);
-  const reads = async (handle: AppSupabaseClient) =>
-    (await handle.from("shipments").select("id")).data?.length ?? "nothing";
+  const reads = async (supabase: AppSupabaseClient) =>
+    (await supabase.from("shipments").select("id")).data?.length ?? "nothing";
 
   test("that is closed is left at once by every session, and takes no new one until it is opened again", async () => {
-    await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id });
+    await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
     const left = testBackend.withToken(client.accessToken);
     expect(await reads(left)).toBe(1);
     await close();
@@ -957,7 +957,7 @@ describe("the account of a client", () => {
     expect((await left.rpc("get_viewer", {}, { get: true })).data).not.toMatchObject({
       viewer: { email: client.email },
     });
-    expect((await client.handle.auth.refreshSession()).error).not.toBeNull();
+    expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
     expect(await canLogIn(client.email, password)).toBe(false);
     expect(await getRejection(close())).toBe("409 This account is closed already.");
     await open();
@@ -984,7 +984,7 @@ describe("the account of a client", () => {
       }
     }
     expect(await logOfIt()).toEqual([]);
-    expect((await clerk.handle.from("staff_members").select("account_id")).data).not.toEqual([]);
+    expect((await clerk.supabase.from("staff_members").select("account_id")).data).not.toEqual([]);
   });
 
   test("loses its second factors and its sessions when their owner lost them, and says so when it has none", async () => {
@@ -997,7 +997,7 @@ describe("the account of a client", () => {
     await addSecondFactor(client.id, "verified");
     expect(await remove()).toEqual({ removed: 2, email: client.email });
     expect(await query("select from auth.mfa_factors where user_id = $1", [client.id])).toEqual([]);
-    expect((await client.handle.auth.refreshSession()).error).not.toBeNull();
+    expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
     expect(await canLogIn(client.email, password)).toBe(true);
     expect(await logOfIt()).toEqual([
       { action: "account reset-2fa", reason: "A stolen telephone", after: { removed: 2 }, actor_name: clerk.name },
@@ -1011,7 +1011,7 @@ describe("the account of a client", () => {
     const no = "409 This account is closed, or its address was never confirmed.";
     expect(await getRejection(ask())).toBe(no);
     expect(await getRejection(ask(randomUUID()))).toBe(no);
-    const [row] = (await testBackend.company.rpc("issue_client_ids", {})).data ?? [];
+    const [row] = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data ?? [];
     const options = { data: { full_name: "Never Came", client_id: row?.client_id } };
     const waiting = await testBackend
       .anonymous()
@@ -1024,8 +1024,8 @@ describe("the account of a client", () => {
     callRpc("start_erasure", { account_id: client.id, reason: "They asked", ...more });
 
   test("is not erased while a shipment of it is kept, and the answer says until when", async () => {
-    await client.handle.from("shipments").insert({ name: "Tea", user_id: client.id });
-    await client.handle.from("shipments").insert({ name: "Coffee", user_id: client.id });
+    await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
+    await client.supabase.from("shipments").insert({ name: "Coffee", user_id: client.id });
     await query("update public.shipments set retention_ends_on = '2039-05-04' where user_id = $1 and name = 'Tea'", [
       client.id,
     ]);
@@ -1047,7 +1047,7 @@ describe("the account of a client", () => {
       { action: "account erase", reason: "They asked", after: null, actor_name: clerk.name },
     ]);
     expect(await canLogIn(client.email, password)).toBe(false);
-    expect((await client.handle.auth.refreshSession()).error).not.toBeNull();
+    expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
   });
 });
 
@@ -1125,8 +1125,8 @@ describe("client IDs", () => {
   });
 
   describe("that are mailed", () => {
-    const send = (client_id: string | undefined, more: object = {}, handle?: AppSupabaseClient) =>
-      callRpc("send_client_id", { client_id, ...more }, handle);
+    const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
+      callRpc("send_client_id", { client_id, ...more }, supabase);
     const no = "409 This Client ID is not known, or has been used, or was issued without an address.";
     const undelivered = (id: string) =>
       query<{ open: boolean }>(
@@ -1140,9 +1140,9 @@ describe("client IDs", () => {
       const request = randomUUID();
       expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
       expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
-      expect(await send(id, { idempotency_key: randomUUID() }, lead.handle)).toBe("tea@client.example");
-      expect(await send(id, { actor_name: "Otieno" }, testBackend.company)).toBe("tea@client.example");
-      expect(await send(id, { actor_name: "Otieno" }, testBackend.company)).toBe("tea@client.example");
+      expect(await send(id, { idempotency_key: randomUUID() }, lead.supabase)).toBe("tea@client.example");
+      expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
+      expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
       const lines = (await acts("client-id send")).slice(before);
       expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
       // Neither whom it went to nor an ID that could still be used.
@@ -1154,7 +1154,7 @@ describe("client IDs", () => {
       const [spent = ""] = await issue({ sent_to: "spent@client.example" });
       const [silent] = await issue();
       await signUp("uses-mailed@client.example", used);
-      await testBackend.company.rpc("redeem_client_id", { client_id: spent, email: owner.email });
+      await testBackend.serviceRole.rpc("redeem_client_id", { client_id: spent, email: owner.email });
       await withdraw(withdrawn);
       const before = await readDeskState(testBackend);
       for (const id of [used, spent, withdrawn, silent, "N0TH-1NG0-0F1T-HERE", "", "%", null]) {
@@ -1168,7 +1168,7 @@ describe("client IDs", () => {
     test("are off the list of what was not delivered, each with its own mails, until a mail of theirs fails again", async () => {
       const [id = "", other = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
       const fails = (client_id: string) =>
-        testBackend.company.rpc("record_failed_email", {
+        testBackend.serviceRole.rpc("record_failed_email", {
           kind: "client ID",
           sent_to: "bounced@client.example",
           client_id,
@@ -1192,11 +1192,11 @@ describe("client IDs", () => {
       const [id = ""] = await issue({ sent_to: "eight@client.example" });
       const before = (await acts("client-id send")).length;
       const args = { client_id: id, idempotency_key: randomUUID() };
-      const answers = await callConcurrently(
+      const results = await callConcurrently(
         testBackend,
         Array.from({ length: 8 }, () => ({ name: "send_client_id", args, token: clerk.accessToken })),
       );
-      expect(answers.map(({ answer }) => answer)).toEqual(Array.from({ length: 8 }, () => "eight@client.example"));
+      expect(results.map(({ result }) => result)).toEqual(Array.from({ length: 8 }, () => "eight@client.example"));
       expect((await acts("client-id send")).length).toBe(before + 1);
     });
   });
@@ -1204,8 +1204,8 @@ describe("client IDs", () => {
   test("that are withdrawn open no account, and stay in the log with the reason", async () => {
     const [id, other] = await issue({ how_many: 2 });
     await withdraw(id);
-    const refused = await signUp("withdrawn@client.example", id);
-    expect(refused.error).not.toBeNull();
+    const rejection = await signUp("withdrawn@client.example", id);
+    expect(rejection.error).not.toBeNull();
     expect(await query("select from auth.users where email = 'withdrawn@client.example'")).toEqual([]);
     expect((await signUp("withdrawn@client.example", other)).error).toBeNull();
     expect((await acts("client-id withdraw")).at(-1)).toMatchObject({
@@ -1217,7 +1217,7 @@ describe("client IDs", () => {
   test("that were used are not withdrawn, by an account or by an address that had one", async () => {
     const [first, second, third] = await issue({ how_many: 3 });
     await signUp("uses-one@client.example", first);
-    await testBackend.company.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });
+    await testBackend.serviceRole.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });
     for (const used of [first, second]) {
       expect(await getRejection(withdraw(used))).toBe("409 This Client ID is not known, or has been used.");
     }
@@ -1228,24 +1228,24 @@ describe("client IDs", () => {
 });
 
 test("a mail that was not delivered is listed until somebody has dealt with it, once", async () => {
-  const { error } = await testBackend.company.rpc("record_failed_email", {
+  const { error } = await testBackend.serviceRole.rpc("record_failed_email", {
     kind: "new password",
     sent_to: owner.email,
     account_id: owner.id,
   });
   expect(error).toBeNull();
-  const [mail] = await query<{ id: string }>("select id from public.failed_emails where account_id = $1", [owner.id]);
-  await callRpc("resolve_failed_email", { email_id: mail?.id });
-  await callRpc("resolve_failed_email", { email_id: mail?.id });
+  const [email] = await query<{ id: string }>("select id from public.failed_emails where account_id = $1", [owner.id]);
+  await callRpc("resolve_failed_email", { email_id: email?.id });
+  await callRpc("resolve_failed_email", { email_id: email?.id });
   const dealt = await query("select before, actor_name from public.audit_log where action = 'failed-email resolve'");
   expect(dealt).toEqual([{ before: { kind: "new password" }, actor_name: clerk.name }]);
-  expect((await clerk.handle.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);
+  expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);
 });
 
 test("a command's act is in the name that it gives; a colleague's in their own, whatever name they give", async () => {
   const note = { shipment_id: shipment, note: "It came" };
-  await callRpc("send_note", { ...note, actor_name: "Otieno" }, testBackend.company);
-  await callRpc("send_note", note, testBackend.company);
+  await callRpc("send_note", { ...note, actor_name: "Otieno" }, testBackend.serviceRole);
+  await callRpc("send_note", note, testBackend.serviceRole);
   await callRpc("send_note", { ...note, actor_name: "Otieno" });
   expect((await listAuditEntries()).map(({ actor_name, staff_id }) => [actor_name, staff_id])).toEqual([
     ["Otieno", null],
@@ -1303,7 +1303,7 @@ describe("an act and its line in the log are one:", () => {
     ["issue_client_ids", "client-id issue", () => ({ how_many: 2, issued_for: "Tea Ltd" })],
     ["send_client_id", "client-id send", (at) => ({ client_id: at.clientId })],
     ["withdraw_client_id", "client-id withdraw", (at) => ({ client_id: at.clientId, reason: "Lost" })],
-    ["resolve_failed_email", "failed-email resolve", (at) => ({ email_id: at.mail })],
+    ["resolve_failed_email", "failed-email resolve", (at) => ({ email_id: at.email })],
     ["change_staff_role", "team role", (at) => ({ account_id: at.colleague, role: "lead" })],
     ["remove_staff_member", "team remove", (at) => ({ account_id: at.colleague, reason: "They left" })],
     ["invite_staff_member", "team invite", (at) => ({ email: at.gone, name: "Back Again", role: "lead" })],
@@ -1331,11 +1331,14 @@ describe("an act and its line in the log are one:", () => {
     const [unused] = (await callRpc("issue_client_ids", { sent_to: "mailed@client.example" })) as {
       client_id: string;
     }[];
-    await testBackend.company.rpc("record_failed_email", { kind: "team invite", sent_to: "somebody@client.example" });
-    const [mail] = await query<{ id: string }>("select id from public.failed_emails where kind = 'team invite'");
+    await testBackend.serviceRole.rpc("record_failed_email", {
+      kind: "team invite",
+      sent_to: "somebody@client.example",
+    });
+    const [email] = await query<{ id: string }>("select id from public.failed_emails where kind = 'team invite'");
     const colleague = await newStaffMember(testBackend, "clerk", "changed@company.example");
     const gone = await newStaffMember(testBackend, "clerk", "gone@company.example");
-    await callRpc("remove_staff_member", { account_id: gone.id, reason: "They left" }, lead.handle);
+    await callRpc("remove_staff_member", { account_id: gone.id, reason: "They left" }, lead.supabase);
     made = {
       ...{
         shipment,
@@ -1346,7 +1349,7 @@ describe("an act and its line in the log are one:", () => {
         blurred: blurred.id,
       },
       ...{ protected: careful.id, closed: closed.id, leaving: leaving.id, clientId: unused?.client_id ?? "" },
-      ...{ mail: mail?.id ?? "", colleague: colleague.id, gone: gone.email },
+      ...{ email: email?.id ?? "", colleague: colleague.id, gone: gone.email },
     };
   });
 
@@ -1359,11 +1362,11 @@ describe("an act and its line in the log are one:", () => {
     try {
       const before = await readDeskState(testBackend);
       for (const [name, , args] of acts) {
-        const { error } = await toUntypedClient(lead.handle).rpc(name, args(made));
+        const { error } = await toUntypedClient(lead.supabase).rpc(name, args(made));
         expect(error?.message, name).toBe("the log is full");
         expect(await readDeskState(testBackend), name).toEqual(before);
       }
-      const kept = await testBackend.company.rpc("extend_shipment_retention", {
+      const kept = await testBackend.serviceRole.rpc("extend_shipment_retention", {
         shipment_id: shipment,
         day: "2099-01-01",
       });
@@ -1378,7 +1381,7 @@ describe("an act and its line in the log are one:", () => {
     const lines = () => query<DatabaseRow>("select id, actor_name, staff_id, action from public.audit_log");
     for (const [name, line, args] of acts) {
       const known = new Set((await lines()).map(({ id }) => id));
-      await callRpc(name, args(made), lead.handle);
+      await callRpc(name, args(made), lead.supabase);
       const fresh = (await lines()).filter(({ id }) => !known.has(id));
       expect(fresh, name).toEqual([{ id: fresh[0]?.id, actor_name: lead.name, staff_id: lead.id, action: line }]);
     }
@@ -1386,8 +1389,8 @@ describe("an act and its line in the log are one:", () => {
 });
 
 /** What an act answers. Throws its refusal. */
-async function callRpc(name: string, args: object, handle: AppSupabaseClient = clerk.handle): Promise<unknown> {
-  const { data, error, status } = await toUntypedClient(handle).rpc(name, args);
+async function callRpc(name: string, args: object, supabase: AppSupabaseClient = clerk.supabase): Promise<unknown> {
+  const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
   if (error) throw Object.assign(new Error(error.message), { refusal: `${status} ${error.message}` });
   return data;
 }
@@ -1406,11 +1409,11 @@ function getRejection(attempt: Promise<unknown>): Promise<string> {
 /** Acts of colleagues that come at the same time: "done", or why not. */
 async function runConcurrently(asked: [string, Record<string, unknown>, TestStaffMember][]): Promise<string[]> {
   const calls = asked.map(([name, args, { accessToken: token }]) => ({ name, args, token }));
-  return (await callConcurrently(testBackend, calls)).map(({ refused }) => refused ?? "done");
+  return (await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection ?? "done");
 }
 
 async function newShipment(): Promise<string> {
-  const { data, error } = await owner.handle
+  const { data, error } = await owner.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: owner.id })
     .select("id")
@@ -1454,7 +1457,7 @@ async function storeFile(name: string): Promise<string> {
 /** A document of the test's shipment that counts a file, as the server leaves it. */
 async function uploadDocument(name = "Packing List"): Promise<{ id: string; path: string; version: string }> {
   const path = await storeFile(name);
-  const { data, error } = await testBackend.company
+  const { data, error } = await testBackend.serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: path, sha256, ...fileColumns })
     .eq("shipment_id", shipment)

@@ -23,12 +23,12 @@ beforeAll(async () => {
 afterAll(() => testBackend.close());
 
 type InviteRpcResult = { invite_id?: string; account_id?: string };
-const invite = (more: object, handle: AppSupabaseClient = lead.handle) =>
-  callRpc("invite_staff_member", { name: "Nekesa", role: "clerk", ...more }, handle) as Promise<InviteRpcResult>;
-const removeMember = (account: string, handle: AppSupabaseClient = lead.handle, reason = "They left") =>
-  callRpc("remove_staff_member", { account_id: account, reason }, handle);
-const changeRole = (account: string, role: string, handle: AppSupabaseClient = lead.handle) =>
-  callRpc("change_staff_role", { account_id: account, role }, handle);
+const invite = (more: object, supabase: AppSupabaseClient = lead.supabase) =>
+  callRpc("invite_staff_member", { name: "Nekesa", role: "clerk", ...more }, supabase) as Promise<InviteRpcResult>;
+const removeMember = (account: string, supabase: AppSupabaseClient = lead.supabase, reason = "They left") =>
+  callRpc("remove_staff_member", { account_id: account, reason }, supabase);
+const changeRole = (account: string, role: string, supabase: AppSupabaseClient = lead.supabase) =>
+  callRpc("change_staff_role", { account_id: account, role }, supabase);
 
 describe("an invitation", () => {
   test("makes the account of a colleague, with the name and role it says, and is logged with who invited", async () => {
@@ -38,8 +38,8 @@ describe("an invitation", () => {
     expect(await listAccountAuditEntries(id)).toEqual([
       { action: "team invite", actor_name: lead.name, before: null, after: { role: "lead" }, reason: null },
     ]);
-    const handle = await logIn(testBackend, "new@company.example");
-    const { data } = await toUntypedClient(handle).rpc("get_viewer", {}, { get: true });
+    const supabase = await logIn(testBackend, "new@company.example");
+    const { data } = await toUntypedClient(supabase).rpc("get_viewer", {}, { get: true });
     expect(data.viewer.staff).toEqual({ name: "Nekesa", role: "lead" });
     await removeMember(id);
   });
@@ -72,7 +72,7 @@ describe("an invitation", () => {
       testBackend.anonymous().auth.signUp({ email, password: staffPassword, options: { data } });
     expect((await signUp({ full_name: "Me", staff_invite_id: invitation })).error).not.toBeNull();
     expect(await query("select from auth.users where email = $1", [email])).toEqual([]);
-    const { data: [issued] = [] } = (await toUntypedClient(testBackend.company).rpc("issue_client_ids")) as {
+    const { data: [issued] = [] } = (await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids")) as {
       data: { client_id: string }[];
     };
     const forged = { full_name: "Me", client_id: issued?.client_id, staff_invite_id: randomUUID(), role: "lead" };
@@ -136,12 +136,12 @@ describe("an invitation", () => {
   test("of one form that comes eight times at once is made once", async () => {
     const email = "eager@company.example";
     const args = { email, name: "Nekesa", role: "clerk", idempotency_key: randomUUID() };
-    const answers = await callConcurrently(
+    const results = await callConcurrently(
       testBackend,
       Array.from({ length: 8 }, () => ({ name: "invite_staff_member", args, token: lead.accessToken })),
     );
     const [made] = await listInvitations(email);
-    const invited = answers.map(({ answer }) => (answer as InviteRpcResult).invite_id);
+    const invited = results.map(({ result }) => (result as InviteRpcResult).invite_id);
     expect(invited).toEqual(Array.from({ length: 8 }, () => made?.id));
   });
 
@@ -162,17 +162,18 @@ describe("a removed colleague", () => {
   test("is out of every session at once, has no way back in, and stays in the log", async () => {
     const gone = await newStaffMember(testBackend, "clerk", "gone@company.example");
     const left = toUntypedClient(testBackend.withToken(gone.accessToken));
-    await callRpc("announce", { text: "All is well" }, gone.handle);
+    await callRpc("announce", { text: "All is well" }, gone.supabase);
     const token = await issueLink(gone.id);
     expect((await left.from("audit_log").select("id")).data).not.toEqual([]);
-    expect(await getRejection(removeMember(gone.id, lead.handle, " "))).toMatch(/^400 /);
+    expect(await getRejection(removeMember(gone.id, lead.supabase, " "))).toMatch(/^400 /);
 
     await removeMember(gone.id);
     expect((await left.from("audit_log").select("id")).data).toEqual([]);
     expect((await left.from("announcements").select("id")).data).toEqual([]);
     expect((await left.rpc("desk_today", {}, { get: true })).data).toEqual({ viewer: null });
     expect((await left.rpc("announce", { text: "Pay here" })).error?.code).toBe("PT403");
-    for (const handle of [gone.handle, gone.aal1]) expect((await handle.auth.refreshSession()).error).not.toBeNull();
+    for (const supabase of [gone.supabase, gone.aal1])
+      expect((await supabase.auth.refreshSession()).error).not.toBeNull();
     await expect(logIn(testBackend, gone.email)).rejects.toThrow();
     expect(await readLink(token)).toBeNull();
     expect(await getRejection(callRpc("request_password_link", { account_id: gone.id }))).toMatch(/^409 /);
@@ -194,12 +195,12 @@ describe("a removed colleague", () => {
     const left = toUntypedClient(testBackend.withToken(back.accessToken));
     expect((await left.rpc("desk_today", {}, { get: true })).data).toEqual({ viewer: null });
     await expect(logIn(testBackend, back.email)).rejects.toThrow("Invalid login credentials");
-    const link = await testBackend.company.auth.admin.generateLink({ type: "recovery", email: back.email });
-    const handle = testBackend.anonymous();
-    await handle.auth.verifyOtp({ type: "recovery", token_hash: link.data.properties?.hashed_token ?? "" });
-    expect((await handle.auth.updateUser({ password: "chosen by the new link" })).error).toBe(null);
-    expect((await handle.auth.mfa.listFactors()).data?.all).toEqual([]);
-    expect((await handle.from("audit_log").select("id")).data).toEqual([]);
+    const link = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email: back.email });
+    const supabase = testBackend.anonymous();
+    await supabase.auth.verifyOtp({ type: "recovery", token_hash: link.data.properties?.hashed_token ?? "" });
+    expect((await supabase.auth.updateUser({ password: "chosen by the new link" })).error).toBe(null);
+    expect((await supabase.auth.mfa.listFactors()).data?.all).toEqual([]);
+    expect((await supabase.from("audit_log").select("id")).data).toEqual([]);
   });
 });
 
@@ -207,12 +208,12 @@ describe("a role", () => {
   test("that is changed counts at once, in sessions that are open, and both are in the log", async () => {
     const other = await newStaffMember(testBackend, "clerk", "other@company.example");
     const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
-    expect(await getRejection(changeRole(newcomer.id, "lead", other.handle))).toMatch(/^403 /);
+    expect(await getRejection(changeRole(newcomer.id, "lead", other.supabase))).toMatch(/^403 /);
     await changeRole(other.id, "lead");
-    await changeRole(newcomer.id, "lead", other.handle);
+    await changeRole(newcomer.id, "lead", other.supabase);
     await changeRole(other.id, "clerk");
     await changeRole(other.id, "clerk");
-    expect(await getRejection(changeRole(newcomer.id, "clerk", other.handle))).toMatch(/^403 /);
+    expect(await getRejection(changeRole(newcomer.id, "clerk", other.supabase))).toMatch(/^403 /);
     expect((await listAccountAuditEntries(other.id)).slice(1)).toEqual([
       {
         action: "team role",
@@ -247,19 +248,19 @@ test("a colleague's second factors are removed by a lead, and their sessions end
     removed: 1,
     email: careless.email,
   });
-  expect((await careless.handle.auth.refreshSession()).error).not.toBeNull();
-  const handle = await logIn(testBackend, careless.email);
-  expect((await handle.from("audit_log").select("id")).data).toEqual([]);
-  expect(await getRejection(callRpc("announce", { text: "Pay here" }, handle))).toMatch(/^403 /);
+  expect((await careless.supabase.auth.refreshSession()).error).not.toBeNull();
+  const supabase = await logIn(testBackend, careless.email);
+  expect((await supabase.from("audit_log").select("id")).data).toEqual([]);
+  expect(await getRejection(callRpc("announce", { text: "Pay here" }, supabase))).toMatch(/^403 /);
 });
 
 describe("of a colleague whose second factor is gone, a token from before, which says AAL2,", () => {
   type Colleague = Awaited<ReturnType<typeof newStaffMember>>;
   const ways: [string, (one: Colleague) => Promise<unknown>][] = [
-    ["that they removed themselves", ({ handle, factorId }) => handle.auth.mfa.unenroll({ factorId })],
+    ["that they removed themselves", ({ supabase, factorId }) => supabase.auth.mfa.unenroll({ factorId })],
     [
       "that the company deleted",
-      ({ id, factorId }) => testBackend.company.auth.admin.mfa.deleteFactor({ userId: id, id: factorId }),
+      ({ id, factorId }) => testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: id, id: factorId }),
     ],
     [
       "that a lead removed",
@@ -353,24 +354,24 @@ describe("a link to set a password", () => {
   test("is good again when whoever spent it gives it back in time", async () => {
     const token = await issueLink();
     await redeemLink(token);
-    await callRpc("restore_password_link", { token }, testBackend.company);
+    await callRpc("restore_password_link", { token }, testBackend.serviceRole);
     expect(await readLink(token)).toMatchObject({ account_id: client.id });
     expect(await redeemLink(token)).toBe(true);
     await query(
       "update private.password_links set redeemed_at = now() - interval '3 minutes' where redeemed_at is not null",
     );
-    await callRpc("restore_password_link", { token }, testBackend.company);
+    await callRpc("restore_password_link", { token }, testBackend.serviceRole);
     expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
   });
 
   test("is spent by one of eight who come at the same time", async () => {
     const args = { token: await issueLink() };
-    const answers = await callConcurrently(
+    const results = await callConcurrently(
       testBackend,
       Array.from({ length: 8 }, () => ({ name: "redeem_password_link", args })),
     );
-    expect(answers.filter(({ answer }) => answer === true)).toHaveLength(1);
-    expect(answers.filter(({ answer }) => answer === false)).toHaveLength(7);
+    expect(results.filter(({ result }) => result === true)).toHaveLength(1);
+    expect(results.filter(({ result }) => result === false)).toHaveLength(7);
   });
 
   test("ends those before it, at the same time too, and no other account's", async () => {
@@ -383,7 +384,7 @@ describe("a link to set a password", () => {
       testBackend,
       Array.from({ length: 6 }, () => ({ name: "issue_password_link", args })),
     );
-    const good = await Promise.all(issued.map(({ answer }) => readLink(String(answer))));
+    const good = await Promise.all(issued.map(({ result }) => readLink(String(result))));
     expect(good.filter(Boolean)).toHaveLength(1);
     expect(await readLink(theirs)).toMatchObject({ account_id: lead.id });
   });
@@ -433,12 +434,12 @@ describe("the last lead", () => {
 
   test("is neither removed nor made a clerk, by themselves or by the company", async () => {
     expect(await leads()).toEqual([{ account_id: lead.id }]);
-    for (const handle of [lead.handle, testBackend.company]) {
-      expect(await getRejection(removeMember(lead.id, handle))).toBe(`409 ${words}`);
-      expect(await getRejection(changeRole(lead.id, "clerk", handle))).toBe(`409 ${words}`);
+    for (const supabase of [lead.supabase, testBackend.serviceRole]) {
+      expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${words}`);
+      expect(await getRejection(changeRole(lead.id, "clerk", supabase))).toBe(`409 ${words}`);
     }
     expect(await leads()).toEqual([{ account_id: lead.id }]);
-    expect((await lead.handle.from("audit_log").select("id").limit(1)).data).toHaveLength(1);
+    expect((await lead.supabase.from("audit_log").select("id").limit(1)).data).toHaveLength(1);
   });
 
   test("is one though another was invited who has not come: nobody takes their place before", async () => {
@@ -446,9 +447,9 @@ describe("the last lead", () => {
     const { invite_id: invitation = "" } = await invite({ email, role: "lead" });
     const id = await createStaffAccount(testBackend, email, invitation);
     expect(await leads()).toHaveLength(2);
-    for (const handle of [lead.handle, testBackend.company]) {
-      expect(await getRejection(removeMember(lead.id, handle))).toBe(`409 ${words}`);
-      expect(await getRejection(changeRole(lead.id, "clerk", handle))).toBe(`409 ${words}`);
+    for (const supabase of [lead.supabase, testBackend.serviceRole]) {
+      expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${words}`);
+      expect(await getRejection(changeRole(lead.id, "clerk", supabase))).toBe(`409 ${words}`);
     }
     // Of two who have not come, one may go: they take nobody's place either.
     const other = await invite({ email: "coming-too@company.example", role: "lead" });
@@ -457,10 +458,10 @@ describe("the last lead", () => {
     await removeMember(second);
     await removeMember(id);
     const third = await newStaffMemberWithoutFactor(testBackend, "lead", "came@company.example");
-    await changeRole(lead.id, "clerk", testBackend.company);
+    await changeRole(lead.id, "clerk", testBackend.serviceRole);
     expect(await leads()).toEqual([{ account_id: third.id }]);
-    expect(await getRejection(removeMember(third.id, testBackend.company))).toBe(`409 ${words}`);
-    await changeRole(lead.id, "lead", testBackend.company);
+    expect(await getRejection(removeMember(third.id, testBackend.serviceRole))).toBe(`409 ${words}`);
+    await changeRole(lead.id, "lead", testBackend.serviceRole);
     await removeMember(third.id);
     expect(await leads()).toEqual([{ account_id: lead.id }]);
   });
@@ -473,19 +474,19 @@ describe("the last lead", () => {
         { name, args: { account_id: lead.id, ...more }, token: second.accessToken },
       ]);
     const demoted = await each("change_staff_role", { role: "clerk" });
-    expect(demoted.filter(({ refused }) => refused)).toHaveLength(1);
+    expect(demoted.filter(({ rejection }) => rejection)).toHaveLength(1);
     expect(await leads()).toHaveLength(1);
-    for (const { id } of [lead, second]) await changeRole(id, "lead", testBackend.company);
+    for (const { id } of [lead, second]) await changeRole(id, "lead", testBackend.serviceRole);
     expect(await leads()).toHaveLength(2);
     const removed = await each("remove_staff_member", { reason: "They left" });
-    expect(removed.filter(({ refused }) => refused)).toHaveLength(1);
+    expect(removed.filter(({ rejection }) => rejection)).toHaveLength(1);
     expect(await leads()).toHaveLength(1);
   });
 });
 
 /** What a function answers. Throws its refusal. */
-async function callRpc(name: string, args: object, handle: AppSupabaseClient = lead.handle): Promise<unknown> {
-  const { data, error, status } = await toUntypedClient(handle).rpc(name, args);
+async function callRpc(name: string, args: object, supabase: AppSupabaseClient = lead.supabase): Promise<unknown> {
+  const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
   if (error) throw Object.assign(new Error(error.message), { refusal: `${status} ${error.message}` });
   return data;
 }
@@ -502,9 +503,13 @@ function getRejection(attempt: Promise<unknown>): Promise<string> {
 }
 
 const issueLink = (account = client.id, hours = 1) =>
-  callRpc("issue_password_link", { account_id: account, valid_hours: hours }, testBackend.company) as Promise<string>;
-const readLink = (token: string) => callRpc("password_link", { token }, testBackend.company);
-const redeemLink = (token: string) => callRpc("redeem_password_link", { token }, testBackend.company);
+  callRpc(
+    "issue_password_link",
+    { account_id: account, valid_hours: hours },
+    testBackend.serviceRole,
+  ) as Promise<string>;
+const readLink = (token: string) => callRpc("password_link", { token }, testBackend.serviceRole);
+const redeemLink = (token: string) => callRpc("redeem_password_link", { token }, testBackend.serviceRole);
 
 async function findStaffMember(account: string) {
   return (await query("select * from public.staff_members where account_id = $1", [account]))[0];
@@ -528,18 +533,18 @@ async function query<T = Record<string, unknown>>(text: string, values: unknown[
 }
 
 describe("a mail that a form asks for", () => {
-  const claims = (request: string | null, sent_to = "a@company.example", handle = testBackend.company) =>
-    callRpc("claim_email", { idempotency_key: request, sent_to }, handle);
+  const claims = (request: string | null, sent_to = "a@company.example", supabase = testBackend.serviceRole) =>
+    callRpc("claim_email", { idempotency_key: request, sent_to }, supabase);
   const releases = (request: string) =>
-    callRpc("release_email", { idempotency_key: request, sent_to: "a@company.example" }, testBackend.company);
+    callRpc("release_email", { idempotency_key: request, sent_to: "a@company.example" }, testBackend.serviceRole);
 
   test("is claimed once, by one of eight at the same time, and for each address by itself", async () => {
     const args = { idempotency_key: randomUUID(), sent_to: "a@company.example" };
-    const answers = await callConcurrently(
+    const results = await callConcurrently(
       testBackend,
       Array.from({ length: 8 }, () => ({ name: "claim_email", args })),
     );
-    expect(answers.filter(({ answer }) => answer === true)).toHaveLength(1);
+    expect(results.filter(({ result }) => result === true)).toHaveLength(1);
     expect(await claims(args.idempotency_key)).toBe(false);
     expect(await claims(args.idempotency_key, "b@company.example")).toBe(true);
   });

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 test("the bucket is private and takes files of at most 10 MiB", async () => {
-  const { data, error } = await testBackend.company.storage.getBucket("documents");
+  const { data, error } = await testBackend.serviceRole.storage.getBucket("documents");
   expect(error).toBeNull();
   expect(data).toMatchObject({ public: false, file_size_limit: maxFileBytes });
 });
@@ -53,17 +53,17 @@ test("a file has no public address", async () => {
 test("the company gets back exactly what was stored, with its media type, and the owner nothing", async () => {
   const bytes = new Uint8Array(4096).map((_, index) => index % 251);
   const file = `${folder}/bill-of-lading-0123456789ab-scan.png`;
-  const stored = await getDocumentsBucket(testBackend.company).upload(file, bytes, { contentType: "image/png" });
+  const stored = await getDocumentsBucket(testBackend.serviceRole).upload(file, bytes, { contentType: "image/png" });
   expect(stored.error).toBeNull();
-  expect((await getDocumentsBucket(owner.handle).download(file)).data).toBeNull();
-  const { data } = await getDocumentsBucket(testBackend.company).download(file);
+  expect((await getDocumentsBucket(owner.supabase).download(file)).data).toBeNull();
+  const { data } = await getDocumentsBucket(testBackend.serviceRole).download(file);
   expect(new Uint8Array((await data?.arrayBuffer()) ?? [])).toEqual(bytes);
   expect(data?.type).toBe("image/png");
 });
 
 const allRoles = ["a visitor", "a stranger", "the owner"] as const;
 const getClientForRole = (who: (typeof allRoles)[number]) =>
-  ({ "a visitor": visitor, "a stranger": stranger.handle, "the owner": owner.handle })[who];
+  ({ "a visitor": visitor, "a stranger": stranger.supabase, "the owner": owner.supabase })[who];
 
 for (const who of allRoles) {
   test(`${who} sees no file in any list`, async () => {
@@ -198,15 +198,15 @@ for (const who of allRoles) {
       for (const target of [path, `${folder}/bill-of-lading-0123456789ab-new.pdf`]) {
         for (const [way, { method, at, headers = {}, body }] of Object.entries(createAttacks(target, source))) {
           const sent = body instanceof Uint8Array ? body : body && JSON.stringify(body);
-          const answer = await sendRequest(
+          const result = await sendRequest(
             method,
             `/storage/v1/${at}`,
             { ...getHeadersForRole(who), ...headers },
             sent,
           );
           // Deleting answers with what it deleted.
-          const said = await answer.text();
-          expect(answer.ok && said !== "[]", `${who} ${way}: ${answer.status} ${said}`).toBe(false);
+          const said = await result.text();
+          expect(result.ok && said !== "[]", `${who} ${way}: ${result.status} ${said}`).toBe(false);
         }
       }
       expect(await listObjects()).toEqual(before);
@@ -222,7 +222,7 @@ for (const who of allRoles) {
     await storage.emptyBucket("documents");
     await storage.deleteBucket("documents");
     await storage.createBucket("open", { public: true });
-    const { data } = await testBackend.company.storage.listBuckets();
+    const { data } = await testBackend.serviceRole.storage.listBuckets();
     const known = data?.sort((a, b) => a.id.localeCompare(b.id));
     expect(known).toEqual([
       expect.objectContaining({ id: "documents", public: false, file_size_limit: maxFileBytes }),
@@ -238,8 +238,10 @@ describe("of a file on its way", () => {
   const bytes = "%PDF-1.7 part of";
   const octets = { contentType: "application/octet-stream", upsert: false };
   beforeEach(async () => {
-    await testBackend.company.storage.from("upload-chunks").remove([part()]);
-    const { error } = await testBackend.company.storage.from("upload-chunks").upload(part(), encodeText(bytes), octets);
+    await testBackend.serviceRole.storage.from("upload-chunks").remove([part()]);
+    const { error } = await testBackend.serviceRole.storage
+      .from("upload-chunks")
+      .upload(part(), encodeText(bytes), octets);
     if (error) throw error;
   });
 
@@ -260,18 +262,18 @@ describe("of a file on its way", () => {
           createAttacks(target, part(), "upload-chunks"),
         )) {
           const sent = body instanceof Uint8Array ? body : body && JSON.stringify(body);
-          const answer = await sendRequest(
+          const result = await sendRequest(
             method,
             `/storage/v1/${at}`,
             { ...getHeadersForRole(who), ...headers },
             sent,
           );
-          const said = await answer.text();
-          expect(answer.ok && said !== "[]", `${who} ${way}: ${answer.status} ${said}`).toBe(false);
+          const said = await result.text();
+          expect(result.ok && said !== "[]", `${who} ${way}: ${result.status} ${said}`).toBe(false);
         }
       }
       expect(await listObjects()).toEqual(before);
-      const kept = await testBackend.company.storage.from("upload-chunks").download(part());
+      const kept = await testBackend.serviceRole.storage.from("upload-chunks").download(part());
       expect(await kept.data?.text()).toBe(bytes);
     });
   }
@@ -279,7 +281,7 @@ describe("of a file on its way", () => {
   test("no document counts a part, whoever says so", async () => {
     const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 16, media_type: "application/pdf" };
     for (const storage_path of [part(), `upload-chunks/${part()}`]) {
-      const { error } = await testBackend.company
+      const { error } = await testBackend.serviceRole
         .from("documents")
         .update({ uploaded: true, storage_path, ...record })
         .eq("shipment_id", shipmentId)
@@ -289,7 +291,7 @@ describe("of a file on its way", () => {
   });
 
   test("a part is stored once, and is at most 256 KB of bytes", async () => {
-    const parts = testBackend.company.storage.from("upload-chunks");
+    const parts = testBackend.serviceRole.storage.from("upload-chunks");
     expect((await parts.upload(part(), encodeText("others"), octets)).error).toMatchObject({ statusCode: "409" });
     const largest = new Uint8Array(256 * 1024);
     expect((await parts.upload(`${part()}x`, largest, octets)).error).toBeNull();
@@ -303,11 +305,11 @@ test("not even a client whose bucket is empty can delete it", async () => {
   const empty = await startTestBackend();
   try {
     const client = await empty.newClient("only@client.example");
-    for (const handle of [client.handle, empty.anonymous()]) {
-      await handle.storage.deleteBucket("documents");
-      await handle.storage.updateBucket("documents", { public: true });
+    for (const supabase of [client.supabase, empty.anonymous()]) {
+      await supabase.storage.deleteBucket("documents");
+      await supabase.storage.updateBucket("documents", { public: true });
     }
-    const { data } = await empty.company.storage.listBuckets();
+    const { data } = await empty.serviceRole.storage.listBuckets();
     expect(data).toContainEqual(expect.objectContaining({ id: "documents", public: false }));
   } finally {
     await empty.close();
@@ -361,32 +363,32 @@ test.each(uploadTargets)("a client cannot store a file %s", async (_where, place
 });
 
 test("a client cannot store a file in a bucket of another name", async () => {
-  const made = await testBackend.company.storage.createBucket("archive", { public: false });
+  const made = await testBackend.serviceRole.storage.createBucket("archive", { public: false });
   expect(made.error).toBeNull();
   try {
     for (const name of ["archive", "nowhere"]) {
-      const { error } = await owner.handle.storage
+      const { error } = await owner.supabase.storage
         .from(name)
         .upload(`${folder}/bill-of-lading-x.pdf`, encodeText("%PDF-1.7"), { contentType: "application/pdf" });
       expect(error).not.toBeNull();
     }
     expect(await listObjects()).not.toContainEqual(expect.objectContaining({ bucket_id: "archive" }));
-    const { error } = await getDocumentsBucket(owner.handle).move(path, `${folder}/packing-list-b.pdf`, {
+    const { error } = await getDocumentsBucket(owner.supabase).move(path, `${folder}/packing-list-b.pdf`, {
       destinationBucket: "archive",
     });
     expect(error).not.toBeNull();
     expect(await readObject(path)).toBe(originalContent);
   } finally {
-    await testBackend.company.storage.deleteBucket("archive");
+    await testBackend.serviceRole.storage.deleteBucket("archive");
   }
 });
 
 test("a file that counts is read by the company alone, and no token of its owner has an address signed for it", async () => {
   await recordFile("Packing List", path);
-  expect((await getDocumentsBucket(owner.handle).download(path)).data).toBeNull();
-  expect((await getDocumentsBucket(owner.handle).info(path)).data).toBeNull();
-  expect((await getDocumentsBucket(owner.handle).list(folder)).data ?? []).toEqual([]);
-  expect((await getDocumentsBucket(owner.handle).createSignedUrl(path, 60)).data).toBeNull();
+  expect((await getDocumentsBucket(owner.supabase).download(path)).data).toBeNull();
+  expect((await getDocumentsBucket(owner.supabase).info(path)).data).toBeNull();
+  expect((await getDocumentsBucket(owner.supabase).list(folder)).data ?? []).toEqual([]);
+  expect((await getDocumentsBucket(owner.supabase).createSignedUrl(path, 60)).data).toBeNull();
   expect(await readObject(path)).toBe(originalContent);
 });
 
@@ -407,7 +409,7 @@ test("a file of more than 10 MiB is not taken when its length is not announced e
 
 test("the bucket takes a file of every type that the app takes", async () => {
   for (const contentType of new Set(Object.values(FILE_TYPES))) {
-    const { error } = await getDocumentsBucket(testBackend.company).upload(
+    const { error } = await getDocumentsBucket(testBackend.serviceRole).upload(
       `${folder}/${randomUUID()}`,
       encodeText("x"),
       { contentType },
@@ -429,7 +431,7 @@ test.each([
 ])("the bucket does not take a file of type %j", async (contentType) => {
   const name = `${folder}/bill-of-lading-x.pdf`;
   for (const upsert of [false, true]) {
-    const { error } = await getDocumentsBucket(testBackend.company).upload(name, encodeText("<script>"), {
+    const { error } = await getDocumentsBucket(testBackend.serviceRole).upload(name, encodeText("<script>"), {
       contentType,
       upsert,
     });
@@ -438,13 +440,13 @@ test.each([
   expect(await readObject(name)).toBeNull();
 });
 
-function getDocumentsBucket(handle: AppSupabaseClient) {
-  return handle.storage.from("documents");
+function getDocumentsBucket(supabase: AppSupabaseClient) {
+  return supabase.storage.from("documents");
 }
 
 /** Stores a file as the server does. */
 function storeFile(at: string, content: string) {
-  return getDocumentsBucket(testBackend.company).upload(at, encodeText(content), {
+  return getDocumentsBucket(testBackend.serviceRole).upload(at, encodeText(content), {
     contentType: "application/pdf",
     upsert: false,
   });
@@ -485,7 +487,7 @@ function encodeText(content: string) {
 /** Marks a document of the shipment as uploaded with this file. */
 async function recordFile(name: string, at: string): Promise<void> {
   const record = { sha256: "0".repeat(64), file_name: "x.pdf", file_size: 1, media_type: "application/pdf" };
-  const { data, error } = await testBackend.company
+  const { data, error } = await testBackend.serviceRole
     .from("documents")
     .update({ uploaded: true, storage_path: at, ...record })
     .eq("shipment_id", shipmentId)
@@ -496,7 +498,7 @@ async function recordFile(name: string, at: string): Promise<void> {
 }
 
 async function newShipment(client: TestClient): Promise<string> {
-  const { data, error } = await client.handle
+  const { data, error } = await client.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: client.id })
     .select("id")
@@ -507,12 +509,12 @@ async function newShipment(client: TestClient): Promise<string> {
 
 /** What is stored at a place, as the company reads it; null when there is nothing. */
 async function readObject(at: string): Promise<string | null> {
-  const { data } = await getDocumentsBucket(testBackend.company).download(at);
+  const { data } = await getDocumentsBucket(testBackend.serviceRole).download(at);
   return data ? data.text() : null;
 }
 
 async function getMediaType(at: string): Promise<string | undefined> {
-  return (await getDocumentsBucket(testBackend.company).download(at)).data?.type;
+  return (await getDocumentsBucket(testBackend.serviceRole).download(at)).data?.type;
 }
 
 /** Every stored object past row-level security, without the time of its last reading. */

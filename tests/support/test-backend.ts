@@ -16,31 +16,31 @@ type FetchInterceptor = (request: Request, next: Backend["fetch"]) => Promise<Re
 
 export type AppSupabaseClient = SupabaseClient<Database>;
 
-/** The handle without the types of our tables, so that a test can send unknown columns and values. */
-export const toUntypedClient = (handle: AppSupabaseClient) => handle as SupabaseClient;
+/** Returns the client without the types of our tables, so that a test can send unknown columns and values. */
+export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as SupabaseClient;
 
 /**
- * The embedded backend with supabase-js handles on it: on a database of its own on a PostgreSQL server, or, in the
- * project "pglite", in a folder with the demo. Close it after the tests.
+ * Starts the embedded backend and returns it with Supabase clients. It has its own database on a PostgreSQL server or,
+ * in the project "pglite", a folder with the demo. Close it after the tests.
  */
 export async function startTestBackend() {
   const database = await createMigratedDatabase();
   // On PGlite, the database that a first start made: making one takes seconds.
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
-  const mails: Email[] = [];
+  const emails: Email[] = [];
   const backend: Backend = await createBackend({
     dataDir: database ? null : folder,
     databaseUrl: database?.url ?? null,
     objectsDir: folder,
     siteUrl: "http://127.0.0.1:3000",
     ...backendKeys,
-    deliver: async (mail) => {
-      mails.push(mail);
+    deliver: async (email) => {
+      emails.push(email);
     },
     seed: false,
   });
 
-  const handle = (
+  const newSupabaseClient = (
     key: string,
     through: FetchInterceptor = (request, next) => next(request),
     headers: Record<string, string> = {},
@@ -51,36 +51,36 @@ export async function startTestBackend() {
       realtime: { transport: ws as unknown as typeof WebSocket },
     });
 
-  const company = handle(secretKey);
+  const serviceRole = newSupabaseClient(secretKey);
 
-  /** A confirmed client, as the company makes one, with its signed-in handle. */
+  /** Returns a confirmed client of the company with a signed-in Supabase client. */
   async function newClient(email: string, password = "a good password") {
-    const issued = await company.rpc("issue_client_ids", {});
+    const issued = await serviceRole.rpc("issue_client_ids", {});
     if (issued.error) throw issued.error;
     const [invitation] = issued.data;
-    const made = await company.auth.admin.createUser({
+    const made = await serviceRole.auth.admin.createUser({
       email,
       password,
       email_confirm: true,
       user_metadata: { full_name: `Client ${email}`, client_id: invitation?.client_id },
     });
     if (made.error) throw made.error;
-    const client = handle(publishableKey);
-    const { data, error } = await client.auth.signInWithPassword({ email, password });
+    const supabase = newSupabaseClient(publishableKey);
+    const { data, error } = await supabase.auth.signInWithPassword({ email, password });
     if (error) throw error;
-    return { handle: client, id: data.user.id, email, accessToken: data.session.access_token };
+    return { supabase, id: data.user.id, email, accessToken: data.session.access_token };
   }
 
   return {
     backend,
-    mails,
-    company,
-    /** The company's handle with something in between, such as a line that breaks. */
-    companyThrough: (through: FetchInterceptor) => handle(secretKey, through),
-    /** A handle that keeps sending an access token, whatever became of its session. */
-    withToken: (token: string) => handle(publishableKey, undefined, { Authorization: `Bearer ${token}` }),
-    /** A handle without a session, as a visitor's requests have it. */
-    anonymous: () => handle(publishableKey),
+    emails,
+    serviceRole,
+    /** Returns a service-role client whose requests pass `through`, for example to break the connection. */
+    serviceRoleThrough: (through: FetchInterceptor) => newSupabaseClient(secretKey, through),
+    /** Returns a client that sends this access token, even after its session has ended. */
+    withToken: (token: string) => newSupabaseClient(publishableKey, undefined, { Authorization: `Bearer ${token}` }),
+    /** Returns a client without a session, like a visitor's. */
+    anonymous: () => newSupabaseClient(publishableKey),
     newClient,
     publishableKey,
     secretKey,

@@ -1,0 +1,313 @@
+import { beforeAll, expect, test } from "vitest";
+import { type AccessRole, accessRoles, newAccessRoles } from "../support/access-roles.ts";
+import { type DatabaseRow, setUpTestBackend } from "../support/database-suite.ts";
+import { toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, query, newShipment, uploadDocument } = setUpTestBackend();
+
+/** The columns of each table that signed-in users may read, subject to its policies. */
+const readableColumns = {
+  announcements: "ended_at id started_at text",
+  audit_log:
+    "account_id action actor_name after before created_at document_id id idempotency_key reason shipment_id staff_id",
+  charges: "amount currency due_on item note paid_at shipment_id version",
+  documents:
+    "file_name file_size id media_type name rejected_at rejection_reason sha256 shipment_id storage_path storage_version uploaded uploaded_at user_id verified version",
+  failed_emails: "account_id client_id failed_at id kind resolved_at sent_to",
+  shipments:
+    "arrival_place arrived_on awb changed_at container_size created_at free_storage_ends_on id idempotency_key name retention_ends_on staff_action_at stage status user_id version waiting_on waiting_since",
+  staff_members: "account_id created_at name removed_at role",
+  tracking_events: "created_at id kind location note shipment_id stage status",
+};
+
+/** The table and column privileges of each role. A table that is not listed is closed to the role. */
+const grants: Record<string, Record<string, string>> = {
+  anon: {},
+  authenticated: {
+    ...Object.fromEntries(Object.keys(readableColumns).map((table) => [`public.${table}`, "SELECT"])),
+    "public.shipments": "SELECT, INSERT (awb idempotency_key name stage status user_id)",
+  },
+  service_role: {
+    "public.announcements": "SELECT",
+    "public.audit_log": "SELECT",
+    "public.charges": "SELECT",
+    "public.client_ids": "DELETE, INSERT, SELECT",
+    "public.documents": "DELETE, INSERT, SELECT, UPDATE",
+    "public.failed_emails": "SELECT",
+    "public.shipments": "DELETE, INSERT, SELECT, UPDATE",
+    "public.staff_members": "SELECT",
+    "public.tracking_events": "DELETE, INSERT, SELECT, UPDATE",
+    "private.rate_limit_hits": "DELETE, INSERT, SELECT, UPDATE",
+  },
+};
+
+/** The rows that each role reads from the tables: all, its own, none, or "-" where the table is closed. */
+const tables = [
+  ...["staff_members", "failed_emails", "audit_log", "shipments", "documents", "tracking_events", "charges"],
+  ...["announcements", "client_ids", "email_outbox"],
+];
+const staffRows = [...["all", "all", "all", "all", "all", "all", "all"], ...["all", "-", "-"]];
+const clientRows = [...["none", "none", "none", "own", "own", "own", "own"], ...["all", "-", "-"]];
+const noRows = [...["none", "none", "none", "none", "none", "none", "none"], ...["none", "-", "-"]];
+const announcementsOnly = [...["none", "none", "none", "none", "none", "none", "none"], ...["all", "-", "-"]];
+const expectedRows: Record<AccessRole, string[]> = {
+  "a visitor": [...["-", "-", "-", "-", "-", "-", "-"], ...["-", "-", "-"]],
+  "a client": clientRows,
+  "a client at AAL2": clientRows,
+  "a client before the code": noRows,
+  "an ended session": noRows,
+  "a clerk before the code": noRows,
+  "a lead before the code": noRows,
+  "a clerk without a second factor": announcementsOnly,
+  "a removed clerk": announcementsOnly,
+  "a clerk after signing out": noRows,
+  "a clerk": staffRows,
+  "a lead": staffRows,
+  "the service role": [...["all", "all", "all", "all", "all", "all", "all"], ...["all", "all", "-"]],
+};
+
+let people: Awaited<ReturnType<typeof newAccessRoles>>;
+beforeAll(async () => {
+  people = await newAccessRoles(testBackend);
+  for (const owner of [people.client, people.protectedClient]) {
+    const shipment = await newShipment(owner);
+    await uploadDocument(shipment);
+    const charge = { shipment_id: shipment, item: "duties", amount: 99.5, currency: "KES" };
+    await callAsServiceRole("move_shipment", { shipment_id: shipment, despite_missing: true });
+    await callAsServiceRole("set_charge", charge);
+  }
+  await callAsServiceRole("announce", { text: "Customs system down since 09:10" });
+  await callAsServiceRole("record_failed_email", { kind: "client ID", sent_to: "nobody@client.example" });
+});
+
+test.each(Object.keys(grants))(
+  "The role %s has exactly the table and column privileges listed for it.",
+  async (role) => {
+    const rows = await query<{ relation: string; privileges: string }>(
+      `select relation, string_agg(privilege || columns, ', ' order by privilege desc, columns) as privileges
+     from (
+       select pg_class.oid::regclass::text as relation, privilege,
+         case when has_table_privilege($1, pg_class.oid, privilege) then ''
+           else ' (' || (
+             select string_agg(attname, ' ' order by attname) from pg_attribute
+             where attrelid = pg_class.oid and attnum > 0 and not attisdropped
+               and privilege in ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+               and has_column_privilege($1, pg_class.oid, attnum, privilege)
+           ) || ')' end as columns
+       from pg_class, unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) as privilege
+       where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+     ) as granted
+     where columns is not null group by relation`,
+      [role],
+    );
+    const toList = (privileges = "") => privileges.split(", ").sort();
+    const expected = Object.entries(grants[role] ?? {}).map(([relation, privileges]) => [relation, toList(privileges)]);
+    expect(Object.fromEntries(rows.map((row) => [toQualifiedName(row.relation), toList(row.privileges)]))).toEqual(
+      Object.fromEntries(expected),
+    );
+  },
+);
+
+test("Signed-in users can read exactly the listed columns of each table.", async () => {
+  const rows = await query<{ relation: string; columns: string }>(
+    `select relname as relation, string_agg(attname, ' ' order by attname) as columns
+     from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+     where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind = 'r'
+       and has_column_privilege('authenticated', pg_class.oid, attnum, 'SELECT')
+     group by relname`,
+  );
+  expect(Object.fromEntries(rows.map(({ relation, columns }) => [relation, columns]))).toEqual(readableColumns);
+});
+
+test.each(accessRoles)("The rows that %s reads from each table are those listed for the role.", async (role) => {
+  const seen = [];
+  for (const table of tables) {
+    const [{ count } = { count: 0 }] = await query<{ count: number }>(
+      `select count(*)::integer as count from public.${table}`,
+    );
+    expect(count, table).toBeGreaterThan(table === "announcements" ? 0 : 1 - Number(table === "failed_emails"));
+    const rest = toUntypedClient(people.clientsByRole[role]).from(table);
+    const { data, error, count: visible } = await rest.select("*", { count: "exact" });
+    if (error) expect([data, error.code], table).toEqual([null, "42501"]);
+    else expect(data, table).toHaveLength(visible ?? 0);
+    seen.push(error ? "-" : visible === count ? "all" : visible === 0 ? "none" : "own");
+  }
+  expect(seen).toEqual(expectedRows[role]);
+});
+
+test.each(accessRoles)("The rows of a closed table do not change when %s tries to write.", async (role) => {
+  const supabase = toUntypedClient(people.clientsByRole[role]);
+  const serviceTables = ["shipments", "documents", "tracking_events", "client_ids"];
+  for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
+    const before = await query(`select * from public.${table} order by 1, 2`);
+    const [column = ""] = Object.keys(before[0] ?? {});
+    const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : { [column]: null };
+    const attempts = {
+      insert: supabase.from(table).insert(row),
+      update: supabase
+        .from(table)
+        .update({ [column]: null })
+        .not(column, "is", null),
+      delete: supabase.from(table).delete().not(column, "is", null),
+    };
+    for (const [verb, attempt] of Object.entries(attempts)) {
+      expect((await attempt).error?.code, `${verb} ${table}`).toBe("42501");
+    }
+    expect(await query(`select * from public.${table} order by 1, 2`)).toEqual(before);
+  }
+});
+
+test("A team member's portal has no shipments, and takes no shipment or file from them.", async () => {
+  const [document] = await query<{ id: string; shipment_id: string }>(
+    "select id, shipment_id from public.documents where uploaded limit 1",
+  );
+  for (const role of ["a clerk without a second factor", "a clerk", "a lead", "a removed clerk"] as const) {
+    const supabase = toUntypedClient(people.clientsByRole[role]);
+    const page = await supabase.rpc("portal_page", { opened_id: document?.shipment_id }, { get: true });
+    expect(page.data, role).toMatchObject({ shipments: [], shipment: null });
+    const upload = await supabase.rpc("require_upload_allowed", { document_id: document?.id });
+    expect(upload.error?.code, role).toBe("PT404");
+  }
+  for (const { supabase, id } of [people.newcomer, people.clerk, people.lead]) {
+    for (const user_id of [id, people.client.id]) {
+      expect((await supabase.from("shipments").insert({ name: "Tea", user_id })).error?.code).toBe("42501");
+    }
+  }
+});
+
+test("Row-level security is enabled on every table of public, private and storage.", async () => {
+  const rows = await query<{ name: string; secured: boolean }>(
+    `select relname as name, relrowsecurity as secured
+     from pg_class where relnamespace in ('public'::regnamespace, 'private'::regnamespace, 'storage'::regnamespace)
+       and relkind in ('r', 'p')`,
+  );
+  expect(rows.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([...tables, "rate_limit_hits", "share_links", "password_links", "objects", "buckets"]),
+  );
+  expect(rows.filter(({ secured }) => !secured)).toEqual([]);
+});
+
+test("The schema public has no view, which would bypass row-level security.", async () => {
+  const views = await query(
+    "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm', 'f')",
+  );
+  expect(views).toEqual([]);
+});
+
+test("Visitors cannot use the schema private.", async () => {
+  const [row] = await query<{ may: boolean }>("select has_schema_privilege('anon', 'private', 'usage, create') as may");
+  expect(row?.may).toBe(false);
+});
+
+test.each(["anon", "authenticated"])(
+  "The role %s has no privilege in the schemas auth and supabase_migrations.",
+  async (role) => {
+    const reachable = await query(
+      `select nspname, relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname in ('auth', 'supabase_migrations') and relkind in ('r', 'p', 'v')
+       and (has_table_privilege($1, pg_class.oid, 'select, insert, update, delete')
+         or has_any_column_privilege($1, pg_class.oid, 'select, insert, update'))`,
+      [role],
+    );
+    expect(reachable).toEqual([]);
+  },
+);
+
+test.each(["anon", "authenticated"])(
+  "The role %s cannot bypass row-level security, become another role or create objects.",
+  async (role) => {
+    const [row] = await query(
+      `select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb as privileged,
+       exists (select 1 from pg_auth_members where member = pg_roles.oid) as member,
+       (select count(*)::integer from pg_namespace where has_schema_privilege($1, oid, 'create')) as schemas
+     from pg_roles where rolname = $1`,
+      [role],
+    );
+    expect(row).toEqual({ privileged: false, member: false, schemas: 0 });
+  },
+);
+
+test("No policy lets anyone read a stored file or a bucket with their own token.", async () => {
+  const policies = await query(
+    `select policyname from pg_policies
+     where permissive = 'PERMISSIVE' and cmd in ('SELECT', 'ALL') and schemaname = 'storage'`,
+  );
+  expect(policies).toEqual([]);
+});
+
+test("No policy lets a client write a document, or an object of any bucket.", async () => {
+  const policies = await query(
+    `select tablename, policyname, cmd from pg_policies
+     where permissive = 'PERMISSIVE' and cmd <> 'SELECT' and tablename in ('documents', 'objects', 'buckets')`,
+  );
+  expect(policies).toEqual([]);
+});
+
+test("Every column that a policy looks rows up by leads an index.", async () => {
+  const used = await query<{ column: string; indexed: boolean }>(
+    `select distinct attrelid::regclass || '.' || attname as column,
+       exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed
+     from pg_policy
+     join pg_depend on pg_depend.classid = 'pg_policy'::regclass and pg_depend.objid = pg_policy.oid
+       and refclassid = 'pg_class'::regclass and refobjsubid > 0
+     join pg_attribute on attrelid = refobjid and attnum = refobjsubid
+     join pg_class on pg_class.oid = attrelid
+     where relnamespace = 'public'::regnamespace and polqual is not null`,
+  );
+  expect(used.map(({ column }) => column)).toEqual(
+    expect.arrayContaining(["shipments.user_id", "documents.user_id", "tracking_events.shipment_id"]),
+  );
+  expect(used.filter(({ indexed }) => !indexed)).toEqual([]);
+});
+
+test("Every user_id and shipment_id column leads an index.", async () => {
+  const keys = await query<{ column: string; indexed: boolean }>(
+    `select attrelid::regclass || '.' || attname as column,
+       exists (select 1 from pg_index where indrelid = attrelid and indkey[0] = attnum) as indexed
+     from pg_attribute join pg_class on pg_class.oid = attrelid
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and attname in ('user_id', 'shipment_id')`,
+  );
+  expect(keys).toHaveLength(7);
+  expect(keys.filter(({ indexed }) => !indexed)).toEqual([]);
+});
+
+test("Every policy is for signed-in users and reads their identity once per query, not per row.", async () => {
+  const policies = await query<{ policyname: string; roles: string; rule: string }>(
+    `select policyname, roles::text, concat(qual, ' ', with_check) as rule
+     from pg_policies where schemaname in ('public', 'storage')`,
+  );
+  expect(policies.length).toBeGreaterThan(0);
+  for (const { policyname, roles, rule } of policies) {
+    expect(roles, policyname).toBe("{authenticated}");
+    const perRow = rule.replaceAll(/\( ?SELECT (auth|private)\.\w+\(\)/g, "");
+    expect(perRow, policyname).not.toMatch(/auth\.(uid|jwt|role)\(\)|private\.\w+\(\)/);
+  }
+});
+
+test("A restrictive policy on every client table and on stored objects requires a valid session for every operation.", async () => {
+  const policies = await query<{ place: string; rule: string; condition: string }>(
+    `select schemaname || '.' || tablename as place, qual as rule, with_check as condition
+     from pg_policies where permissive = 'RESTRICTIVE' and cmd = 'ALL' order by place`,
+  );
+  expect(policies.map(({ place }) => place)).toEqual([
+    "public.announcements",
+    "public.charges",
+    "public.documents",
+    "public.shipments",
+    "public.tracking_events",
+    "storage.objects",
+  ]);
+  for (const { place, rule, condition } of policies) {
+    for (const expression of [rule, condition]) expect(expression, place).toContain("private.has_valid_session()");
+  }
+});
+
+/** Returns a relation's name with its schema, which a regclass leaves out for those of the search path. */
+function toQualifiedName(relation: string): string {
+  return relation.includes(".") ? relation : `public.${relation}`;
+}
+
+async function callAsServiceRole(name: string, args: object): Promise<void> {
+  const { error } = await toUntypedClient(testBackend.serviceRole).rpc(name, args);
+  if (error) throw error;
+}

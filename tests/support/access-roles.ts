@@ -1,0 +1,54 @@
+/** One Supabase client for every kind of person and session that the database tells apart. */
+import { newEndedSession } from "./client-sessions.ts";
+import { enrollFactor, type TestBackend } from "./database-suite.ts";
+import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
+import type { AppSupabaseClient } from "./test-backend.ts";
+
+/** Signed in, without the rights of a team member who has given a code. */
+export const outsiders = [
+  "a client",
+  "a client at AAL2",
+  "a client before the code",
+  "an ended session",
+  "a clerk before the code",
+  "a lead before the code",
+  "a clerk without a second factor",
+  "a removed clerk",
+  "a clerk after signing out",
+] as const;
+export const accessRoles = ["a visitor", ...outsiders, "a clerk", "a lead", "the service role"] as const;
+export type AccessRole = (typeof accessRoles)[number];
+
+/** Returns a Supabase client for each role, and the people behind them. */
+export async function newAccessRoles(testBackend: TestBackend) {
+  const client = await testBackend.newClient("client@client.example");
+  const protectedClient = await testBackend.newClient("protected@client.example");
+  await enrollFactor(protectedClient.supabase);
+  const formerClient = await testBackend.newClient("signed-out@client.example");
+  const clerk = await newStaffMember(testBackend, "clerk", "clerk@company.example");
+  const lead = await newStaffMember(testBackend, "lead", "lead@company.example");
+  const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
+  const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
+  // Only the mark: the session stays valid, at AAL2.
+  await testBackend.backend.db.query("update public.staff_members set removed_at = now() where account_id = $1", [
+    removed.id,
+  ]);
+  const signedOut = await newStaffMember(testBackend, "clerk", "signed-out@company.example");
+  await signedOut.supabase.auth.signOut({ scope: "local" });
+  const clientsByRole: Record<AccessRole, AppSupabaseClient> = {
+    "a visitor": testBackend.anonymous(),
+    "a client": client.supabase,
+    "a client at AAL2": protectedClient.supabase,
+    "a client before the code": await logIn(testBackend, protectedClient.email, "a good password"),
+    "an ended session": await newEndedSession(testBackend, formerClient.email),
+    "a clerk before the code": clerk.aal1,
+    "a lead before the code": lead.aal1,
+    "a clerk without a second factor": newcomer.supabase,
+    "a removed clerk": removed.supabase,
+    "a clerk after signing out": testBackend.withToken(signedOut.accessToken),
+    "a clerk": clerk.supabase,
+    "a lead": lead.supabase,
+    "the service role": testBackend.serviceRole,
+  };
+  return { clientsByRole, client, protectedClient, clerk, lead, newcomer };
+}

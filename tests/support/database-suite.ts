@@ -1,0 +1,200 @@
+/** Set-up and calls that several files of tests/database share. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll } from "vitest";
+import { Authenticator } from "./authenticator.ts";
+import { callConcurrently, newStaffMember } from "./staff-members.ts";
+import { type AppSupabaseClient, startTestBackend, toUntypedClient } from "./test-backend.ts";
+
+export type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
+export type TestClient = Awaited<ReturnType<TestBackend["newClient"]>>;
+export type TestStaffMember = Awaited<ReturnType<typeof newStaffMember>>;
+export type DatabaseRow = Record<string, unknown>;
+
+export const sha256 = "0".repeat(64);
+/** What the server records of an uploaded file, apart from its path. */
+export const fileColumns = { sha256, file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
+
+/** Characters that a text of one line may not contain: control characters, line ends and direction marks. */
+export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\u2028", "\u202e", "\u2066"];
+/** Those of them that a text of several lines may not contain either. */
+export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
+
+/** Starts a backend for the tests of one file. Returns it with functions that use it, all usable from `beforeAll` on. */
+export function setUpTestBackend() {
+  const testBackend = {} as TestBackend;
+  beforeAll(async () => {
+    Object.assign(testBackend, await startTestBackend());
+  });
+  afterAll(() => testBackend.close());
+
+  /** Returns the rows of a query that bypasses row-level security. */
+  async function query<T = DatabaseRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await testBackend.backend.db.query<T>(text, values)).rows;
+  }
+
+  /** Returns the ID of a new shipment of a client. */
+  async function newShipment(client: { id: string }, name = "Tea"): Promise<string> {
+    const [row] = await query<{ id: string }>(
+      "insert into public.shipments (user_id, name) values ($1, $2) returning id",
+      [client.id, name],
+    );
+    return row?.id ?? "";
+  }
+
+  /** Returns the ID of a document, or "" if the shipment has none of this name. */
+  async function getDocumentId(shipment: string, name: string): Promise<string> {
+    const [row] = await query<{ id: string }>("select id from public.documents where shipment_id = $1 and name = $2", [
+      shipment,
+      name,
+    ]);
+    return row?.id ?? "";
+  }
+
+  /** Adds a stored object for a file of a document and returns its path. */
+  async function storeFile(shipment: string, name: string): Promise<string> {
+    const slug = name.toLowerCase().replaceAll(" ", "-");
+    const [row] = await query<{ path: string }>(
+      `insert into storage.objects (bucket_id, name, version)
+       select 'documents', concat(user_id, '/', id, '/', $2::text), $3 from public.shipments where id = $1
+       returning name as path`,
+      [shipment, `${slug}-${randomUUID().slice(-12)}-list.pdf`, randomUUID()],
+    );
+    return row?.path ?? "";
+  }
+
+  /** Uploads a file for a document and returns the document's ID, the file's path and its version. */
+  async function uploadDocument(
+    shipment: string,
+    name = "Packing List",
+    columns: object = {},
+  ): Promise<{ id: string; path: string; version: string }> {
+    const path = await storeFile(shipment, name);
+    const { data, error } = await testBackend.serviceRole
+      .from("documents")
+      .update({ uploaded: true, storage_path: path, ...fileColumns, ...columns })
+      .eq("shipment_id", shipment)
+      .eq("name", name)
+      .select("id, storage_version")
+      .single();
+    if (error) throw error;
+    return { id: data.id, path, version: data.storage_version ?? "" };
+  }
+
+  /** Returns the row of a shipment, or an empty object. */
+  async function readShipment(id: string): Promise<DatabaseRow> {
+    return (await query("select * from public.shipments where id = $1", [id]))[0] ?? {};
+  }
+
+  /** Returns the audit entries of a shipment, oldest first. */
+  function listAuditEntries(shipment: string): Promise<DatabaseRow[]> {
+    return query("select * from public.audit_log where shipment_id = $1 order by created_at", [shipment]);
+  }
+
+  /** Runs a job while every insert or update of a table fails with this message. */
+  async function runWithRejectedWrites(table: string, message: string, job: () => Promise<unknown>): Promise<void> {
+    await testBackend.backend.db.exec(`
+      create function public.reject_write() returns trigger language plpgsql as
+        $$ begin raise exception '${message}'; end $$;
+      create trigger reject_write before insert or update on ${table}
+        for each row execute function public.reject_write();
+    `);
+    try {
+      await job();
+    } finally {
+      await testBackend.backend.db.exec(`drop trigger reject_write on ${table}; drop function public.reject_write`);
+    }
+  }
+
+  /** Runs a job while every update of a row of a table takes this long, so that parallel transactions overlap. */
+  async function runWithSlowUpdates(table: string, seconds: number, job: () => Promise<unknown>): Promise<void> {
+    await testBackend.backend.db.exec(`
+      create function public.delay_update() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(${seconds}); return new; end $$;
+      create trigger z_delay_update before update on ${table} for each row execute function public.delay_update();
+    `);
+    try {
+      await job();
+    } finally {
+      await testBackend.backend.db.exec(`drop trigger z_delay_update on ${table}; drop function public.delay_update`);
+    }
+  }
+
+  return {
+    ...{ testBackend, query, newShipment, readShipment, listAuditEntries },
+    ...{ getDocumentId, storeFile, uploadDocument, runWithRejectedWrites, runWithSlowUpdates },
+  };
+}
+
+/** As setUpTestBackend, with a client, a clerk and a lead, and a `callRpc` that calls as the clerk by default. */
+export function setUpDesk() {
+  const suite = setUpTestBackend();
+  const { testBackend } = suite;
+  const owner = {} as TestClient;
+  const clerk = {} as TestStaffMember;
+  const lead = {} as TestStaffMember;
+  beforeAll(async () => {
+    Object.assign(owner, await testBackend.newClient("owner@client.example"));
+    Object.assign(clerk, await newStaffMember(testBackend, "clerk", "clerk@company.example"));
+    Object.assign(lead, await newStaffMember(testBackend, "lead", "lead@company.example"));
+  });
+
+  /** Runs calls of team members at the same time. Returns "done" or the message of the rejection for each. */
+  async function runConcurrently(calls: [string, Record<string, unknown>, TestStaffMember][]): Promise<string[]> {
+    const results = await callConcurrently(
+      testBackend,
+      calls.map(([name, args, { accessToken: token }]) => ({ name, args, token })),
+    );
+    return results.map(({ rejection }) => rejection ?? "done");
+  }
+
+  return { ...suite, owner, clerk, lead, runConcurrently, callRpc: createRpcCaller(() => clerk.supabase) };
+}
+
+/** Returns a function that calls a database function, by default as `getCaller()`, and throws an RpcError. */
+export function createRpcCaller(getCaller: () => AppSupabaseClient) {
+  return async (name: string, args: object, supabase: AppSupabaseClient = getCaller()): Promise<unknown> => {
+    const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
+    if (error) throw new RpcError(error.message, status);
+    return data;
+  };
+}
+
+class RpcError extends Error {
+  status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Returns "done", or the status and message of the RpcError that the call throws. */
+export async function getRejection(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return "done";
+  } catch (error) {
+    if (error instanceof RpcError) return `${error.status} ${error.message}`;
+    throw error;
+  }
+}
+
+/** Returns the result of a database function, or the status and message of its rejection. */
+export async function callRpcOrGetRejection(name: string, args: object, supabase: AppSupabaseClient): Promise<unknown> {
+  const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
+  return error ? `${status} ${error.message}` : data;
+}
+
+/** Adds a verified second factor to an account, which lifts this session to AAL2. */
+export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
+  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
+  if (error) throw error;
+  const app = new Authenticator(data.totp.secret);
+  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId: data.id, code: await app.freshCode() });
+  if (verified.error) throw verified.error;
+  return { factorId: data.id, app, accessToken: verified.data.access_token };
+}
+
+/** Returns the claims of an access token. */
+export function decodeClaims(token: string): Record<string, unknown> & { sub: string } {
+  return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
+}
