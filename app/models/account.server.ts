@@ -9,7 +9,7 @@ import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { logInWithPassword } from "./authentication.server.ts";
-import { sendEmail } from "./email-delivery.server.ts";
+import { sendEmail, trySendEmail } from "./email.server.ts";
 import {
   type EmailSender,
   emailChangeConfirmationEmail,
@@ -20,7 +20,6 @@ import {
   passwordChangedEmail,
 } from "./emails.ts";
 import { verifyTotp } from "./second-factor.server.ts";
-import { trySendEmail } from "./staff.server.ts";
 
 /**
  * What somebody gives who changes how their account is opened; the code where it has a second factor, and the token of the

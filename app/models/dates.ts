@@ -17,7 +17,11 @@ export function eastAfricaTime(iso: string): string {
 }
 
 // Marked pure: only the server uses it, and the browser's script then does without.
-const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "Africa/Nairobi" });
+const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  timeZone: "Africa/Nairobi",
+});
 
 /** "12 May" for an ISO 8601 time of this year in East Africa, "12 May 2025" for another one. */
 export function shortDay(iso: string, now = new Date()): string {

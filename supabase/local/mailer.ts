@@ -1,13 +1,13 @@
-/** Mails of the embedded backend. */
+/** Emails of the embedded backend. */
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
-import type { DeliverEmail, Email } from "../../app/models/email-delivery.server.ts";
+import type { DeliverEmail, Email } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
 /**
- * A mailer for the confirmation of a sign-up, from the same template the hosted backend uses. The product sends no
- * other mail, so the other kinds reject.
+ * Returns a mailer for the confirmation of a sign-up. It uses the template of the hosted backend.
+ * The other kinds throw, because the product does not send them.
  */
 export function createTemplateMailer(options: {
   from: Email["from"];
@@ -16,8 +16,8 @@ export function createTemplateMailer(options: {
   template: string;
   deliver: DeliverEmail;
 }): Mailer {
-  const refuse = (kind: string) => async () => {
-    throw new Error(`The embedded backend has no mail template for ${kind}.`);
+  const reject = (kind: string) => async () => {
+    throw new Error(`The embedded backend has no email template for ${kind}.`);
   };
   return {
     async sendConfirmation(email, tokenHash) {
@@ -30,14 +30,14 @@ export function createTemplateMailer(options: {
         text: convert(html, { wordwrap: 100, selectors: [{ selector: "h1", options: { uppercase: false } }] }),
       });
     },
-    sendRecovery: refuse("recovery"),
-    sendMagicLink: refuse("magic links"),
-    sendEmailChange: refuse("a change of address"),
-    sendReauthentication: refuse("reauthentication"),
+    sendRecovery: reject("recovery"),
+    sendMagicLink: reject("magic links"),
+    sendEmailChange: reject("a change of address"),
+    sendReauthentication: reject("reauthentication"),
   };
 }
 
-/** Puts values into the `{{ .Name }}` places of a Go template, escaped for HTML. Unknown names become empty. */
+/** Renders the `{{ .Name }}` placeholders of a Go template, escaped for HTML. Unknown names become empty text. */
 function renderTemplate(template: string, values: Record<string, string>): string {
   return template.replace(/\{\{\s*\.(\w+)\s*\}\}/g, (_place, name: string) =>
     (values[name] ?? "").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),

@@ -1,46 +1,33 @@
 /**
- * The embedded backend as a process of its own, forked by app/server/embedded-backend.ts, which sends the options as the first
- * message. Answers with {ready: url} or {failed: reason}; ends on SIGTERM or when the parent is gone.
+ * The process of the embedded backend. app/server/embedded-backend.ts forks it and sends the options as the first message.
+ * It ends on SIGTERM or when its parent ends.
  */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
-import type { JWK } from "jose";
-import { escapeInvisible } from "../../app/lib/http/invisible-characters.ts";
-import { createEmailDelivery } from "../../app/models/email-delivery.server.ts";
+import {
+  type BackendProcessOptions,
+  type BackendProcessReport,
+  backendCloseTimeoutMs,
+} from "../contract/backend-process.ts";
+import { assertRestoreFinished, restrictPermissions } from "../contract/data-dir.ts";
+import { createEmailDelivery } from "../contract/email-delivery.ts";
+import { escapeInvisible } from "../contract/invisible-characters.ts";
+import { lockDataDirWithin } from "../contract/lock.ts";
 import { createBackend } from "./backend.ts";
-import { restrictPermissions } from "./data-dir.ts";
 import { serve } from "./http.ts";
-import { assertRestoreFinished, lockDataDirWithin } from "./lock.ts";
 
-export type BackendProcessOptions = {
-  dataDir: string;
-  /** The PostgreSQL server's database to work on; null keeps the database in dataDir. */
-  databaseUrl: string | null;
-  /** 0 takes any free port. */
-  port: number;
-  siteUrl: string;
-  smtpUrl: string | null;
-  publishableKey: string;
-  secretKey: string;
-  jwtSecret: string;
-  signingKey: JWK;
-};
-// The library looks for words in each warning, and throws where one is an Error, as Node's own of too many listeners is.
+// The library searches the text of each warning and throws if the warning is an Error, such as Node's warning of too many listeners.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
   if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...more]);
   else process.nextTick(() => process.emit("warning", warning));
 };
 
-/** In milliseconds: how long to wait for a backend whose site was killed, before the start fails. */
+/** How long to wait for the backend of a site that was killed. */
 const lockTimeoutMs = 3000;
-/** In milliseconds: how long the database may take to close; a process killed then loses no data. */
-const closeTimeoutMs = 1500;
 
-export type BackendProcessReport = { ready: string } | { failed: string };
-
-/** Called when the parent is gone; before the start is finished it just exits. */
+/** Called when the parent has ended. */
 let shutDown = async (): Promise<void> => process.exit(0);
 
 process.umask(0o077);
@@ -48,7 +35,7 @@ redactConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => shutDown());
 if (!process.connected) process.exit(0);
-// A terminal sends these to the whole process group: the parent drains its requests first, then ends this process.
+// A terminal sends these to the whole process group. The parent finishes its requests first, then ends this process.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: BackendProcessOptions) => {
   main(options).catch((error: Error) => {
@@ -67,7 +54,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
     ...options,
     objectsDir: path.join(options.dataDir, "objects"),
     deliver: createEmailDelivery(options),
-    // No demo on a PostgreSQL server, which holds real data: the demo's password is public.
+    // The demo's password is public, and a PostgreSQL server holds real data.
     seed: !options.databaseUrl,
     lockTimeoutMs,
   });
@@ -87,7 +74,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
   shutDown = async () => {
     if (closing) return;
     closing = true;
-    setTimeout(() => process.exit(0), closeTimeoutMs);
+    setTimeout(() => process.exit(0), backendCloseTimeoutMs);
     server.close();
     server.closeIdleConnections();
     await backend.close();
@@ -100,7 +87,7 @@ function reportToParent(message: BackendProcessReport): void {
   process.send?.(message);
 }
 
-/** The library prints query parameters with its errors, password hashes among them: keep the kind and the message. */
+/** Prints only the name and message of an error. The library prints query parameters too, such as password hashes. */
 function redactConsole(): void {
   const print =
     (level: string) =>

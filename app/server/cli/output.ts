@@ -1,6 +1,6 @@
 /** What the staff commands print. No text of a client can forge a line, or send control characters to the terminal. */
 import process from "node:process";
-import { escapeInvisible } from "../../lib/http/invisible-characters.ts";
+import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import type { listAllShipments } from "../../models/all-shipments.server.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";

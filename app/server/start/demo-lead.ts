@@ -5,7 +5,7 @@ import path from "node:path";
 import process from "node:process";
 import { TOTP } from "otpauth";
 import { z } from "zod";
-import { rethrowAsDataDirError } from "../../../supabase/local/data-dir.ts";
+import { rethrowAsDataDirError } from "../../../supabase/contract/data-dir.ts";
 import { type AppSupabaseClient, anonymousClient } from "../../lib/supabase/client.server.ts";
 import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
 

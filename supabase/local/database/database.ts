@@ -1,9 +1,6 @@
 /** What the embedded backend needs of a database, in this process (PGlite) or on a server (PostgreSQL): one session. */
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import type { App } from "@supabase/lite";
 import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
-import { projectRoot } from "../data-dir.ts";
 
 /** Statements in the one session there is. Times come in ISO 8601. */
 export type SqlSession = {
@@ -27,9 +24,6 @@ export type OpenDatabase = {
    */
   skipsSessionCheck: boolean;
 };
-
-/** There is no database to ask; the message names no password. */
-export class DatabaseUnavailableError extends Error {}
 
 /** PostgreSQL's own output has a blank where ISO 8601, which PostgREST sends, has a T and full offset. */
 export function isoTimestamp(text: string): string {
@@ -102,16 +96,4 @@ export function installStatementRunner(run: StatementRunner, database: OpenDatab
   const client = { query: send, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined };
   database.connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
-}
-
-/** Makes the database roles of requests. When this user may not, throws an error that says who has to. */
-export async function createRoles(db: SqlSession): Promise<void> {
-  try {
-    await db.exec(readFileSync(path.join(projectRoot, "supabase/local/roles.sql"), "utf8"));
-  } catch (error) {
-    throw new Error(
-      `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run supabase/local/roles.sql and grant them to it.`,
-      { cause: error },
-    );
-  }
 }

@@ -1,32 +1,22 @@
-/** A PostgreSQL server as the embedded backend's database: one session, which holds a lock while it lasts. */
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+/** A PostgreSQL server as the embedded backend's database. The session that runs the statements holds the lock. */
 import { setTimeout as wait } from "node:timers/promises";
 import { PostgresConnection } from "@supabase/lite/postgres";
 import {
+  DatabaseInUseError,
   DatabaseUnavailableError,
-  disableAutomaticGrants,
-  installStatementRunner,
-  type OpenDatabase,
-  type SqlSession,
-} from "./database.ts";
+  openPostgresSession,
+  type PostgresSession,
+} from "../../contract/postgres.ts";
+import { disableAutomaticGrants, installStatementRunner, type OpenDatabase, type SqlSession } from "./database.ts";
 import { pgliteCompatibleTypes } from "./postgres-types.ts";
 
-/** How long a server may take to accept a session, and to answer a statement of a request, in milliseconds. */
-const connectTimeoutMs = 4000;
 const statementTimeoutMs = 30_000;
-/** The key of the advisory lock: any number, the same for every start of this project. */
-const advisoryLockKey = 7_301_925_548;
-
-type PostgresSession = { driver: PostgresConnection["driver"]; socket: Socket };
 
 /**
- * Opens the database at `url`. The lock is taken in the session that does the work, so that no statement runs without
- * it: of two starts on one database the second is refused, and so is a session that comes back after somebody else took
- * over. `patience` is how many milliseconds a holder that is just ending may take.
- * Rejects with DatabaseUnavailable.
+ * Opens the database at `url`. Waits up to `lockTimeoutMs` for the lock that another program holds.
+ * Throws DatabaseUnavailableError.
  */
-export async function openPostgres(url: string, patience = 0): Promise<OpenDatabase> {
+export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const lost = () => session?.socket.destroyed !== false;
   const ready = async () => {
@@ -48,7 +38,7 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
     }
   }
 
-  const until = Date.now() + patience;
+  const until = Date.now() + lockTimeoutMs;
   while (lost()) {
     try {
       await ready();
@@ -70,7 +60,7 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
     if (!lost()) await session?.driver.end({ timeout: 1 });
   };
   const database = { connection, db, ensureConnected: ready, isLost: lost, close, skipsSessionCheck: false };
-  // The library's own dialect reserves a connection and waits for ever on one that was closed meanwhile.
+  // The library's dialect reserves a connection, and waits for ever if that connection is closed meanwhile.
   installStatementRunner(async (statements) => {
     const last = statements.length - 1;
     await Promise.all(statements.slice(0, last).map(({ text, values }) => run(text, values, statementTimeoutMs)));
@@ -80,74 +70,9 @@ export async function openPostgres(url: string, patience = 0): Promise<OpenDatab
   return database;
 }
 
-class DatabaseInUseError extends DatabaseUnavailableError {
-  constructor() {
-    super("The database of DATABASE_URL is in use by another start of this site: end that one first.");
-  }
-}
-
-/** A new session with the lock. */
-async function openSession(url: string): Promise<PostgresSession> {
-  const { driver, socket } = createDriver(url);
-  let late = false;
-  const patience = setTimeout(async () => {
-    late = true;
-    (await socket).destroy();
-  }, connectTimeoutMs);
-  try {
-    // The driver itself retries for as long as the server closes its connections.
-    const closed = socket
-      .then((open) => once(open, "close"))
-      .then(() => Promise.reject(new Error("the connection was closed")));
-    const [row] = await Promise.race([
-      driver.unsafe("select pg_try_advisory_lock($1) as ours", [advisoryLockKey]),
-      closed,
-    ]);
-    if (!row?.ours) throw new DatabaseInUseError();
-    return { driver, socket: await socket };
-  } catch (error) {
-    socket.then((open) => open.destroy());
-    if (error instanceof DatabaseInUseError) throw error;
-    const { message, code } = error as { message?: string; code?: string };
-    const reason = late ? "it does not answer" : message || code;
-    throw new DatabaseUnavailableError(`The database of DATABASE_URL cannot be reached: ${reason}.`);
-  } finally {
-    clearTimeout(patience);
-  }
-}
-
-/**
- * A driver that connects once, at its first statement: by itself it would reconnect, and continue outside the
- * transaction that was lost with the connection.
- */
-function createDriver(url: string): { driver: PostgresConnection["driver"]; socket: Promise<Socket> } {
-  let connects: (socket: Socket) => void = () => undefined;
-  const socket = new Promise<Socket>((resolve) => {
-    connects = resolve;
+function openSession(url: string): Promise<PostgresSession> {
+  return openPostgresSession(url, (_url, options) => {
+    const postgresOptions = { ...options, types: pgliteCompatibleTypes, transform: { undefined: null } };
+    return new PostgresConnection({ url, postgresOptions }).driver;
   });
-  let attempted = false;
-  const { driver } = new PostgresConnection({
-    url,
-    postgresOptions: {
-      max: 1,
-      max_lifetime: null,
-      // The driver does not catch the error of a connection that is lost while it fetches types.
-      fetch_types: false,
-      types: pgliteCompatibleTypes,
-      transform: { undefined: null },
-      onnotice: () => undefined,
-      // Within a minute the server notices that this process is gone, and releases the lock.
-      connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
-      socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
-        if (attempted) return new Promise(() => undefined);
-        attempted = true;
-        // The driver reads `host` to check the server's certificate.
-        const open = Object.assign(path ? connect(path) : connect(port[0] ?? 5432, host[0]), { host: host[0] });
-        connects(open);
-        await once(open, "connect");
-        return open;
-      },
-    } as object,
-  });
-  return { driver, socket };
 }

@@ -1,16 +1,16 @@
-/** One backend per data directory: two PGlite processes on one directory lose rows without a word. */
-import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+/** The lock of the data directory. Two PGlite processes on one directory lose rows without an error. */
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that holds a data directory; `site` is the process with which the backend ends. */
+/** The process that holds a data directory. The backend ends when the process `site` ends. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** The backend that is running on a data directory, or null. Its url is null until it answers requests. */
+/** Returns the backend that runs on a data directory, or null. Its url is null until it accepts requests. */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
@@ -21,24 +21,23 @@ export function findRunningBackend(dataDir: string): LockHolder | null {
 }
 
 /**
- * Throws when a backend still holds the data directory after 500 ms. Returns true when its site has died, so that it
- * will end soon; false when no backend holds the directory.
+ * Throws a DataDirError when a backend still holds the data directory after 500 ms. Returns true when the backend's site
+ * has died, so that the backend will end soon. Returns false when no backend holds the directory.
  */
 export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
-  const patience = Date.now() + 500;
+  const deadline = Date.now() + 500;
   for (;;) {
     const holder = findRunningBackend(dataDir);
     if (!holder) return false;
     if (holder.site && !isAlive(holder.site)) return true;
-    // A site that is shutting down has until then to finish.
-    if (Date.now() > patience) throw dataDirInUseError(dataDir, holder.pid);
+    if (Date.now() > deadline) throw dataDirInUseError(dataDir, holder.pid);
     await setTimeout(50);
   }
 }
 
 /**
- * Takes the data directory for this process, which ends with `site`. Throws when another backend has it, or is just
- * taking it. Returns functions that publish the url and give the directory back.
+ * Locks the data directory for this process, which ends with the process `site`. Throws a DataDirError when another
+ * process holds or is taking the lock. Returns functions that publish the backend's URL and release the lock.
  */
 export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);
@@ -64,32 +63,23 @@ export function lockDataDir(dataDir: string, site?: number) {
   };
 }
 
-/** The folder in which a backup is unpacked; where it is left, a restore was cut off in the middle. */
-export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
-
-/** Throws when the data directory holds half of a backup. */
-export function assertRestoreFinished(dataDir: string): void {
-  if (!existsSync(restoreFolder(dataDir))) return;
-  throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
-}
-
-/** Takes the data directory like `lock`, and waits up to so many milliseconds for a holder that is just ending. */
+/** Locks the data directory as `lockDataDir` does. Waits up to `milliseconds` for a holder that is ending. */
 export async function lockDataDirWithin(milliseconds: number, dataDir: string, site: number) {
-  const patience = Date.now() + milliseconds;
+  const deadline = Date.now() + milliseconds;
   for (;;) {
     try {
       return lockDataDir(dataDir, site);
     } catch (error) {
-      if (Date.now() > patience) throw error;
+      if (Date.now() > deadline) throw error;
       await setTimeout(50);
     }
   }
 }
 
-/** Links the draft to the lock's name, which only one process can; a lock left by a dead process is removed first. */
+/** Links the draft to the lock's name, which only one process can do. First removes the lock of a dead process. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
-  // Each process writes its claim before it reads the others': of two at once, at least one sees the other's claim.
+  // Each process writes its claim before it reads other claims. Of two processes, at least one sees the other's claim.
   const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
@@ -103,10 +93,10 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** How long to wait for the claims of others to go, in milliseconds; a process holds a claim for one or two. */
+/** How long to wait for other claims. A process holds a claim for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
-/** Returns once no other living process claims the lock. The one with the lowest number waits; the others give way. */
+/** Waits until no other living process claims the lock. Throws unless this process has the lowest process id. */
 function waitForClaims(dataDir: string): void {
   const end = Date.now() + claimTimeoutMs;
   for (;;) {
@@ -124,7 +114,7 @@ function waitForClaims(dataDir: string): void {
   }
 }
 
-/** Gives a file a second name; false when that name is taken. */
+/** Gives a file a second name. Returns false when that name exists. */
 function tryLink(file: string, name: string): boolean {
   try {
     linkSync(file, name);
@@ -139,15 +129,15 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
   return new DataDirError(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
-/** The programs that lock data directories: the backend, and the staff commands that copy them. */
+/** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** Whether a process is alive and, where /proc can tell, runs one of `holders`: process ids are used again. */
+/** True if a process is alive and, if /proc exists, runs one of these programs. Process ids are used again. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    return lockingPrograms.some((holder) => command.includes(holder));
+    return lockingPrograms.some((program) => command.includes(program));
   } catch {
     return true;
   }
