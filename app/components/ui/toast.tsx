@@ -1,12 +1,11 @@
-/** Toasts: banners in the HTML of the server, which become toasts once script runs. One at a time, the newest. */
+/** Toasts. The server renders each toast as a banner, and script turns it into a toast. Only the newest one is shown. */
 import { CircleAlert, CircleCheck, X } from "lucide";
 import { type FormEvent, type MouseEvent, type RefObject, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
 import type { Toast } from "~/lib/http/toast";
-import { useIdleImport } from "./idle-import";
 
-/** The toast in view; `printed`: its banner was shown before; `spoken`: screen readers announced that banner. */
+/** The visible toast. `bannerShown`: its banner was visible before. `announced`: screen readers announced that banner. */
 export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
@@ -28,7 +27,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The toasts of this browser; none on the server. */
+/** Returns the toasts of this browser, or none on the server. */
 export function useToasts(): ToastState {
   return useSyncExternalStore(
     subscribe,
@@ -37,27 +36,27 @@ export function useToasts(): ToastState {
   );
 }
 
-/** Shows a toast in place of the one in view. The same object is shown only once. */
+/** Shows a toast in place of the visible one. The same object is shown only once. */
 export function showToast(toast: Toast, { printed = false, spoken = false } = {}): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
   updateToastState({ current: { id: ++lastId, toast, bannerShown: printed, announced: spoken } });
 }
 
-/** Shows a toast once the one in view is gone. */
+/** Shows a toast after the visible one. */
 export function showToastNext(toast: Toast): void {
   if (toastState.current) updateToastState({ waiting: toast });
   else showToast(toast, { printed: !toastState.isReady });
 }
 
-/** Shows a toast instead of submitting the form; until toasts can be shown, the form is submitted as usual. */
+/** Shows a toast instead of submitting the form. Until toasts can be shown, the form is submitted as usual. */
 export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   if (!toastState.isReady) return;
   event.preventDefault();
   showToast(toast);
 }
 
-/** Ends a toast; the one that waited for it follows. */
+/** Ends a toast and shows the waiting one. */
 export function endToast(id: number): void {
   if (toastState.current?.id !== id) return;
   const { waiting } = toastState;
@@ -65,46 +64,35 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Ends a toast that was closed while still a banner, so that it does not come back as a toast. */
+/** Ends a toast whose banner was closed, so that it does not appear again as a toast. */
 function closeBanner(toast: Toast): void {
   shownToasts.add(toast);
   if (toastState.waiting === toast) updateToastState({ waiting: null });
   if (toastState.current?.toast === toast) endToast(toastState.current.id);
 }
 
-/** Drops the waiting toast: the person it was meant for has signed out. */
+/** Removes the waiting toast, because its reader has signed out. */
 export function dropWaitingToast(): void {
   updateToastState({ waiting: null });
 }
 
-/** Says that toasts can be shown: from now on no banner is printed. */
+/** Notes that React has hydrated the page. */
+export function markHydrated(): void {
+  isHydrated = true;
+}
+
+/** Notes that toasts can be shown. From then on no banner is rendered. */
 export function markToastsReady(): void {
   updateToastState({ isReady: true });
 }
 
-/**
- * Where toasts appear once script runs; the module for it is loaded when the browser is idle. Until then, and if that
- * fails, a toast is a banner. Rendered once in a document.
- */
-export function Toaster() {
-  const Region = useIdleImport(() => import("./toast-region"));
-  const { current, isReady } = useToasts();
-  useEffect(() => {
-    isHydrated = true;
-  }, []);
-  return Region ? <Region /> : !isReady && current && !current.bannerShown && <Banner toast={current.toast} />;
-}
-
-/**
- * A toast of the page: a banner in the HTML of the server, gone on the next page; with script, in the same place, the
- * toast of the specification. With `patient` it waits for the toast in view to end.
- */
+/** Renders a banner on the server and shows a toast once script runs. With `patient`, waits for the end of the visible toast. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const { isReady } = useToasts();
   const banner = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     if (banner.current?.open === false) return closeBanner(toast);
-    // Screen readers announce an alert in the initial HTML but no status; of elements added later they announce both.
+    // In the initial HTML, screen readers announce an alert but no status. They announce both when added later.
     const printed = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, { printed, spoken: printed && (isHydrated || toast.variant === "destructive") });
@@ -112,8 +100,8 @@ export function PageToast({ toast, patient = false }: { toast: Toast; patient?: 
   return isReady ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** In the flow of the page if scripting is disabled, otherwise where the toast will be. Closes without script. */
-function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
+/** Is in the flow of the page without script, otherwise at the place of the toast. Closes without script. */
+export function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (
     <div
@@ -137,7 +125,6 @@ function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDe
   );
 }
 
-/** The classes of a toast and of its banner. */
 export function toastClass({ variant }: Toast): string {
   return `toast rounded-label border-l-4 bg-raised shadow-float ${variant === "destructive" ? "border-failure" : "border-done"}`;
 }
@@ -145,7 +132,6 @@ export function toastClass({ variant }: Toast): string {
 export const closeButtonClass =
   "absolute -top-2 -right-2 flex size-11 items-center justify-center rounded-label text-quiet hover:text-ink";
 
-/** What a toast says. */
 export function ToastContent({ toast, onFollow }: { toast: Toast; onFollow?: (event: MouseEvent) => void }) {
   const failed = toast.variant === "destructive";
   const { label, ...link } = toast.action ?? { to: "" };
