@@ -8,7 +8,7 @@ import { PasswordField } from "~/components/forms/password-field";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { showToastInsteadOfSubmit } from "~/components/ui/toast";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { hasCookiesDisabled, testCookie } from "~/lib/auth/cookies-disabled.server";
 import { redirectSignedInMiddleware } from "~/lib/auth/viewer.server";
 import { callServerAction } from "~/lib/browser/connection";

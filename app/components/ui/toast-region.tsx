@@ -9,17 +9,15 @@ import move from "../motion/move";
 import { useSwipe } from "../motion/swipe";
 import { cancelNavigation } from "../offline/connection-lost";
 import { setDialogAnimation, useTopDialog } from "./dialog";
+import { closeButtonClass, ToastContent, toastClass } from "./toast-content";
 import {
   type CurrentToast,
-  closeButtonClass,
   dropWaitingToast,
   endToast,
   markToastsReady,
   showToastNext,
-  ToastContent,
-  toastClass,
   useToasts,
-} from "./toast";
+} from "./toast-state";
 
 setDialogAnimation(move);
 
@@ -155,14 +153,14 @@ type ToastItemProps = CurrentToast & {
 };
 
 /** Its time and state outlive a move of its element to the list in a dialog. */
-function ToastItem({ id, toast, bannerShown: printed, list, isFocused, previousFocus: cameFrom }: ToastItemProps) {
+function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus: cameFrom }: ToastItemProps) {
   const [isOpen, setOpen] = useState(true);
   const [pointed, setPointed] = useState(false);
   const [away, setAway] = useState(() => !document.hasFocus());
   const root = useRef<HTMLLIElement>(null);
   const isOver = useRef(false);
   // In its place from the beginning, where the banner was before; otherwise it comes from below.
-  const isNew = useRef(!printed);
+  const isNew = useRef(!bannerShown);
 
   /** It leaves as it came, or on in the direction of the swipe. */
   const close = async (swiped?: number) => {

@@ -2,7 +2,7 @@ import { useRef } from "react";
 import { Form, Link } from "react-router";
 import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
-import { showToastInsteadOfSubmit } from "~/components/ui/toast";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { createContactUrl } from "~/models/contact-url";
 import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
