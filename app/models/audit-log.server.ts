@@ -3,7 +3,7 @@ import { z } from "zod";
 import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database, Json } from "../lib/supabase/database.ts";
-import { calendarDate } from "./dates.ts";
+import { calendarDate } from "../lib/dates.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 

@@ -14,7 +14,7 @@ import {
   type NumberField,
   readNumber,
 } from "./cost.ts";
-import { monthName } from "./dates.ts";
+import { monthName } from "../lib/dates.ts";
 
 const percent = z.number().min(0).max(100);
 const sourceFields = {

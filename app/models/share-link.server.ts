@@ -5,7 +5,7 @@ import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { env } from "../lib/http/env.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { shortDay, shortTime } from "./dates.ts";
+import { shortDay, shortTime } from "../lib/dates.ts";
 import { shortId } from "./shipment.ts";
 
 /** A link as the database knows it; times in ISO 8601. */

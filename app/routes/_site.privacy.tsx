@@ -2,7 +2,7 @@ import { Glance, LongText } from "~/components/site/prose";
 import { Title } from "~/components/site/title";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getLegalText, toLoaderData } from "~/models/article.server";
-import { calendarDate } from "~/models/dates";
+import { calendarDate } from "~/lib/dates";
 import type { Route } from "./+types/_site.privacy";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";

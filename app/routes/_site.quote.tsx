@@ -3,7 +3,7 @@ import { useSiteData } from "~/components/site/site-data";
 import { Title } from "~/components/site/title";
 import { costRates, services } from "~/models/content.server";
 import { parseCostQuery, quoteForCost } from "~/models/cost.server";
-import { dayInEastAfrica } from "~/models/dates";
+import { dayInEastAfrica } from "~/lib/dates";
 import type { Route } from "./+types/_site.quote";
 
 /**

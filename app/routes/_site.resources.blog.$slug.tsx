@@ -7,7 +7,7 @@ import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
-import { calendarDate } from "~/models/dates";
+import { calendarDate } from "~/lib/dates";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";

@@ -5,7 +5,7 @@ import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { type ArticleSummary, listArticles, listCategories } from "~/models/article.server";
-import { calendarDate } from "~/models/dates";
+import { calendarDate } from "~/lib/dates";
 import type { Route } from "./+types/_site.resources.blog._index";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";

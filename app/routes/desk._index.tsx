@@ -23,7 +23,7 @@ import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { UnusedClientId } from "~/models/client-id";
 import { sendClientId } from "~/models/client-id.server";
 import { getEmailSender } from "~/models/content.server";
-import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/models/dates";
+import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { createShipmentSearch } from "~/models/desk";
 import { TodayPage } from "~/models/desk.server";
 import { removeAnnouncement, resolveFailedEmail, setAnnouncement } from "~/models/staff-action.server";

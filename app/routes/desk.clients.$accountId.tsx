@@ -19,7 +19,7 @@ import { areaNotFound } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { closeAccount, reopenAccount } from "~/models/client-account.server";
 import { getEmailSender } from "~/models/content.server";
-import { calendarDate, eastAfricaTime } from "~/models/dates";
+import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { createShipmentSearch } from "~/models/desk";
 import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
 import { sendPasswordLink } from "~/models/password-link.server";

@@ -6,7 +6,7 @@ import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ClientsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";

@@ -24,7 +24,7 @@ import { UnusedClientId } from "~/models/client-id";
 import { issueClientIds, sendClientId, withdrawClientId } from "~/models/client-id.server";
 import { emailAddress } from "~/models/contact";
 import { getEmailSender } from "~/models/content.server";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { InvitationsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";

@@ -5,7 +5,7 @@ import { Field, inputClass, SelectField } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import { createShipmentSearch, deskWaitingOnLabels, type ShipmentFilter } from "~/models/desk";
 import type { DeskShipmentListItem } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";

@@ -19,7 +19,7 @@ import { callServerAction } from "~/lib/browser/connection";
 import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { getEmailSender } from "~/models/content.server";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
 import { sendPasswordLink } from "~/models/password-link.server";
 import { removeSecondFactors } from "~/models/second-factor.server";

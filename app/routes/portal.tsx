@@ -13,7 +13,7 @@ import {
 } from "~/lib/auth/viewer.server";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
-import { eastAfricaTime, shortTime } from "~/models/dates";
+import { eastAfricaTime, shortTime } from "~/lib/dates";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/desk";
 import { sortDocuments } from "~/models/document";
 import { shortId } from "~/models/shipment";

@@ -3,7 +3,7 @@ import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.
 import { createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
-import { sortableTime } from "~/models/dates";
+import { sortableTime } from "~/lib/dates";
 import { readShipmentFilter } from "~/models/desk";
 import { listShipmentsAfter, type ShipmentListItem } from "~/models/shipment.server";
 

@@ -6,7 +6,7 @@ import { noFormAction } from "~/lib/http/file-route.server";
 import { noStoreMiddleware } from "~/lib/http/headers.server";
 import { userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import { openShareLink } from "~/models/share-link.server";
 import { STAGES } from "~/models/shipment";
 import type { Route } from "./+types/s.$token";

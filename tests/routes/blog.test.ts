@@ -11,7 +11,7 @@ import { ArticleData } from "../../app/components/site/structured-data.tsx";
 import { compileMdx, mdxPlugin } from "../../app/lib/build/mdx.ts";
 import type * as articleModel from "../../app/models/article.server.ts";
 import { companyDetails } from "../../app/models/content.server.ts";
-import { calendarDate } from "../../app/models/dates.ts";
+import { calendarDate } from "../../app/lib/dates.ts";
 import { getTestApp, getText, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");

@@ -9,7 +9,7 @@ import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
 import { PageToast } from "~/components/ui/toast";
 import type { Factor } from "~/lib/auth/viewer.server";
 import type { Toast } from "~/lib/http/toast";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 
 /** Whose second factors these are: a client's, or a colleague's at the desk. */
 type Area = "/portal" | "/desk";

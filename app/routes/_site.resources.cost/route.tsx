@@ -9,7 +9,7 @@ import { createPageMeta } from "~/lib/http/page-meta";
 import { costRates } from "~/models/content.server";
 import { COST_FIELDS, checkCarAge, estimateCost, getPercents, parseImport } from "~/models/cost";
 import { parseCostQuery } from "~/models/cost.server";
-import { dayInEastAfrica } from "~/models/dates";
+import { dayInEastAfrica } from "~/lib/dates";
 import type { Route } from "./+types/route";
 import { CostForm } from "./cost-form";
 import { Documents } from "./documents";

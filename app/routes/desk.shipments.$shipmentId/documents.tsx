@@ -4,7 +4,7 @@ import { IntentForm, ReasonForm, type RejectedIntent, useIntentForm } from "~/co
 import { buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { formatFileSize } from "~/lib/forms/file-size";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import type { DeskDocument } from "~/models/desk.server";
 import { getDocumentState } from "~/models/document";
 import { lastStage } from "~/models/shipment";

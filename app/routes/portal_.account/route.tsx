@@ -16,7 +16,7 @@ import { isOfflineEnabled } from "~/lib/http/offline.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { isSharedComputer } from "~/lib/supabase/client.server";
-import { calendarDate, eastAfricaTime } from "~/models/dates";
+import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import type { Route } from "./+types/route";
 import { type AccountSectionProps, EmailSection, NameSection, PasswordSection } from "./profile";
 

@@ -4,7 +4,7 @@ import { escapeInvisible } from "../../../supabase/contract/invisible-characters
 import type { listAllShipments } from "../../models/all-shipments.server.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
-import { eastAfricaTime as timeOnPages } from "../../models/dates.ts";
+import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
 import { lastStage } from "../../models/shipment.ts";
 import type { listStaffMembers } from "../../models/staff.server.ts";
 import type { listFailedEmails } from "../../models/staff-action.server.ts";
