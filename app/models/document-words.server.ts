@@ -1,7 +1,7 @@
 /** What a client reads of a document: its state, and its file. */
 
-import { formatFileSize } from "../lib/forms/file-size.ts";
 import { shortDay, shortTime } from "../lib/dates.ts";
+import { formatFileSize } from "../lib/forms/file-size.ts";
 import { getDocumentState } from "./document.ts";
 
 /** The columns it is told from; times in ISO 8601, `file_size` in bytes. */

@@ -5,9 +5,9 @@ import { DeferredSection } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
+import { calendarDate } from "~/lib/dates";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
-import { calendarDate } from "~/lib/dates";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";

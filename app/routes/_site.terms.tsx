@@ -1,8 +1,8 @@
 import { Glance, LongText } from "~/components/site/prose";
 import { Title } from "~/components/site/title";
+import { calendarDate } from "~/lib/dates";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getLegalText, toLoaderData } from "~/models/article.server";
-import { calendarDate } from "~/lib/dates";
 import type { Route } from "./+types/_site.terms";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";

@@ -142,7 +142,9 @@ describe("the account page", () => {
     const { browser, id } = client;
     const refusals = async () => (await sql`select from private.email_opt_outs where account_id = ${id}`).length;
     const isChecked = async () =>
-      (await browser.open(accountPath)).all("#shipment-emails input[name=enabled]").map((box) => box.hasAttribute("checked"));
+      (await browser.open(accountPath))
+        .all("#shipment-emails input[name=enabled]")
+        .map((box) => box.hasAttribute("checked"));
     expect(await isChecked()).toEqual([true]);
     const { fields } = (await browser.open(accountPath)).form("Save notices");
     const { enabled: _, ...unchecked } = fields as Record<string, string>;

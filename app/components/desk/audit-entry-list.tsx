@@ -1,8 +1,8 @@
 /** What the pages of the desk share: whose move it is, pages of a list, and lines of the log. */
 import { Link } from "react-router";
 import type { FormField } from "~/components/forms/form";
-import type { AuditEntry } from "~/models/audit-log.server";
 import { eastAfricaTime } from "~/lib/dates";
+import type { AuditEntry } from "~/models/audit-log.server";
 import { deskWaitingOnLabels, type WaitingOn } from "~/models/desk";
 
 const waitingOnColours: Record<WaitingOn, string> = {

@@ -8,8 +8,8 @@ import { ButtonLink, buttonClass } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
 import { PageToast } from "~/components/ui/toast";
 import type { Factor } from "~/lib/auth/viewer.server";
-import type { Toast } from "~/lib/http/toast";
 import { eastAfricaTime } from "~/lib/dates";
+import type { Toast } from "~/lib/http/toast";
 
 /** Whose second factors these are: a client's, or a colleague's at the desk. */
 type Area = "/portal" | "/desk";

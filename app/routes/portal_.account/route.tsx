@@ -11,12 +11,12 @@ import { Card } from "~/components/ui/card";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
 import { callServerAction } from "~/lib/browser/connection";
+import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntentFor } from "~/lib/forms/intent-form.server";
 import { isOfflineEnabled } from "~/lib/http/offline.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { isSharedComputer } from "~/lib/supabase/client.server";
-import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import type { Route } from "./+types/route";
 import { type AccountSectionProps, EmailSection, NameSection, PasswordSection } from "./profile";
 
