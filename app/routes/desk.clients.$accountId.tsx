@@ -18,7 +18,7 @@ import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { closeAccount, reopenAccount } from "~/models/client-account.server";
+import { closeAccount, reopenAccount } from "~/models/account.server";
 import { getEmailSender } from "~/models/content.server";
 import { createShipmentSearch } from "~/models/desk";
 import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
