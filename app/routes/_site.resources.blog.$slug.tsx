@@ -6,6 +6,7 @@ import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
 import { calendarDate } from "~/lib/dates";
+import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
 import type { Route } from "./+types/_site.resources.blog.$slug";
@@ -16,7 +17,7 @@ export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);
   const next = listNextArticles(article).map(({ slug, title, category }) => ({ slug, title, category }));
-  return toLoaderData({ ...article, next }, request);
+  return toLoaderData({ ...article, next }, isDataRequest(request));
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
