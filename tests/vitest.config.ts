@@ -5,7 +5,7 @@ import { cheapPasswordHashes, longDeadlines } from "./support/environment.ts";
 const root = path.resolve(import.meta.dirname, "..");
 
 /** Unit tests that start embedded backends: they run in the project "process", whose timeouts are long enough. */
-const backendTestFiles = ["supabase/local/{backend,lock}.test.ts"];
+const backendTestFiles = ["supabase/local/backend.test.ts", "supabase/contract/lock.test.ts"];
 
 /** Route tests that give the site settings of their own, which it reads once. */
 const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits}.test.ts"];

@@ -147,17 +147,15 @@ export function getLegalText(name: "privacy" | "terms" | "legal"): LegalText {
 }
 
 /**
- * Loader data for a text. In a document request `html` and `headings` are not enumerable: they are rendered but not
- * serialised into the hydration data, so that the HTML holds them once (LongText and Prose read them from the
- * document). A data request gets them too.
+ * Returns the loader data of a text. In a document request `html` and `headings` are not enumerable, so that React Router
+ * renders them but does not serialise them a second time for hydration. LongText and Prose read them from the document.
  */
 export function toLoaderData<Text extends TextBody>(
   text: Text,
-  request: Request,
+  isDataRequest: boolean,
 ): Omit<Text, keyof TextBody> & Partial<TextBody> {
   const copy = { ...text };
-  if (!new URL(request.url).pathname.endsWith(".data"))
-    for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });
+  if (!isDataRequest) for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });
   return copy;
 }
 

@@ -1,9 +1,9 @@
 /** The log of what the company did: lines of it at the desk, and what commands write and read. */
 import { z } from "zod";
+import { calendarDate } from "../lib/dates.ts";
 import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database, Json } from "../lib/supabase/database.ts";
-import { calendarDate } from "./dates.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 

@@ -2,8 +2,8 @@
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { clientIdInvalid } from "./client-id.ts";
+import { type EmailResult, sendOnce, trySendEmail } from "./email.server.ts";
 import { clientInvitationEmail, type EmailSender } from "./emails.ts";
-import { type EmailResult, sendOnce, trySendEmail } from "./staff.server.ts";
 import {
   resultOrThrow,
   runStaffAction,

@@ -1,6 +1,7 @@
 /** What the address of "What will it cost?" asks for, judged, and the content that it is counted with. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import { z } from "zod";
+import { monthName } from "../lib/dates.ts";
 import {
   COST_FIELDS,
   estimateCost,
@@ -14,7 +15,6 @@ import {
   type NumberField,
   readNumber,
 } from "./cost.ts";
-import { monthName } from "./dates.ts";
 
 const percent = z.number().min(0).max(100);
 const sourceFields = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { dayInEastAfrica } from "../lib/dates.ts";
 import { checkCarAge, estimateCost, type Import, parseImport, readNumber } from "./cost.ts";
-import { dayInEastAfrica } from "./dates.ts";
 
 const percents = { vat: 16, fee: 3.5, levy: 2, penalty: 15 };
 const classes = [20, 25, 35];

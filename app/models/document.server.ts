@@ -5,9 +5,11 @@
 import { randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
+import { shortDay, shortTime } from "../lib/dates.ts";
+import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { getExtension } from "./document.ts";
+import { getDocumentState, getExtension } from "./document.ts";
 import { hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import { detectMediaType } from "./document-media-type.server.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
@@ -190,4 +192,40 @@ export async function findDocumentId(company: AppSupabaseClient, shipmentId: str
   if (!document)
     throw new Error(`This shipment has no document "${name}". It has: ${data.map((d) => d.name).join(", ")}.`);
   return document.id;
+}
+
+/** Times are ISO 8601, `file_size` is in bytes. */
+type DescribedDocument = {
+  id: string;
+  name: string;
+  uploaded: boolean;
+  verified: boolean;
+  rejected_at: string | null;
+  rejection_reason: string | null;
+  file_name: string | null;
+  file_size: number | null;
+  uploaded_at: string | null;
+  version: number;
+};
+
+const stateTexts = { missing: "Not uploaded", uploaded: "Uploaded, we check it next", verified: "Verified" } as const;
+
+/**
+ * Returns a document's state as "Sent back 12 May: page 2 is unreadable" and its file as "invoice-2291.pdf, 212 KB, 14:05 EAT".
+ * Files without a recorded name use the document's name. `search` is the filter of the list next to the shipment.
+ */
+export function describeDocument(document: DescribedDocument, shipment: string, search: string, timeOf = shortTime) {
+  const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at, version } = document;
+  const state = getDocumentState(document);
+  const words = rejected_at ? `Sent back ${shortDay(rejected_at)}: ${rejection_reason}` : stateTexts[state];
+  const file = [file_name ?? name, file_size && formatFileSize(file_size), uploaded_at && timeOf(uploaded_at)];
+  return {
+    id,
+    name,
+    state,
+    words,
+    file: document.uploaded ? file.filter(Boolean).join(", ") : null,
+    address: `/portal/${shipment}/documents/${id}${search}`,
+    version,
+  };
 }

@@ -1,5 +1,5 @@
 /** Mails of the company: what they say. Plain text, with no amount, no file and no address but ours. */
-import { calendarDate } from "./dates.ts";
+import { calendarDate } from "../lib/dates.ts";
 import type { WaitingOn } from "./desk.ts";
 import { lastStage, PAYMENTS, STAGES } from "./shipment.ts";
 

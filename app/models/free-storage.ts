@@ -1,6 +1,6 @@
 /** Free storage of containers, and what a day costs after it: an estimate by the tariff of content/data/storage.yaml. */
 import { z } from "zod";
-import { shortDay } from "./dates.ts";
+import { shortDay } from "../lib/dates.ts";
 
 /** The tariff: `date` is the day of the tariff (YYYY-MM-DD), days of storage count from the one after arrival, USD a day. */
 export const StorageTariff = z.object({

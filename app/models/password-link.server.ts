@@ -7,9 +7,10 @@ import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { type EmailResult, trySendEmail } from "./email.server.ts";
 import { type EmailSender, passwordChangedEmail, passwordLinkEmail } from "./emails.ts";
 import { verifyTotp } from "./second-factor.server.ts";
-import { type EmailResult, issuePasswordLink, trySendEmail } from "./staff.server.ts";
+import { issuePasswordLink } from "./staff.server.ts";
 import { runStaffAction } from "./staff-action.server.ts";
 
 /** Hours for which the link to a new password is good. */

@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { sendEmail } from "./email-delivery.server.ts";
+import { type EmailResult, sendEmail, trySendEmail } from "./email.server.ts";
 import { accountErasedEmail, type EmailSender, erasureRejectedEmail, formatSender } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
-import { type EmailResult, trySendEmail } from "./staff.server.ts";
 import { runStaffAction } from "./staff-action.server.ts";
 
 /** What public.beyond_retention answers; days such as 2033-11-21, `last_seen_at` in ISO 8601. */

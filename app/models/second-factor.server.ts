@@ -2,13 +2,13 @@
 import { renderSVG } from "uqr";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
+import { eastAfricaTime } from "../lib/dates.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { eastAfricaTime } from "./dates.ts";
+import { trySendEmail } from "./email.server.ts";
 import { type EmailSender, secondFactorRemovedEmail } from "./emails.ts";
-import { trySendEmail } from "./staff.server.ts";
 import { runStaffAction, type StaffActionResult } from "./staff-action.server.ts";
 
 /** A code as people type it: spaces are no mistake. */

@@ -2,10 +2,10 @@
 import { createHash, createHmac } from "node:crypto";
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
+import { shortDay, shortTime } from "../lib/dates.ts";
 import { env } from "../lib/http/env.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
-import { shortDay, shortTime } from "./dates.ts";
 import { shortId } from "./shipment.ts";
 
 /** A link as the database knows it; times in ISO 8601. */

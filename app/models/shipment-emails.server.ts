@@ -5,7 +5,7 @@ import { env } from "../lib/http/env.server.ts";
 import { log } from "../lib/http/log.server.ts";
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { sendEmail } from "./email-delivery.server.ts";
+import { sendEmail } from "./email.server.ts";
 import { type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
 
 /** What public.claim_shipment_emails answers: one of these is one mail. */

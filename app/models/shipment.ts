@@ -1,5 +1,5 @@
 /** Shipments: the ten stages and what a client sees of them. Goes to the browser: no schema, no library. */
-import { calendarDate } from "./dates.ts";
+import { calendarDate } from "../lib/dates.ts";
 import { paymentToast } from "./not-yet.ts";
 
 /** The stages in order; stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */

@@ -1,19 +1,16 @@
-/** Colleagues: invited, changed and removed by a lead or by the command, which the database judges. */
+/** Team members. The database decides who may invite, change or remove them. */
 
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { sendEmail } from "./email-delivery.server.ts";
-import { type EmailContent, type EmailSender, formatSender, staffInvitationEmail } from "./emails.ts";
+import { type EmailResult, sendOnce, trySendEmail } from "./email.server.ts";
+import { type EmailContent, type EmailSender, staffInvitationEmail } from "./emails.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
 
 /** Hours for which an invitation's link is good: 7 days. */
 const invitationHours = 7 * 24;
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
-
-/** Whether the mail of an act left, or the act was refused. The act stands when its mail did not. */
-export type EmailResult = { sent: boolean } | UserError;
 
 /**
  * Invites a colleague by mail, or one who never came or was removed again. `company` makes the account and the link, which
@@ -78,40 +75,6 @@ export async function issuePasswordLink(
     if (token.error) return toUserError({ ...token.error, status: token.status });
     return trySendEmail(company, head, { account_id, email, kind }, letter(token.data));
   });
-}
-
-/** Sends what a form asks for once, however often the form is sent; again only when that failed. */
-export async function sendOnce(
-  company: AppSupabaseClient,
-  request: string | undefined,
-  sent_to: string,
-  send: () => Promise<EmailResult>,
-): Promise<EmailResult> {
-  if (!request) return send();
-  const { data, error, status } = await company.rpc("claim_email", { idempotency_key: request, sent_to });
-  if (error) return toUserError({ ...error, status });
-  if (!data) return { sent: true };
-  const told = await send().catch(userErrorFromThrown);
-  if ("reason" in told || !told.sent) await company.rpc("release_email", { idempotency_key: request, sent_to });
-  return told;
-}
-
-type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
-
-/** Sends a letter; whether it could be handed over. What could not is listed at the desk. */
-export async function trySendEmail(
-  company: AppSupabaseClient,
-  head: EmailSender,
-  to: EmailRecipient,
-  letter: EmailContent,
-): Promise<{ sent: boolean }> {
-  const { email, ...about } = to;
-  const sent = await sendEmail({ to: email, ...letter }, formatSender(head)).then(
-    () => true,
-    () => false,
-  );
-  if (!sent) await company.rpc("record_failed_email", { sent_to: email, ...about });
-  return { sent };
 }
 
 /** Makes a clerk a lead, or a lead a clerk. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { dayInEastAfrica } from "../lib/dates.ts";
 import { readContent, storageTariff } from "./content.server.ts";
-import { dayInEastAfrica } from "./dates.ts";
 import { fileFieldId, sortDocuments } from "./document.ts";
 import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
 import { type NextAction, nextAction, PAYMENTS, type ShipmentState, STAGES } from "./shipment.ts";

@@ -1,5 +1,6 @@
 import { Glance, LongText } from "~/components/site/prose";
 import { Title } from "~/components/site/title";
+import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getLegalText, toLoaderData } from "~/models/article.server";
 import type { Route } from "./+types/_site.legal";
@@ -7,7 +8,7 @@ import type { Route } from "./+types/_site.legal";
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader({ request }: Route.LoaderArgs) {
-  return toLoaderData(getLegalText("legal"), request);
+  return toLoaderData(getLegalText("legal"), isDataRequest(request));
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>

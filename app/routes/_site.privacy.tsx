@@ -1,14 +1,15 @@
 import { Glance, LongText } from "~/components/site/prose";
 import { Title } from "~/components/site/title";
+import { calendarDate } from "~/lib/dates";
+import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getLegalText, toLoaderData } from "~/models/article.server";
-import { calendarDate } from "~/models/dates";
 import type { Route } from "./+types/_site.privacy";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export function loader({ request }: Route.LoaderArgs) {
-  return toLoaderData(getLegalText("privacy"), request);
+  return toLoaderData(getLegalText("privacy"), isDataRequest(request));
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>

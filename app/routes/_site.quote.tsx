@@ -1,9 +1,9 @@
 import { QuoteForm } from "~/components/site/quote-form";
 import { useSiteData } from "~/components/site/site-data";
 import { Title } from "~/components/site/title";
+import { dayInEastAfrica } from "~/lib/dates";
 import { costRates, services } from "~/models/content.server";
 import { parseCostQuery, quoteForCost } from "~/models/cost.server";
-import { dayInEastAfrica } from "~/models/dates";
 import type { Route } from "./+types/_site.quote";
 
 /** Prefills the form from `?service=<id>` or from the query of /resources/cost. */

@@ -5,9 +5,10 @@ import { DeferredSection } from "~/components/site/quote-panel";
 import { ArticleData } from "~/components/site/structured-data";
 import { Title } from "~/components/site/title";
 import { Icon } from "~/components/ui/icon";
+import { calendarDate } from "~/lib/dates";
+import { isDataRequest } from "~/lib/http/headers.server";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { getArticle, listNextArticles, toLoaderData } from "~/models/article.server";
-import { calendarDate } from "~/models/dates";
 import type { Route } from "./+types/_site.resources.blog.$slug";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -16,7 +17,7 @@ export function loader({ params, request }: Route.LoaderArgs) {
   const article = getArticle(params.slug);
   if (!article) throw redirect("/resources/blog", 303);
   const next = listNextArticles(article).map(({ slug, title, category }) => ({ slug, title, category }));
-  return toLoaderData({ ...article, next }, request);
+  return toLoaderData({ ...article, next }, isDataRequest(request));
 }
 
 export const meta: Route.MetaFunction = ({ matches, loaderData }) =>

@@ -3,9 +3,9 @@ import { inputClass } from "~/components/forms/field";
 import { Art, useIsLite } from "~/components/site/art";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
+import { calendarDate } from "~/lib/dates";
 import { createPageMeta } from "~/lib/http/page-meta";
 import { type ArticleSummary, listArticles, listCategories } from "~/models/article.server";
-import { calendarDate } from "~/models/dates";
 import type { Route } from "./+types/_site.resources.blog._index";
 
 export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/revalidate";

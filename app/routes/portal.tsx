@@ -11,9 +11,9 @@ import {
   secondFactorReminderCookie,
   viewerMiddleware,
 } from "~/lib/auth/viewer.server";
+import { eastAfricaTime, shortTime } from "~/lib/dates";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
 import type { Toast } from "~/lib/http/toast";
-import { eastAfricaTime, shortTime } from "~/models/dates";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/desk";
 import { sortDocuments } from "~/models/document";
 import { shortId } from "~/models/shipment";

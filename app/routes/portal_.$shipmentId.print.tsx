@@ -1,10 +1,10 @@
 import { Title } from "~/components/site/title";
 import { requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
+import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
-import { eastAfricaTime } from "~/models/dates";
-import { describeDocument } from "~/models/document-words.server";
+import { describeDocument } from "~/models/document.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { getShipment, prefetchPortalPage } from "~/models/shipment.server";
 import { describeStorage, getNextAction } from "~/models/stage.server";

@@ -1,9 +1,9 @@
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { queryViewer, requireViewer, viewerMiddleware } from "~/lib/auth/viewer.server";
+import { sortableTime } from "~/lib/dates";
 import { createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
-import { sortableTime } from "~/models/dates";
 import { readShipmentFilter } from "~/models/desk";
 import { listShipmentsAfter, type ShipmentListItem } from "~/models/shipment.server";
 

@@ -76,8 +76,8 @@ program
   .command("demo-code")
   .description("the code of the moment for the demo's lead; of nobody else")
   .action(async () => {
-    const { getDemoTotp: demoCode } = await import("./cli/demo-code.ts");
-    print(false, null, [await demoCode(requireEmbeddedSettings())]);
+    const { getDemoTotp } = await import("./start/demo-lead.ts");
+    print(false, null, [getDemoTotp(requireEmbeddedSettings())]);
   });
 
 program

@@ -1,18 +1,19 @@
-/** The embedded backend as the site sees it: its keys, its process, and how to reach a running one. */
+/** The site's side of the embedded backend: its keys, its process and access to a running one. */
 import { type ChildProcess, fork } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
-import { DataDirError, projectRoot, rethrowAsDataDirError } from "../../supabase/local/data-dir.ts";
-import { findRunningBackend } from "../../supabase/local/lock.ts";
-import type { BackendProcessOptions, BackendProcessReport } from "../../supabase/local/main.ts";
+import {
+  type BackendProcessOptions,
+  type BackendProcessReport,
+  backendCloseTimeoutMs,
+} from "../../supabase/contract/backend-process.ts";
+import { DataDirError, projectRoot, rethrowAsDataDirError } from "../../supabase/contract/data-dir.ts";
+import { findRunningBackend } from "../../supabase/contract/lock.ts";
 import { type BackendAccess, ConfigurationError, type Settings } from "../lib/http/env.server.ts";
 import { log } from "../lib/http/log.server.ts";
-
-/** How long the backend may take to close its database, in milliseconds. */
-const closeTimeoutMs = 1500;
 
 const keyText = z.string().min(20);
 const P256Key = z.object({ kty: z.literal("EC"), crv: z.literal("P-256"), x: keyText, y: keyText, d: keyText });
@@ -29,7 +30,7 @@ type EmbeddedKeys = z.infer<typeof EmbeddedKeys>;
 const backendProgram = path.join(projectRoot, "dist/programs/backend.js");
 const getKeysFile = (dataDir: string) => path.join(dataDir, "keys.json");
 
-/** The keys kept in the data directory, or null before the first start. Throws a DataDirError when they are broken. */
+/** Returns the keys of the data directory, or null before the first start. Throws a DataDirError when they are damaged. */
 export function readKeys(dataDir: string): EmbeddedKeys | null {
   const file = getKeysFile(dataDir);
   if (!rethrowAsDataDirError(dataDir, () => statSync(file, { throwIfNoEntry: false }))) return null;
@@ -43,7 +44,7 @@ export function readKeys(dataDir: string): EmbeddedKeys | null {
   }
 }
 
-/** The keys of the data directory, created at the first start; readable by this user only. */
+/** Returns the keys of the data directory and creates them at the first start. Only this user can read them. */
 export function ensureKeys(dataDir: string): EmbeddedKeys {
   const known = readKeys(dataDir);
   if (known) return known;
@@ -56,7 +57,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
     sessionSecret: random(48),
     signingKey: P256Key.parse(pair.privateKey.export({ format: "jwk" })),
   };
-  // Written atomically: half a file would stop every later start.
+  // Half a file would stop every later start.
   const draft = `${getKeysFile(dataDir)}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
     try {
@@ -69,7 +70,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
   return keys;
 }
 
-/** How to reach the backend that runs on a data directory, or null when none does. Throws a DataDirError. */
+/** Returns the URL and keys of the backend that runs on a data directory, or null. Throws a DataDirError. */
 export function getRunningAccess(dataDir: string): BackendAccess | null {
   const url = findRunningBackend(dataDir)?.url;
   const keys = readKeys(dataDir);
@@ -79,8 +80,8 @@ export function getRunningAccess(dataDir: string): BackendAccess | null {
 export type EmbeddedBackend = { access: BackendAccess; sessionSecret: string; stop: () => Promise<void> };
 
 /**
- * Starts the embedded backend as its own process, and starts it again whenever it dies.
- * Throws a ConfigurationError when it cannot start: data directory in use, port taken, a migration that fails.
+ * Starts the process of the embedded backend, and starts it again whenever it ends.
+ * Throws a ConfigurationError when it cannot start, for example because the data directory or the port is in use.
  */
 export async function startEmbeddedBackend(settings: Settings): Promise<EmbeddedBackend> {
   const keys = ensureKeys(settings.dataDir);
@@ -121,7 +122,7 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
       stopping = true;
       if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
       return new Promise((resolve) => {
-        const patience = setTimeout(() => child.kill("SIGKILL"), closeTimeoutMs);
+        const patience = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);
         child.once("exit", () => {
           clearTimeout(patience);
           resolve();
@@ -133,7 +134,7 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
 }
 
 function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildProcess; url: string }> {
-  // V8 optimizes PGlite's WebAssembly only after minutes of use: at its default threshold that costs 2 s of a start.
+  // By default V8 optimizes PGlite's WebAssembly during the start, which takes 2 seconds.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
     const died = () => reject(new ConfigurationError("The embedded backend ended before it was ready."));
@@ -143,7 +144,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // A failure to send is ignored: if the child has died, its `exit` event rejects.
+    // If the child has ended, its `exit` event rejects.
     child.send(options, () => undefined);
   });
 }

@@ -43,7 +43,7 @@ if (file) {
 /** Compiles the programs, unless they are newer than every source. */
 async function ensureCompiled() {
   const mark = path.join(compiled, "start.js");
-  const sources = ["app", "supabase/local"].flatMap((folder) =>
+  const sources = ["app", "supabase/contract", "supabase/local"].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((entry) => path.join(root, folder, String(entry))),
   );
   const newest = Math.max(...[...sources, path.join(root, "package-lock.json")].map((one) => statSync(one).mtimeMs));

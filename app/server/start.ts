@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { DataDirError } from "../../supabase/local/data-dir.ts";
+import { DataDirError } from "../../supabase/contract/data-dir.ts";
 import { ConfigurationError, readSettings, type Settings, setBackendAccess } from "../lib/http/env.server.ts";
 import { logConsole } from "../lib/http/log.server.ts";
 import { type EmbeddedBackend, startEmbeddedBackend } from "./embedded-backend.ts";

@@ -4,20 +4,15 @@ import path from "node:path";
 import { App, setExperimental } from "@supabase/lite";
 import type { JWK } from "jose";
 import { parse } from "smol-toml";
-import type { DeliverEmail } from "../../app/models/email-delivery.server.ts";
+import { projectRoot } from "../contract/data-dir.ts";
+import type { DeliverEmail } from "../contract/email-delivery.ts";
+import { createRoles, DatabaseUnavailableError } from "../contract/postgres.ts";
 import { createAccessTokens, endSessionsAfterKeyChange } from "./auth/access-tokens.ts";
 import { withAdminRoutes } from "./auth/admin.ts";
 import { withApiVersion, withBodyValidation } from "./auth/api-format.ts";
 import { withMfaRoutes } from "./auth/mfa.ts";
 import { withAuthRoutes } from "./auth/sign-up.ts";
-import { projectRoot } from "./data-dir.ts";
-import {
-  createRoles,
-  createSessionMutex,
-  DatabaseUnavailableError,
-  type OpenDatabase,
-  type SqlSession,
-} from "./database/database.ts";
+import { createSessionMutex, type OpenDatabase, type SqlSession } from "./database/database.ts";
 import { applyMigrations, runSeedOnce } from "./database/migrations.ts";
 import { openPglite } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
@@ -132,7 +127,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
   });
   app._mailer = mailer;
   const tokens = await createAccessTokens(options.signingKey, options.jwtSecret);
-  await createRoles(db);
+  await createRoles(db.exec);
   await app.ensureSystemSchema();
   await db.exec(readFileSync(path.join(projectRoot, "supabase/local/bootstrap.sql"), "utf8"));
   await applyMigrations(database, path.join(projectRoot, "supabase/migrations"));

@@ -1,10 +1,14 @@
+/** Emails of the embedded backend. */
 import type { App } from "@supabase/lite";
 import { convert } from "html-to-text";
-import type { DeliverEmail, Email } from "../../app/models/email-delivery.server.ts";
+import type { DeliverEmail, Email } from "../contract/email-delivery.ts";
 
 export type Mailer = NonNullable<App["_mailer"]>;
 
-/** Returns a mailer that sends sign-up confirmations and rejects every other kind of email. */
+/**
+ * Returns a mailer for the confirmation of a sign-up. It uses the template of the hosted backend.
+ * The other kinds throw, because the product does not send them.
+ */
 export function createTemplateMailer(options: {
   from: Email["from"];
   siteUrl: string;
@@ -12,8 +16,8 @@ export function createTemplateMailer(options: {
   template: string;
   deliver: DeliverEmail;
 }): Mailer {
-  const rejectKind = (kind: string) => async () => {
-    throw new Error(`The embedded backend has no mail template for ${kind}.`);
+  const reject = (kind: string) => async () => {
+    throw new Error(`The embedded backend has no email template for ${kind}.`);
   };
   return {
     async sendConfirmation(email, tokenHash) {
@@ -26,16 +30,16 @@ export function createTemplateMailer(options: {
         text: convert(html, { wordwrap: 100, selectors: [{ selector: "h1", options: { uppercase: false } }] }),
       });
     },
-    sendRecovery: rejectKind("recovery"),
-    sendMagicLink: rejectKind("magic links"),
-    sendEmailChange: rejectKind("a change of address"),
-    sendReauthentication: rejectKind("reauthentication"),
+    sendRecovery: reject("recovery"),
+    sendMagicLink: reject("magic links"),
+    sendEmailChange: reject("a change of address"),
+    sendReauthentication: reject("reauthentication"),
   };
 }
 
-/** Replaces each `{{ .Name }}` of a Go template by its value, escaped for HTML, or by nothing. */
+/** Renders the `{{ .Name }}` placeholders of a Go template, escaped for HTML. Unknown names become empty text. */
 function renderTemplate(template: string, values: Record<string, string>): string {
-  return template.replace(/\{\{\s*\.(\w+)\s*\}\}/g, (_match, name: string) =>
+  return template.replace(/\{\{\s*\.(\w+)\s*\}\}/g, (_place, name: string) =>
     (values[name] ?? "").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
   );
 }

@@ -1,42 +1,33 @@
-/** Child process of app/server/embedded-backend.ts. It ends on SIGTERM, or when its parent ends. */
+/**
+ * The process of the embedded backend. app/server/embedded-backend.ts forks it and sends the options as the first message.
+ * It ends on SIGTERM or when its parent ends.
+ */
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
-import type { JWK } from "jose";
-import { escapeInvisible } from "../../app/lib/http/invisible-characters.ts";
-import { createEmailDelivery } from "../../app/models/email-delivery.server.ts";
+import {
+  type BackendProcessOptions,
+  type BackendProcessReport,
+  backendCloseTimeoutMs,
+} from "../contract/backend-process.ts";
+import { assertRestoreFinished, restrictPermissions } from "../contract/data-dir.ts";
+import { createEmailDelivery } from "../contract/email-delivery.ts";
+import { escapeInvisible } from "../contract/invisible-characters.ts";
+import { lockDataDirWithin } from "../contract/lock.ts";
 import { createBackend } from "./backend.ts";
-import { restrictPermissions } from "./data-dir.ts";
 import { serve } from "./http.ts";
-import { assertRestoreFinished, lockDataDirWithin } from "./lock.ts";
 
-export type BackendProcessOptions = {
-  dataDir: string;
-  /** Null stores the database in dataDir. */
-  databaseUrl: string | null;
-  /** 0 selects a free port. */
-  port: number;
-  siteUrl: string;
-  smtpUrl: string | null;
-  publishableKey: string;
-  secretKey: string;
-  jwtSecret: string;
-  signingKey: JWK;
-};
-// @supabase/lite searches the text of warnings, and throws if a warning is an Error.
+// The library searches the text of each warning and throws if the warning is an Error, such as Node's warning of too many listeners.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
   if (typeof warning === "string") Reflect.apply(emitWarning, process, [warning, ...more]);
   else process.nextTick(() => process.emit("warning", warning));
 };
 
-/** How long to wait for a backend whose site was killed. */
+/** How long to wait for the backend of a site that was killed. */
 const lockTimeoutMs = 3000;
-/** The database loses no data if the process ends before it has closed. */
-const closeTimeoutMs = 1500;
 
-export type BackendProcessReport = { ready: string } | { failed: string };
-
+/** Called when the parent has ended. */
 let shutDown = async (): Promise<void> => process.exit(0);
 
 process.umask(0o077);
@@ -44,7 +35,7 @@ redactConsole();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 process.on("disconnect", () => shutDown());
 if (!process.connected) process.exit(0);
-// A terminal signals the whole process group, but the parent must finish its requests first.
+// A terminal sends these to the whole process group. The parent finishes its requests first, then ends this process.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.once("message", (options: BackendProcessOptions) => {
   main(options).catch((error: Error) => {
@@ -70,8 +61,8 @@ async function main(options: BackendProcessOptions): Promise<void> {
   const server = serve(backend.fetch);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const isPortTaken = error.code === "EADDRINUSE";
-      reject(isPortTaken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
+      const taken = error.code === "EADDRINUSE";
+      reject(taken ? new Error(`Port ${options.port} is taken: set BACKEND_PORT to another one.`) : error);
     });
     server.listen(options.port, "127.0.0.1", resolve);
   });
@@ -83,7 +74,7 @@ async function main(options: BackendProcessOptions): Promise<void> {
   shutDown = async () => {
     if (closing) return;
     closing = true;
-    setTimeout(() => process.exit(0), closeTimeoutMs);
+    setTimeout(() => process.exit(0), backendCloseTimeoutMs);
     server.close();
     server.closeIdleConnections();
     await backend.close();
@@ -96,7 +87,7 @@ function reportToParent(message: BackendProcessReport): void {
   process.send?.(message);
 }
 
-/** Omits the query parameters, such as password hashes, that the library prints with its errors. */
+/** Prints only the name and message of an error. The library prints query parameters too, such as password hashes. */
 function redactConsole(): void {
   const print =
     (level: string) =>

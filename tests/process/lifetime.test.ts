@@ -4,7 +4,7 @@ import path from "node:path";
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { findProgram } from "../../app/server/programs.ts";
-import { findRunningBackend } from "../../supabase/local/lock.ts";
+import { findRunningBackend } from "../../supabase/contract/lock.ts";
 import { newLoggedInBrowser, newShipment } from "../support/logged-in-browser.ts";
 import { isAlive, killProcess, root, type SiteProcess } from "../support/site-process.ts";
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";

@@ -132,7 +132,7 @@ test("the database's owner need not be a superuser once the roles are there and 
   await expect(createBackend(owned)).rejects.toThrow(
     /^The database's user may not make the roles it needs \(.+\): let/,
   );
-  await runAsSuperuser(server.url, readFileSync("supabase/local/roles.sql", "utf8"));
+  await runAsSuperuser(server.url, readFileSync("supabase/contract/roles.sql", "utf8"));
   await runAsSuperuser(server.url, `grant ${roles} to owner`);
   const backend = await createBackend(owned);
   const entered = await backend.fetch(

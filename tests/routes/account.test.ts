@@ -1,7 +1,7 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeAccount } from "../../app/models/client-account.server.ts";
+import { closeAccount } from "../../app/models/account.server.ts";
 import { sendPasswordLink } from "../../app/models/password-link.server.ts";
 import { createUnsubscribeUrl } from "../../app/models/shipment-emails.server.ts";
 import { resultOrThrow, sendNote, setCharge } from "../../app/models/staff-action.server.ts";

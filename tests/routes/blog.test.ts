@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ArticleData } from "../../app/components/site/structured-data.tsx";
 import { compileMdx, mdxPlugin } from "../../app/lib/build/mdx.ts";
+import { calendarDate } from "../../app/lib/dates.ts";
 import type * as articleModel from "../../app/models/article.server.ts";
 import { companyDetails } from "../../app/models/content.server.ts";
-import { calendarDate } from "../../app/models/dates.ts";
 import { getTestApp, getText, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");

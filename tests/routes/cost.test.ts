@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dayInEastAfrica } from "../../app/models/dates.ts";
+import { dayInEastAfrica } from "../../app/lib/dates.ts";
 import { getText, noStorePattern, type ParsedPage, startTestSite, type TestBrowser } from "../support/test-app.ts";
 
 let site: Awaited<ReturnType<typeof startTestSite>>;

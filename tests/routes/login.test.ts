@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeAccount } from "../../app/models/client-account.server.ts";
+import { closeAccount } from "../../app/models/account.server.ts";
 import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { readEmailsTo } from "../support/outbox.ts";
 import { newClient } from "../support/route-fixtures.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeAccount } from "../../app/models/client-account.server.ts";
+import { closeAccount } from "../../app/models/account.server.ts";
 import { sendPasswordLink } from "../../app/models/password-link.server.ts";
 import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
 import { resultOrThrow } from "../../app/models/staff-action.server.ts";

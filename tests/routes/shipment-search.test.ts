@@ -2,7 +2,7 @@ import http from "node:http";
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeAccount } from "../../app/models/client-account.server.ts";
+import { closeAccount } from "../../app/models/account.server.ts";
 import {
   correctStage,
   moveShipment,

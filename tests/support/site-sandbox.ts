@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { buffer, text } from "node:stream/consumers";
-import { findRunningBackend } from "../../supabase/local/lock.ts";
+import { findRunningBackend } from "../../supabase/contract/lock.ts";
 import { createSiteEnvironment } from "./environment.ts";
 import { copyFirstStartDataDir } from "./first-start-data.ts";
 import { freePort } from "./free-port.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import ws from "ws";
 import type { Database } from "../../app/lib/supabase/database.ts";
-import type { Email } from "../../app/models/email-delivery.server.ts";
+import type { Email } from "../../supabase/contract/email-delivery.ts";
 import { type Backend, createBackend } from "../../supabase/local/backend.ts";
 import { backendKeys } from "./backend-keys.ts";
 import { createMigratedDatabase } from "./database.ts";

@@ -1,7 +1,7 @@
 import { Link } from "react-router";
 import type { FormField } from "~/components/forms/form";
+import { eastAfricaTime } from "~/lib/dates";
 import type { AuditEntry } from "~/models/audit-log.server";
-import { eastAfricaTime } from "~/models/dates";
 import { deskWaitingOnLabels, type WaitingOn } from "~/models/desk";
 
 const waitingOnColours: Record<WaitingOn, string> = {

@@ -1,7 +1,7 @@
 import { Link } from "react-router";
 import { IntentForm } from "~/components/forms/intent-form";
 import { Button } from "~/components/ui/button";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import type { TodayPage } from "~/models/desk.server";
 
 const emailKindLabels: Record<string, string> = {

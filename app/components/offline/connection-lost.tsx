@@ -11,7 +11,7 @@ import {
 } from "react-router";
 import { createConnectionLostToast, isConnectionLost } from "~/lib/browser/connection";
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
-import { showToast } from "../ui/toast";
+import { showToast } from "../ui/toast-state";
 
 /** The router of this document, set by Page. */
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];

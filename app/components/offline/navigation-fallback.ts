@@ -4,7 +4,7 @@
  */
 import { createPath } from "react-router";
 import type { Toast } from "~/lib/http/toast";
-import { showToast } from "../ui/toast";
+import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
 /** How long an answer may take before a copy is shown, or said that none came yet, in milliseconds; the worker waits as long. */

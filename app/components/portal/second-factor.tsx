@@ -8,8 +8,8 @@ import { ButtonLink, buttonClass } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
 import { PageToast } from "~/components/ui/toast";
 import type { Factor } from "~/lib/auth/viewer.server";
+import { eastAfricaTime } from "~/lib/dates";
 import type { Toast } from "~/lib/http/toast";
-import { eastAfricaTime } from "~/models/dates";
 
 type Area = "/portal" | "/desk";
 

@@ -5,7 +5,7 @@ import { Icon } from "~/components/ui/icon";
 import { type EmailDraft, openEmailApp } from "~/models/email-draft";
 import type { action } from "~/routes/actions.quote";
 import { CloseLink, Dialog, dialogLinkProps, useCloseDialog } from "../ui/dialog";
-import { showToast } from "../ui/toast";
+import { showToast } from "../ui/toast-state";
 import { LazyEmailDraftPanel } from "./lazy-email-draft-panel";
 import { QuoteForm } from "./quote-form";
 

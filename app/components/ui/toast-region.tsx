@@ -9,17 +9,15 @@ import move from "../motion/move";
 import { useSwipe } from "../motion/swipe";
 import { cancelNavigation } from "../offline/connection-lost";
 import { setDialogAnimation, useTopDialog } from "./dialog";
+import { closeButtonClass, ToastContent, toastClass } from "./toast-content";
 import {
   type CurrentToast,
-  closeButtonClass,
   dropWaitingToast,
   endToast,
   markToastsReady,
   showToastNext,
-  ToastContent,
-  toastClass,
   useToasts,
-} from "./toast";
+} from "./toast-state";
 
 setDialogAnimation(move);
 

@@ -17,6 +17,11 @@ export function securityHeaders(): Record<string, string> {
   return headers;
 }
 
+/** True if React Router requests only the data of a page, not its document. */
+export function isDataRequest(request: Request): boolean {
+  return new URL(request.url).pathname.endsWith(".data");
+}
+
 /** Names, for our server alone, a page that may be answered again as it was rendered; the value is its nonce. */
 export const renderedHeader = "X-Rendered-As";
 

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createHmac, randomUUID } from "node:crypto";
 import process from "node:process";
 import type { MiddlewareFunction } from "react-router";
+import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { env } from "./env.server.ts";
-import { escapeInvisible } from "./invisible-characters.ts";
 import { readIpAddress } from "./ip-address.server.ts";
 
 /** The server writes an id of its own here for the app, over whatever a request brings under this name. */

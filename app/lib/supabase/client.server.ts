@@ -15,8 +15,7 @@ import {
 import { type BackendAccess, deadlines, env } from "../http/env.server.ts";
 import { type UserError, userErrorResponse } from "../http/user-error.server.ts";
 import type { Database } from "./database.ts";
-import { createSupabaseFetch } from "./fetch.server.ts";
-import { looksLikeToken } from "./token-shape.ts";
+import { createSupabaseFetch, looksLikeToken } from "./fetch.server.ts";
 
 export type AppSupabaseClient = SupabaseClient<Database>;
 

@@ -1,17 +1,17 @@
-/** Calls to the backend: with a deadline, retries where that is safe, and one refresh for concurrent requests. */
+/** fetch for backend calls, with a deadline, safe retries and one session refresh for concurrent requests. */
 import { setTimeout } from "node:timers/promises";
+import { decodeJwt, decodeProtectedHeader } from "jose";
 import { deadlines } from "../http/env.server.ts";
-import { looksLikeToken } from "./token-shape.ts";
 
 /**
- * fetch for the backend's calls, with a deadline. Reads and session refreshes are tried three times, 200 and 400 ms
- * apart, on a lost connection and 502, 503 and 504; writes once, because a lost write may have been done. Rejects with
- * a TimeoutError past the deadline.
+ * Returns a fetch with a deadline. Reads and session refreshes are tried three times, 200 and 400 ms apart, after a lost
+ * connection and status 502, 503 and 504. Writes are tried once, because a lost write may have taken effect.
+ * Throws a TimeoutError after the deadline.
  */
 export function createSupabaseFetch(pageSignal: AbortSignal | null, unrenewed = new AbortController()): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // supabase-js would go on retrying for half a minute.
+    // supabase-js would retry for half a minute.
     if (unrenewed.signal.aborted) return createNotRenewedResponse();
     try {
       const answer = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -50,12 +50,12 @@ function isSessionRefresh(input: Parameters<typeof fetch>[0]): boolean {
   return String(input).includes("grant_type=refresh_token");
 }
 
-/** Answers of the refreshes under way and just done, by request body. */
+/** Responses of current and recent refreshes, by request body. */
 const recentRefreshes = new Map<string, Promise<Response>>();
-/** How long a refresh answers for requests that come with the same old token, in milliseconds. */
+/** How long requests with the same old token share one refresh. */
 const refreshReuseMs = 10_000;
 
-/** Shares one refresh, and its answer, among all requests with the same expired token. */
+/** Shares one refresh and its response among all requests with the same expired token. */
 async function shareRefresh(body: string, send: () => Promise<Response>): Promise<Response> {
   let answer = recentRefreshes.get(body);
   if (!answer) {
@@ -67,12 +67,12 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
   return (await answer).clone();
 }
 
-/** What auth says when it cannot judge a refresh just now: too slow, another one on its way, too many. */
+/** Auth cannot decide now: timeout, another refresh in progress, or too many requests. */
 const temporaryStatuses = [408, 409, 429];
 
 /**
- * The answer to a refresh if auth gave it: a session, or a refusal with a code. Anything else becomes a 503, on which
- * supabase-js keeps the session; on other errors it would drop it: a failure, a hook's too, or a proxy's page.
+ * Returns the response if it is a session or a named error of auth, and otherwise a 503. After a 503 supabase-js keeps
+ * the session. After another error, such as a failed hook or a proxy's error page, it would delete the session.
  */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
@@ -82,7 +82,7 @@ async function validateRefresh(response: Response): Promise<Response> {
   const { access_token, code, error_code, error } = (body ?? {}) as Record<string, unknown>;
   if (response.ok)
     return typeof access_token === "string" && looksLikeToken(access_token) ? response : createNotRenewedResponse();
-  // Auth names the error in `code` when it says its version, before that in `error_code`, and long ago in `error`.
+  // With a version header, auth names the error in `code`. Older versions use `error_code` or `error`.
   const said = response.headers.has("X-Supabase-Api-Version") ? code : (error_code ?? error);
   const isNamed = typeof said === "string" && !said.startsWith("hook_") && (said !== error || said === "invalid_grant");
   return response.status < 500 && !temporaryStatuses.includes(response.status) && isNamed
@@ -95,8 +95,8 @@ function createNotRenewedResponse(): Response {
 }
 
 /**
- * Waits for `promise` at most `milliseconds`, for calls that retry by themselves; rejects with a TimeoutError, or with
- * an AbortError as soon as `hopeless` is aborted.
+ * Waits for `promise` at most `milliseconds`, for calls that retry by themselves. Throws a TimeoutError, or an AbortError
+ * when `hopeless` is aborted.
  */
 export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, hopeless?: AbortSignal): Promise<T> {
   const settled = new AbortController();
@@ -109,5 +109,14 @@ export async function withTimeout<T>(milliseconds: number, promise: Promise<T>, 
   } finally {
     expiry.catch(() => undefined);
     settled.abort();
+  }
+}
+
+/** True if the text has the form of a token. Its signature is not verified. */
+export function looksLikeToken(text: string): boolean {
+  try {
+    return typeof decodeProtectedHeader(text).alg === "string" && Boolean(decodeJwt(text));
+  } catch {
+    return false;
   }
 }

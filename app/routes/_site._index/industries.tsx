@@ -2,12 +2,13 @@ import { useRef } from "react";
 import { Form, Link } from "react-router";
 import { useMotion } from "~/components/motion";
 import { Art } from "~/components/site/art";
-import { showToastInsteadOfSubmit } from "~/components/ui/toast";
-import { createContactUrl } from "~/models/contact-url";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import { industryToast } from "~/models/not-yet";
 import type { Route } from "./+types/route";
+import { createContactUrl } from "./search-terms";
 import { Stop } from "./stop";
 
+/** The row scrolls by touch, wheel or arrow keys, and with script by dragging and buttons. */
 export function Industries({ industries }: Pick<Route.ComponentProps["loaderData"], "industries">) {
   const row = useRef<HTMLElement>(null);
   const motion = useMotion();

@@ -1,8 +1,13 @@
 import { ArrowRight } from "lucide";
 import { Link } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { createContactUrl } from "~/models/contact-url";
 
+/** Returns the contact form with its subject filled in. That page accepts only industries and search terms as subjects. */
+export function createContactUrl(subject: string): string {
+  return `/contact?${new URLSearchParams({ about: subject })}#write`;
+}
+
+/** Links each search term to the contact page. */
 export function SearchTerms({ terms }: { terms: string[] }) {
   return (
     <div className="relative mt-8 mb-4 flex flex-wrap items-center gap-x-6 border-y border-line py-3 text-sm md:mt-4 md:mb-0">

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
+import { monthName } from "~/lib/dates";
 import { type CostEstimate, formatAmount, IMPORT_KINDS, type Import } from "~/models/cost";
 import type { CostRates } from "~/models/cost.server";
-import { monthName } from "~/models/dates";
 
 type EstimateBreakdownProps = { rates: CostRates; cargo: Import | null; lines: CostEstimate | null };
 

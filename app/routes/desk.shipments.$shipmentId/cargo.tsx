@@ -2,7 +2,7 @@ import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
-import { calendarDate } from "~/models/dates";
+import { calendarDate } from "~/lib/dates";
 import { STORAGE_LOCATIONS } from "~/models/desk";
 import type { ShipmentSectionProps } from "./stage-card";
 

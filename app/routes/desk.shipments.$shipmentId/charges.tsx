@@ -9,7 +9,7 @@ import {
   withStoredValue,
 } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
-import { calendarDate, eastAfricaTime } from "~/models/dates";
+import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import type { DeskCharge } from "~/models/desk.server";
 import { CHARGE_CURRENCIES, PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";

@@ -2,7 +2,7 @@ import { TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 import type { ShipmentSectionProps } from "./stage-card";
 
 /** What the client reads about the shipment, and a note to add to it. */

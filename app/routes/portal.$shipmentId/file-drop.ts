@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { showToast } from "~/components/ui/toast";
+import { showToast } from "~/components/ui/toast-state";
 import type { Toast } from "~/lib/http/toast";
 
 const tooManyFilesToast: Toast = {

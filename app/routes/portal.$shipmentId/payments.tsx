@@ -2,7 +2,7 @@ import { Form } from "react-router";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Button } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { showToastInsteadOfSubmit } from "~/components/ui/toast";
+import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import type { listPayments } from "~/models/shipment";
 
 /** The three payments. Their buttons only show a toast; what the company marked as paid has none. */

@@ -8,7 +8,7 @@ import { redirectWithToast } from "~/lib/http/toast.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
-import { describeDocument } from "~/models/document-words.server";
+import { describeDocument } from "~/models/document.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
 import { describeStorage, getNextAction, getNextActionButton } from "~/models/stage.server";

@@ -1,5 +1,5 @@
 import { Card } from "~/components/ui/card";
-import { eastAfricaTime } from "~/models/dates";
+import { eastAfricaTime } from "~/lib/dates";
 
 type TrackingEventItem = {
   id: string;

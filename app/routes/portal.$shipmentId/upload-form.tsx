@@ -4,7 +4,7 @@ import { fileButtonClass, inputClass } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { revalidateUntilLoaded } from "~/components/offline/connection-lost";
 import { useIdleImport } from "~/components/ui/idle-import";
-import { showToast } from "~/components/ui/toast";
+import { showToast } from "~/components/ui/toast-state";
 import type { Toast } from "~/lib/http/toast";
 import { acceptedExtensions, fileFieldId } from "~/models/document";
 import {

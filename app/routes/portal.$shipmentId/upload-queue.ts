@@ -3,7 +3,7 @@
  * upload survives the revalidation after another upload.
  */
 import { useSyncExternalStore } from "react";
-import { showToast } from "~/components/ui/toast";
+import { showToast } from "~/components/ui/toast-state";
 import { onSignOut } from "~/lib/browser/sign-out";
 import { largeFileBytes } from "~/lib/forms/file-size";
 import type { Toast } from "~/lib/http/toast";

@@ -1,12 +1,15 @@
-/** Who the account is of, and how it is opened. */
-
 import { SecondFactorFields } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
+import { IntentForm, type RejectedIntent, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { HiddenUsername, PasswordField } from "~/components/forms/password-field";
 import { Card } from "~/components/ui/card";
-import type { AccountSectionProps } from "./route";
+import type { Route } from "./+types/route";
+
+export type AccountSectionProps = {
+  account: Route.ComponentProps["loaderData"];
+  actionData: RejectedIntent | undefined;
+};
 
 export function NameSection({ account, actionData: answer }: AccountSectionProps) {
   const { id, intent, fields, refused } = useIntentForm("name", answer, ["fullName"]);

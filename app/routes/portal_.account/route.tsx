@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createAccountIntents } from "~/actions/account.server";
 import { minClientPasswordLength } from "~/actions/authentication";
 import { SubmitButton } from "~/components/forms/form";
-import { IntentErrorSummary, IntentForm, type RejectedIntent, useIntentForm } from "~/components/forms/intent-form";
+import { IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
 import { Title } from "~/components/site/title";
@@ -11,14 +11,14 @@ import { Card } from "~/components/ui/card";
 import { requireViewer, ViewerRecord } from "~/lib/auth/viewer.server";
 import { createViewerPage } from "~/lib/auth/viewer-page.server";
 import { callServerAction } from "~/lib/browser/connection";
+import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntentFor } from "~/lib/forms/intent-form.server";
 import { isOfflineEnabled } from "~/lib/http/offline.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { isSharedComputer } from "~/lib/supabase/client.server";
-import { calendarDate, eastAfricaTime } from "~/models/dates";
 import type { Route } from "./+types/route";
-import { EmailSection, NameSection, PasswordSection } from "./profile";
+import { type AccountSectionProps, EmailSection, NameSection, PasswordSection } from "./profile";
 
 const portal = createViewerPage(
   z.object({
@@ -75,9 +75,6 @@ export function action({ request, context }: Route.ActionArgs) {
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
   return callServerAction(serverAction);
 }
-
-type AccountPageData = Route.ComponentProps["loaderData"];
-export type AccountSectionProps = { account: AccountPageData; actionData: RejectedIntent | undefined };
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
   useSessionWatch(account.person);

@@ -13,7 +13,8 @@ import path from "node:path";
 import process from "node:process";
 import { pipeline } from "node:stream/promises";
 import { create, extract } from "tar";
-import { lockDataDir, restoreFolder } from "../../../supabase/local/lock.ts";
+import { restoreFolder } from "../../../supabase/contract/data-dir.ts";
+import { lockDataDir } from "../../../supabase/contract/lock.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 
 type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { projectRoot } from "../../../supabase/local/data-dir.ts";
+import { projectRoot } from "../../../supabase/contract/data-dir.ts";
 import { readSettings } from "../../lib/http/env.server.ts";
 import type { EmailSender } from "../../models/emails.ts";
 import { StorageTariff } from "../../models/free-storage.ts";

@@ -1,10 +1,10 @@
 /** What the staff commands print. No text of a client can forge a line, or send control characters to the terminal. */
 import process from "node:process";
-import { escapeInvisible } from "../../lib/http/invisible-characters.ts";
+import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
+import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
 import type { listAllShipments } from "../../models/all-shipments.server.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
-import { eastAfricaTime as timeOnPages } from "../../models/dates.ts";
 import { lastStage } from "../../models/shipment.ts";
 import type { listStaffMembers } from "../../models/staff.server.ts";
 import type { listFailedEmails } from "../../models/staff-action.server.ts";

@@ -2,14 +2,14 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import { STAFF_ROLES } from "../../actions/staff.ts";
-import { closeAccount, reopenAccount } from "../../models/client-account.server.ts";
+import { closeAccount, reopenAccount } from "../../models/account.server.ts";
 import { issueClientIds, listClientIds, sendClientId, withdrawClientId } from "../../models/client-id.server.ts";
+import type { EmailResult } from "../../models/email.server.ts";
 import { sendPasswordLink } from "../../models/password-link.server.ts";
 import { eraseAccount, rejectErasure } from "../../models/retention.server.ts";
 import { removeSecondFactors } from "../../models/second-factor.server.ts";
 import {
   changeStaffRole,
-  type EmailResult,
   findAccountId,
   inviteStaffMember,
   listStaffMembers,

@@ -5,10 +5,18 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
-import { projectRoot as root } from "../../../supabase/local/data-dir.ts";
+import { projectRoot as root } from "../../../supabase/contract/data-dir.ts";
 import { ConfigurationError, getChildEnvironment } from "../../lib/http/env.server.ts";
 
-const sources = ["app", "content", "public", "package-lock.json", "react-router.config.ts", "vite.config.ts"];
+const sources = [
+  "app",
+  "content",
+  "public",
+  "supabase/contract",
+  "package-lock.json",
+  "react-router.config.ts",
+  "vite.config.ts",
+];
 
 export const serverBuildFile = path.join(root, "build/server/index.js");
 export const clientBuildFolder = path.join(root, "build/client");

@@ -1,11 +1,12 @@
-/** The demo's lead: a colleague with a second factor, whose password and secret are of this installation alone. */
+/** The demo's lead: a team member with a second factor. Each installation has its own password and secret. */
 import { randomInt } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { TOTP } from "otpauth";
 import { z } from "zod";
-import { rethrowAsDataDirError } from "../../../supabase/local/data-dir.ts";
+import { rethrowAsDataDirError } from "../../../supabase/contract/data-dir.ts";
+import type { Settings } from "../../lib/http/env.server.ts";
 import { type AppSupabaseClient, anonymousClient } from "../../lib/supabase/client.server.ts";
 import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
 
@@ -17,7 +18,7 @@ const leadName = "Wanjiru Demo";
 
 const getLeadFile = (dataDir: string) => path.join(dataDir, "demo-lead.json");
 
-/** What this data directory keeps of its lead, or null. */
+/** Returns the lead of this data directory, or null. */
 export function readDemoLead(dataDir: string): DemoLead | null {
   try {
     return DemoLead.parse(JSON.parse(readFileSync(getLeadFile(dataDir), "utf8")));
@@ -26,14 +27,22 @@ export function readDemoLead(dataDir: string): DemoLead | null {
   }
 }
 
-/** Six digits: the code of the moment, or of another time, in milliseconds. */
+/** Returns the code of a time in milliseconds, six digits. */
 export function createTotp({ secret }: Pick<DemoLead, "secret">, timestamp = Date.now()): string {
   return new TOTP({ secret }).generate({ timestamp });
 }
 
+/** Returns the current code of the demo's lead. Throws if the data directory has no demo. */
+export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
+  const lead = databaseUrl ? null : readDemoLead(dataDir);
+  if (!lead)
+    throw new Error(`There is no demo lead in ${dataDir}: start the site once, or set DATA_DIR to where it runs.`);
+  return createTotp(lead);
+}
+
 /**
- * Makes the lead with a verified factor, then the file that this user alone may read. An account without its file is of a
- * start that was cut off: nobody knows its secret, and it goes.
+ * Creates the lead with a verified factor, then a file that only this user may read. Deletes an account without a file:
+ * it is left from an interrupted start, and its secret is unknown.
  */
 export async function createDemoLead(company: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const left = getDataOrThrow(await company.rpc("find_account_id", { email: leadEmail }));
@@ -60,7 +69,7 @@ export async function createDemoLead(company: AppSupabaseClient, dataDir: string
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));
   const { id: factorId, totp } = getDataOrThrow(await auth.mfa.enroll({ factorType: "totp", friendlyName: "Demo" }));
-  // A code is taken once: that of the step before leaves the present one to whoever signs in first.
+  // Each code works once. Using the previous code leaves the current one for the first login.
   const code = createTotp(totp, Date.now() - 25_000);
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));
   const lead = { account: user.id, email: leadEmail, password, secret: totp.secret };
@@ -69,7 +78,7 @@ export async function createDemoLead(company: AppSupabaseClient, dataDir: string
   return lead;
 }
 
-/** Written atomically: half a file would be none. */
+/** Writes the file atomically. */
 function writeDemoLead(dataDir: string, lead: DemoLead): void {
   const draft = `${getLeadFile(dataDir)}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
@@ -82,14 +91,13 @@ function writeDemoLead(dataDir: string, lead: DemoLead): void {
   });
 }
 
-/** Three groups of three syllables, such as "kavuli-tenosa-maruto": 57 random bits. */
+/** Returns three groups of three syllables, such as "kavuli-tenosa-maruto": 57 random bits. */
 function createPassword(): string {
   const one = (letters: string) => letters[randomInt(letters.length)];
   const group = () => Array.from({ length: 3 }, () => `${one("bdfghjklmnprstwz")}${one("aeiou")}`).join("");
   return [group(), group(), group()].join("-");
 }
 
-/** What the backend answered. Throws what it refused. */
 function getDataOrThrow<Answer extends { data: unknown; error: { message: string } | null }>(answer: Answer) {
   if (answer.error) throw new Error(`The demo's lead could not be made: ${answer.error.message}`);
   return answer.data as Extract<Answer, { error: null }>["data"];

@@ -1,17 +1,16 @@
-/** The checks of a start that need no build and no backend. */
+/** Checks before a start, without a build or a backend. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import { openDataDir } from "../../../supabase/local/data-dir.ts";
-import { assertRestoreFinished, waitUntilUnlocked } from "../../../supabase/local/lock.ts";
+import { assertRestoreFinished, openDataDir } from "../../../supabase/contract/data-dir.ts";
+import { waitUntilUnlocked } from "../../../supabase/contract/lock.ts";
 import { ConfigurationError, type Settings } from "../../lib/http/env.server.ts";
 import { readKeys } from "../embedded-backend.ts";
 
-/** Where to listen, and the variable that names the port. */
 type ListenAddress = { port: number; host: string; variable: "PORT" | "BACKEND_PORT" };
 
 /**
- * Throws a ConfigurationError or a DataDirError when a port is taken, or the data directory is held by another site,
- * broken, or cannot be used. A port or a directory taken afterwards is reported by the server or the lock itself.
+ * Throws a ConfigurationError when a port is taken, or a DataDirError when the data directory is locked or unusable.
+ * The server and the lock report a port or directory that is taken later.
  */
 export async function checkBeforeStart(settings: Settings): Promise<void> {
   const { backend, dataDir, backendPort } = settings;
@@ -25,7 +24,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
   const tried: Server[] = [];
   try {
-    // All stay open until the end: PORT and BACKEND_PORT may be the same.
+    // All stay open until the end, because PORT and BACKEND_PORT may be the same.
     for (const place of places) {
       const server = createServer();
       await listen(server, place);
@@ -36,7 +35,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
 }
 
-/** Listens; rejects with a ConfigurationError that names the variable to change. */
+/** Listens. Throws a ConfigurationError that names the variable to change. */
 export function listen(server: Server, { port, host, variable }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {

@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import type { App } from "@supabase/lite";
 import { Kysely, PostgresDialect, type PostgresQueryResult } from "kysely";
-import { projectRoot } from "../data-dir.ts";
 
 /** The only session of the database. Times are in ISO 8601. */
 export type SqlSession = {
@@ -23,9 +20,6 @@ export type OpenDatabase = {
   /** True during data API and storage requests, which accept a token until it expires, like Supabase. */
   skipsSessionCheck: boolean;
 };
-
-/** The message contains no password. */
-export class DatabaseUnavailableError extends Error {}
 
 /** Returns a PostgreSQL timestamp in ISO 8601, as PostgREST sends it. */
 export function isoTimestamp(text: string): string {
@@ -87,18 +81,6 @@ export function installStatementRunner(run: StatementRunner, database: OpenDatab
   const client = { query: send, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined };
   database.connection.kysely = new Kysely({ dialect: new PostgresDialect({ pool: pool as never }) });
-}
-
-/** Creates the database roles. Throws an error with the steps for a superuser if that fails. */
-export async function createRoles(db: SqlSession): Promise<void> {
-  try {
-    await db.exec(readFileSync(path.join(projectRoot, "supabase/local/roles.sql"), "utf8"));
-  } catch (error) {
-    throw new Error(
-      `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run supabase/local/roles.sql and grant them to it.`,
-      { cause: error },
-    );
-  }
 }
 
 export type SessionMutex = {

@@ -1,15 +1,16 @@
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
+/** The data directory of the embedded backend: its contents, permissions and errors. */
+import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** The data directory cannot be used; the message is one line for the operator. */
+/** The data directory cannot be used. The message is one line for the person who set DATA_DIR. */
 export class DataDirError extends Error {}
 
-/** Also correct for the compiled programs in dist/programs. */
+/** The root folder of the project. The compiled programs in dist/programs are as deep as this folder. */
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 
 const dataFileNames = ["keys.json", "backend.lock", "demo-lead.json"];
 const dataFolderNames = ["database", "objects", "outbox"];
-/** Includes temporary copies, and the files of a backup or restore. */
+/** Also matches temporary copies, and the temporary files of a backup or a restore. */
 const dataEntryPattern =
   /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
@@ -24,7 +25,7 @@ const reasonByErrorCode: Record<string, string> = {
   EDQUOT: "its disk is full",
 };
 
-/** Creates the folder if necessary. Throws a DataDirError if the path or an entry is unusable. */
+/** Creates the folder if necessary. Throws a DataDirError when the path or an entry is unusable. */
 export function openDataDir(dataDir: string): void {
   rethrowAsDataDirError(dataDir, () => {
     createFolder(path.resolve(dataDir));
@@ -38,19 +39,19 @@ export function openDataDir(dataDir: string): void {
   });
 }
 
-/** Creates one folder at a time, because Node's recursive mkdir never returns below /proc. */
+/** Creates one folder at a time. Node's recursive mkdir never returns where no folder can be created, such as in /proc. */
 function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (path.dirname(folder) !== folder) createFolder(path.dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created the folder.
+    // Another process may have created it meanwhile.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
-/** Runs a job and throws the error of a system call as a DataDirError. */
+/** Runs a job on the data directory. Throws an error of a system call as a DataDirError. */
 export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   try {
     return job();
@@ -61,7 +62,19 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/** Denies group and others access to the data, and to the folder if it holds nothing else. */
+/** Returns the folder in which a backup is unpacked. It exists only during a restore, or after an interrupted one. */
+export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
+
+/** Throws a DataDirError after an interrupted restore. */
+export function assertRestoreFinished(dataDir: string): void {
+  if (!existsSync(restoreFolder(dataDir))) return;
+  throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
+}
+
+/**
+ * Removes the permissions of group and others from the contents. The folder itself is unchanged if it contains other
+ * files, because it may be a home directory.
+ */
 export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);
   for (const name of names) if (dataEntryPattern.test(name)) restrictEntry(path.join(dataDir, name));

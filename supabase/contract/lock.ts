@@ -1,16 +1,16 @@
-/** Locks a data directory, because two PGlite processes in one directory lose rows without an error. */
-import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+/** The lock of the data directory. Two PGlite processes on one directory lose rows without an error. */
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** `site` is the parent process, with which the backend ends. */
+/** The process that holds a data directory. The backend ends when the process `site` ends. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** Returns the backend that holds the data directory, or null. Its url is null until it listens. */
+/** Returns the backend that runs on a data directory, or null. Its url is null until it accepts requests. */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
@@ -20,7 +20,10 @@ export function findRunningBackend(dataDir: string): LockHolder | null {
   }
 }
 
-/** Returns true if the holder is ending because its site died. Throws if it still runs after 500 ms. */
+/**
+ * Throws a DataDirError when a backend still holds the data directory after 500 ms. Returns true when the backend's site
+ * has died, so that the backend will end soon. Returns false when no backend holds the directory.
+ */
 export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   const deadline = Date.now() + 500;
   for (;;) {
@@ -32,7 +35,10 @@ export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   }
 }
 
-/** Locks the data directory for this process. Throws if another process holds or claims it. */
+/**
+ * Locks the data directory for this process, which ends with the process `site`. Throws a DataDirError when another
+ * process holds or is taking the lock. Returns functions that publish the backend's URL and release the lock.
+ */
 export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);
   const holder = findRunningBackend(dataDir);
@@ -57,16 +63,7 @@ export function lockDataDir(dataDir: string, site?: number) {
   };
 }
 
-/** A backup is unpacked here. The folder remains only after an interrupted restore. */
-export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
-
-/** Throws if a restore was interrupted. */
-export function assertRestoreFinished(dataDir: string): void {
-  if (!existsSync(restoreFolder(dataDir))) return;
-  throw new DataDirError(`A restore into ${dataDir} was cut off: move that folder away and restore again.`);
-}
-
-/** Retries lockDataDir for `milliseconds`. */
+/** Locks the data directory as `lockDataDir` does. Waits up to `milliseconds` for a holder that is ending. */
 export async function lockDataDirWithin(milliseconds: number, dataDir: string, site: number) {
   const deadline = Date.now() + milliseconds;
   for (;;) {
@@ -79,10 +76,10 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
   }
 }
 
-/** Links the draft to the lock's name, which only one process can. Removes a dead process's lock first. */
+/** Links the draft to the lock's name, which only one process can do. First removes the lock of a dead process. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
-  // Each process writes its claim before it reads others, so that one of two sees the other's claim.
+  // Each process writes its claim before it reads other claims. Of two processes, at least one sees the other's claim.
   const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
@@ -96,10 +93,10 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** A process holds a claim for one or two milliseconds. */
+/** How long to wait for other claims. A process holds a claim for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
-/** The claim with the lowest process id waits for the others; the others throw. */
+/** Waits until no other living process claims the lock. Throws unless this process has the lowest process id. */
 function waitForClaims(dataDir: string): void {
   const deadline = Date.now() + claimTimeoutMs;
   for (;;) {
@@ -117,7 +114,7 @@ function waitForClaims(dataDir: string): void {
   }
 }
 
-/** False if the name is taken. */
+/** Gives a file a second name. Returns false when that name exists. */
 function tryLink(file: string, name: string): boolean {
   try {
     linkSync(file, name);
@@ -132,10 +129,10 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
   return new DataDirError(`The data in ${dataDir} is in use by process ${pid}: end that one first.`);
 }
 
-/** The backend, and the staff commands that copy data directories. */
+/** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** Reads the command line where /proc exists, because process ids are reused. */
+/** True if a process is alive and, if /proc exists, runs one of these programs. Process ids are used again. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

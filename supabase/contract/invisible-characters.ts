@@ -1,13 +1,11 @@
-/** Text that somebody else typed, for terminals and logs. */
-
-/** Most texts have nothing else, and are found so in a fraction of the time. */
+/** Most texts contain only these, and this test is much faster than the one below. */
 const printableAscii = /^[ -~]*$/;
 /** Controls (C0, C1), direction marks and invisible characters, line separators, and blanks other than the space. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /**
- * The text with every such character as `\u202e`: it stays on its line, moves no cursor and reads in the order it was
- * typed. JSON stays the same JSON, as these characters stand in its strings only.
+ * Returns the text with invisible characters as `\u202e`, so that it cannot control a terminal or add lines to a log.
+ * JSON stays valid, because these characters occur only in its strings.
  */
 export function escapeInvisible(text: string): string {
   if (printableAscii.test(text)) return text;

@@ -7,9 +7,9 @@ import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { backendKeys } from "../../tests/support/backend-keys.ts";
 import { getFirstStartDataDir } from "../../tests/support/first-start-data.ts";
+import type { BackendProcessOptions, BackendProcessReport } from "./backend-process.ts";
 import { projectRoot } from "./data-dir.ts";
 import { findRunningBackend, lockDataDir } from "./lock.ts";
-import type { BackendProcessOptions, BackendProcessReport } from "./main.ts";
 
 let dataDir: string;
 const children: ChildProcess[] = [];

@@ -12,11 +12,11 @@ test.each([
   ["2026-11-20T15:04:00+03:00", "20 Nov 2026, 15:04\u00a0EAT"],
   ["2026-11-20T01:04:00-11:00", "20 Nov 2026, 15:04\u00a0EAT"],
   ["2026-11-20T12:04:00.123456+00:00", "20 Nov 2026, 15:04\u00a0EAT"],
-])("%s is %s", (iso, shown) => {
+])("eastAfricaTime returns %s as %s.", (iso, shown) => {
   expect(eastAfricaTime(iso)).toBe(shown);
 });
 
-test("there is no summer time: noon in London's January and July is the same hour", () => {
+test("Times in January and July have the same offset.", () => {
   expect(eastAfricaTime("2026-01-15T12:00:00Z")).toBe("15 Jan 2026, 15:00\u00a0EAT");
   expect(eastAfricaTime("2026-07-15T12:00:00Z")).toBe("15 Jul 2026, 15:00\u00a0EAT");
 });
@@ -25,7 +25,7 @@ test.each([
   ["2026-11-20T20:59:59Z", "2026-11-20"],
   ["2026-11-20T21:00:00Z", "2026-11-21"],
   ["2026-12-31T23:59:59Z", "2027-01-01"],
-])("at %s it is the day %s in East Africa", (iso, day) => {
+])("At %s the day in East Africa is %s.", (iso, day) => {
   expect(dayInEastAfrica(new Date(iso))).toBe(day);
 });
 
@@ -37,6 +37,6 @@ test.each([
   ["2028-02-28T20:59:59Z", "2028-02-28 23:59"],
   ["2028-02-28T21:00:00Z", "2028-02-29 00:00"],
   ["2026-07-15T14:05:00+03:00", "2026-07-15 14:05"],
-])("%s is %s in a table, in East Africa Time", (iso, shown) => {
+])("sortableTime returns %s as %s in East Africa Time.", (iso, shown) => {
   expect(sortableTime(iso)).toBe(shown);
 });

@@ -1,0 +1,32 @@
+import { CircleAlert, CircleCheck } from "lucide";
+import type { MouseEvent } from "react";
+import { Link } from "react-router";
+import { Icon } from "~/components/ui/icon";
+import type { Toast } from "~/lib/http/toast";
+
+export function toastClass({ variant }: Toast): string {
+  return `toast rounded-label border-l-4 bg-raised shadow-float ${variant === "destructive" ? "border-failure" : "border-done"}`;
+}
+
+export const closeButtonClass =
+  "absolute -top-2 -right-2 flex size-11 items-center justify-center rounded-label text-quiet hover:text-ink";
+
+export function ToastContent({ toast, onFollow }: { toast: Toast; onFollow?: (event: MouseEvent) => void }) {
+  const failed = toast.variant === "destructive";
+  const { label, ...link } = toast.action ?? { to: "" };
+  const mark = failed ? CircleAlert : CircleCheck;
+  return (
+    <div className="flex gap-3">
+      <Icon of={mark} className={`mt-0.5 size-5 shrink-0 ${failed ? "text-failure" : "text-done"}`} />
+      <div>
+        <p className="font-semibold">{toast.title}</p>
+        {toast.description && <p className="text-sm text-quiet">{toast.description}</p>}
+        {label && (
+          <Link {...link} onClick={onFollow} className="inline-flex min-h-11 items-center text-sm underline">
+            {label}
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}

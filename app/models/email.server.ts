@@ -1,0 +1,49 @@
+/** Sends the company's emails. Their texts are in emails.ts. */
+import { createEmailDelivery, type PlainEmail } from "../../supabase/contract/email-delivery.ts";
+import { readSettings } from "../lib/http/env.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
+import { type EmailContent, type EmailSender, formatSender } from "./emails.ts";
+
+/** The result of an action with an email. The action counts also if its email was not sent. */
+export type EmailResult = { sent: boolean } | UserError;
+
+type EmailRecipient = { email: string; kind: string; account_id?: string; client_id?: string };
+
+/** Sends one email from `sender`, or from MAIL_FROM if it is set. Throws when the email cannot be delivered. */
+export async function sendEmail(email: Omit<PlainEmail, "from">, sender: string): Promise<void> {
+  const settings = readSettings();
+  await createEmailDelivery(settings)({ ...email, from: settings.emailFrom ?? sender });
+}
+
+/** Sends one email, and records it as a failed email if it cannot be delivered. */
+export async function trySendEmail(
+  company: AppSupabaseClient,
+  head: EmailSender,
+  to: EmailRecipient,
+  content: EmailContent,
+): Promise<{ sent: boolean }> {
+  const { email, ...about } = to;
+  const sent = await sendEmail({ to: email, ...content }, formatSender(head)).then(
+    () => true,
+    () => false,
+  );
+  if (!sent) await company.rpc("record_failed_email", { sent_to: email, ...about });
+  return { sent };
+}
+
+/** Calls `send` once per idempotency key `request`, and again only after a failure. */
+export async function sendOnce(
+  company: AppSupabaseClient,
+  request: string | undefined,
+  sent_to: string,
+  send: () => Promise<EmailResult>,
+): Promise<EmailResult> {
+  if (!request) return send();
+  const { data, error, status } = await company.rpc("claim_email", { idempotency_key: request, sent_to });
+  if (error) return toUserError({ ...error, status });
+  if (!data) return { sent: true };
+  const result = await send().catch(userErrorFromThrown);
+  if ("reason" in result || !result.sent) await company.rpc("release_email", { idempotency_key: request, sent_to });
+  return result;
+}

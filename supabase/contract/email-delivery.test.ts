@@ -1,0 +1,111 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import PostalMime from "postal-mime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOutboxDelivery, createSmtpDelivery, type Email } from "./email-delivery.ts";
+
+const exampleEmail: Email = {
+  from: { name: "Mizigo Clearing & Forwarding", address: "no-reply@mizigo.example" },
+  to: "client@client.example",
+  subject: "Confirm your e-mail address",
+  html: "<p>Karibu</p>",
+  text: "Karibu",
+};
+
+let root: string;
+let folder: string;
+beforeEach(() => {
+  root = mkdtempSync(path.join(tmpdir(), "outbox-"));
+  folder = path.join(root, "outbox");
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test("An email app reads an email in the outbox as it was written.", async () => {
+  await createOutboxDelivery(folder)(exampleEmail);
+  const [parsed, ...others] = await readOutbox();
+  expect(others).toEqual([]);
+  expect(parsed).toMatchObject({
+    from: { name: exampleEmail.from.name, address: exampleEmail.from.address },
+    to: [{ address: exampleEmail.to }],
+    subject: exampleEmail.subject,
+  });
+  expect(parsed?.html?.trim()).toBe(exampleEmail.html);
+  expect(parsed?.text?.trim()).toBe(exampleEmail.text);
+  expect(Date.parse(parsed?.date ?? "")).not.toBeNaN();
+  expect(parsed?.messageId).toBeTruthy();
+});
+
+test("An email keeps names, subjects and texts of every script and length.", async () => {
+  const name = 'شركة "مزيغو" للتخليص الجمركي';
+  const subject = "أكّد عنوانك — 确认您的地址 🚢 ".repeat(6).trim();
+  const text = `مرحبا، "كريم" & <أمينة>\n${"ndefu ".repeat(400)}`.trim();
+  await createOutboxDelivery(folder)({
+    ...exampleEmail,
+    from: { name, address: exampleEmail.from.address },
+    subject,
+    text,
+    html: `<p>${subject}</p>`,
+  });
+  const [parsed] = await readOutbox();
+  expect(parsed?.from?.name).toBe(name);
+  expect(parsed?.subject).toBe(subject);
+  expect(parsed?.text?.replaceAll("\r\n", "\n").trim()).toBe(text);
+  expect(parsed?.html?.trim()).toBe(`<p>${subject}</p>`);
+});
+
+test("A hundred emails sent in parallel become a hundred complete files without drafts.", async () => {
+  const send = createOutboxDelivery(folder);
+  const addresses = Array.from({ length: 100 }, (_, index) => `client-${index}@client.example`);
+  await Promise.all(addresses.map((to) => send({ ...exampleEmail, to })));
+  expect(readdirSync(folder).filter((name) => !name.endsWith(".eml"))).toEqual([]);
+  const emails = await readOutbox();
+  expect(emails.flatMap(({ to }) => to?.map(({ address }) => address)).sort()).toEqual([...addresses].sort());
+});
+
+test("The outbox lists emails in the order in which they were sent.", async () => {
+  const send = createOutboxDelivery(folder);
+  for (const to of ["first@client.example", "second@client.example"]) {
+    await send({ ...exampleEmail, to });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect((await readOutbox()).map(({ to }) => to?.[0]?.address)).toEqual([
+    "first@client.example",
+    "second@client.example",
+  ]);
+});
+
+test("Other users of the machine cannot read the outbox.", async () => {
+  await createOutboxDelivery(folder)(exampleEmail);
+  expect(statSync(folder).mode & 0o077).toBe(0);
+  for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
+});
+
+test.each([
+  "victim@client.example\r\nBcc: spy@client.example",
+  "victim@client.example\nBcc: spy@client.example",
+  "victim@client.example\r\n\r\n<h1>other text</h1>",
+])("The address %j adds no header and no text to the email.", async (to) => {
+  await createOutboxDelivery(folder)({ ...exampleEmail, to });
+  const [parsed] = await readOutbox();
+  expect(parsed?.bcc ?? []).toEqual([]);
+  expect(parsed?.headers.map(({ key }) => key)).not.toContain("bcc");
+  expect(parsed?.html?.trim()).toBe(exampleEmail.html);
+  expect(parsed?.text?.trim()).toBe(exampleEmail.text);
+});
+
+test("Delivery throws when the outbox cannot be written.", async () => {
+  const file = path.join(root, "a-file");
+  writeFileSync(file, "");
+  await expect(createOutboxDelivery(path.join(file, "outbox"))(exampleEmail)).rejects.toThrow();
+});
+
+test("Delivery throws when the SMTP server is unreachable.", async () => {
+  await expect(createSmtpDelivery("smtp://127.0.0.1:1")(exampleEmail)).rejects.toThrow();
+});
+
+/** Returns the emails of the outbox, ordered by file name. */
+function readOutbox() {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
+  return Promise.all(files.sort().map((name) => PostalMime.parse(readFileSync(path.join(folder, name)))));
+}

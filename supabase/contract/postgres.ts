@@ -1,0 +1,97 @@
+/** The database of DATABASE_URL: one session, which holds a lock so that only one program uses the database. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import path from "node:path";
+import postgres, { type Sql } from "postgres";
+import { projectRoot } from "./data-dir.ts";
+
+const connectTimeoutMs = 4000;
+/** The key of the advisory lock: any number that is the same in every program of this project. */
+const advisoryLockKey = 7_301_925_548;
+
+/** The database cannot be reached. The message contains no password. */
+export class DatabaseUnavailableError extends Error {}
+
+export class DatabaseInUseError extends DatabaseUnavailableError {
+  constructor() {
+    super("The database of DATABASE_URL is in use by another start of this site: end that one first.");
+  }
+}
+
+export type PostgresSession = { driver: Sql; socket: Socket };
+type CreateDriver = (url: string, options: object) => Sql;
+
+/** Opens a session that holds the lock. Throws DatabaseUnavailableError or DatabaseInUseError. */
+export async function openPostgresSession(url: string, create: CreateDriver = postgres): Promise<PostgresSession> {
+  const { driver, socket } = createDriver(url, create);
+  let isLate = false;
+  const timer = setTimeout(async () => {
+    isLate = true;
+    (await socket).destroy();
+  }, connectTimeoutMs);
+  try {
+    // The driver itself retries for as long as the server closes its connections.
+    const closed = socket
+      .then((open) => once(open, "close"))
+      .then(() => Promise.reject(new Error("the connection was closed")));
+    const [row] = await Promise.race([
+      driver.unsafe("select pg_try_advisory_lock($1) as locked", [advisoryLockKey]),
+      closed,
+    ]);
+    if (!row?.locked) throw new DatabaseInUseError();
+    return { driver, socket: await socket };
+  } catch (error) {
+    socket.then((open) => open.destroy());
+    if (error instanceof DatabaseInUseError) throw error;
+    const { message, code } = error as { message?: string; code?: string };
+    const reason = isLate ? "it does not answer" : message || code;
+    throw new DatabaseUnavailableError(`The database of DATABASE_URL cannot be reached: ${reason}.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Returns a driver that connects only once, at its first statement. The driver's own reconnection would continue outside
+ * the transaction that was lost with the connection.
+ */
+function createDriver(url: string, create: CreateDriver): { driver: Sql; socket: Promise<Socket> } {
+  let connects: (socket: Socket) => void = () => undefined;
+  const socket = new Promise<Socket>((resolve) => {
+    connects = resolve;
+  });
+  let attempted = false;
+  const driver = create(url, {
+    max: 1,
+    max_lifetime: null,
+    // The driver does not catch the error of a connection that is lost while it fetches types.
+    fetch_types: false,
+    onnotice: () => undefined,
+    // Within a minute the server notices that this process has ended, and releases the lock.
+    connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
+    socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
+      if (attempted) return new Promise(() => undefined);
+      attempted = true;
+      // The driver reads `host` to check the server's certificate.
+      const open = Object.assign(path ? connect(path) : connect(port[0] ?? 5432, host[0]), { host: host[0] });
+      connects(open);
+      await once(open, "connect");
+      return open;
+    },
+  });
+  return { driver, socket };
+}
+
+/** Creates the database roles of requests. Throws an error with instructions when the database user lacks the rights. */
+export async function createRoles(execute: (sql: string) => Promise<unknown>): Promise<void> {
+  const file = "supabase/contract/roles.sql";
+  try {
+    await execute(readFileSync(path.join(projectRoot, file), "utf8"));
+  } catch (error) {
+    throw new Error(
+      `The database's user may not make the roles it needs (${(error as Error).message}): let a superuser run ${file} and grant them to it.`,
+      { cause: error },
+    );
+  }
+}
