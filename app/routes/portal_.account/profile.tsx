@@ -1,5 +1,3 @@
-/** Who the account is of, and how it is opened. */
-
 import { SecondFactorFields } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
@@ -8,8 +6,8 @@ import { HiddenUsername, PasswordField } from "~/components/forms/password-field
 import { Card } from "~/components/ui/card";
 import type { AccountSectionProps } from "./route";
 
-export function NameSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent, fields, refused } = useIntentForm("name", answer, ["fullName"]);
+export function NameSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent, fields, refused } = useIntentForm("name", actionData, ["fullName"]);
   return (
     <Card title="Name">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
@@ -22,8 +20,13 @@ export function NameSection({ account, actionData: answer }: AccountSectionProps
   );
 }
 
-export function PasswordSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("password", answer, ["currentPassword", "password", "factor", "code"]);
+export function PasswordSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent, fields } = useIntentForm("password", actionData, [
+    "currentPassword",
+    "password",
+    "factor",
+    "code",
+  ]);
   return (
     <Card title="Password">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
@@ -45,8 +48,8 @@ export function PasswordSection({ account, actionData: answer }: AccountSectionP
   );
 }
 
-export function EmailSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("email", answer, ["email", "currentPassword", "factor", "code"]);
+export function EmailSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent, fields } = useIntentForm("email", actionData, ["email", "currentPassword", "factor", "code"]);
   return (
     <Card title="E-mail address">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
