@@ -7,13 +7,11 @@ import { type EntryContext, type HandleErrorFunction, isRouteErrorResponse, Serv
 import { contentSecurityPolicy, renderedHeader } from "./lib/http/headers.server";
 import { log } from "./lib/http/log.server";
 
-/** How long rendering one page may take, in milliseconds. */
 const renderTimeoutMs = 10_000;
 
-/** A page as React wrote it, and the nonce of its scripts: one and the same for every answer that is this page. */
 type RenderedPage = { html: string; nonce: string | undefined };
 
-/** What clients saw in the last minutes, by all that it was made of: a page that has not changed is not rendered again. */
+/** Caches portal pages by all data of their rendering, so that an unchanged page is not rendered again. */
 const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
@@ -28,37 +26,33 @@ export default async function handleRequest(
 ): Promise<Response> {
   headers.set("Content-Type", "text/html; charset=utf-8");
   const source = getPageSource(request, context);
-  const known = source ? renderedPages.get(source) : undefined;
-  const { html, nonce } = known ?? (await renderPage(request, context));
+  const cached = source ? renderedPages.get(source) : undefined;
+  const { html, nonce } = cached ?? (await renderPage(request, context));
   if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
   if (source && nonce) {
-    // A known one keeps its time, and is rendered anew after it.
-    if (!known) renderedPages.set(source, { html, nonce });
+    // A cached page keeps its original expiry time.
+    if (!cached) renderedPages.set(source, { html, nonce });
     headers.set(renderedHeader, nonce);
   }
   return new Response(html, { status, headers });
 }
 
-/**
- * All that a page of the portal is made of: its address, and what its loaders answered, who looks and how among it. Null for
- * other pages (those for everybody the server keeps, and at the desk few come twice), and for those that JSON does not tell
- * whole: errors, and answers to forms.
- */
+/** Returns null for pages outside the portal, errors and form results. Loader data includes viewer and theme. */
 function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
-  const isOfPortal = /^\/portal(\/|$)/.test(new URL(url).pathname);
-  return errors || actionData || !isOfPortal ? null : JSON.stringify([url, loaderData]);
+  const isPortalPage = /^\/portal(\/|$)/.test(new URL(url).pathname);
+  return errors || actionData || !isPortalPage ? null : JSON.stringify([url, loaderData]);
 }
 
 function renderPage(request: Request, context: EntryContext): Promise<RenderedPage> {
-  // Vite's own client in development injects styles and inline scripts without a nonce.
+  // In development, Vite's client injects styles and inline scripts without a nonce.
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
   return new Promise((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
-      // No part of the page comes after it, to be put in its place by a script.
+      // One chunk: later parts would need an inline script that moves them into place.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
-      // Not onShellReady: the page is sent whole, without the inline scripts that streaming needs.
+      // onShellReady would start streaming, which needs inline scripts.
       onAllReady() {
         const body = new PassThrough();
         body.on("close", () => clearTimeout(timer));
@@ -71,7 +65,7 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
   });
 }
 
-/** Logs errors, except responses that a page throws on purpose, such as a 404, and aborted requests. */
+/** Route error responses such as a 404 are thrown on purpose. */
 export const handleError: HandleErrorFunction = (error, { request }) => {
   if (request.signal.aborted || isRouteErrorResponse(error)) return;
   const { name, message, stack } =

@@ -54,26 +54,23 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/**
- * Every navigation revalidates, since a flash toast belongs to one page. The quote form opens over the same page, and a
- * refused form stays on it.
- */
+/** Each navigation revalidates, because a flash toast belongs to one page. */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
-  const isRefusal = change.actionStatus !== undefined && change.actionStatus >= 400;
-  return !isRefusal && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
+  const isRejected = change.actionStatus !== undefined && change.actionStatus >= 400;
+  return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
 }
 
-// Site data from before the connection was lost, for the error page. Set in the browser only.
+// The error page after a lost connection needs the last site data. Set only in the browser.
 let lastSiteData: SiteData | undefined;
 
-/** The document. Renders without loader data too: a request refused by gateMiddleware has none. */
+/** Also renders without loader data, for requests that middleware rejected. */
 export function Layout({ children }: { children: React.ReactNode }) {
-  const answered = useSiteData();
+  const siteData = useSiteData();
   useEffect(() => {
-    lastSiteData = answered ?? lastSiteData;
-  }, [answered]);
-  const page = answered ?? lastSiteData;
-  const theme = useChosenTheme() ?? page?.theme ?? "dark";
+    lastSiteData = siteData ?? lastSiteData;
+  }, [siteData]);
+  const site = siteData ?? lastSiteData;
+  const theme = useChosenTheme() ?? site?.theme ?? "dark";
   const isBelowQuote = useIsBelowQuote();
   useNavigationFocus();
   const head = (
@@ -84,7 +81,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
       <Links />
     </>
   );
-  // A page that stands alone, without the site around it and without script.
+  // A bare page has neither the site around it nor script.
   if (useMatches().some(({ handle }) => (handle as { bare?: true } | undefined)?.bare)) {
     return (
       <html lang="en" className={theme} data-standalone>
@@ -105,8 +102,8 @@ export function Layout({ children }: { children: React.ReactNode }) {
       <head>
         {head}
         <link rel="alternate" href="/resources/blog/rss.xml" type="application/rss+xml" title="Blog" />
-        {page?.lite ? (
-          // An empty icon, or the browser would request /favicon.ico.
+        {site?.lite ? (
+          // Without an icon the browser would request /favicon.ico.
           <link rel="icon" href="data:," />
         ) : (
           <>
@@ -118,7 +115,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
       </head>
       <body className="flex min-h-dvh flex-col">
         <div className="contents" inert={isBelowQuote}>
-          {page && <Splash tagline={page.company.taglines[0] ?? ""} />}
+          {site && <Splash tagline={site.company.taglines[0] ?? ""} />}
           <a
             href="#main"
             className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
@@ -126,19 +123,19 @@ export function Layout({ children }: { children: React.ReactNode }) {
             Skip to the content
           </a>
           <Navigation
-            name={page?.company.short_name ?? "Home"}
-            chatPhone={page?.company.chat_phone}
-            signedIn={page?.signedIn ?? false}
+            name={site?.company.short_name ?? "Home"}
+            chatPhone={site?.company.chat_phone}
+            signedIn={site?.signedIn ?? false}
             theme={theme}
           />
           <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
-            {page?.toast && <PageToast toast={page.toast} />}
+            {site?.toast && <PageToast toast={site.toast} />}
             {children}
           </main>
-          {page && <Footer company={page.company} lite={page.lite} signedIn={page.signedIn} />}
+          {site && <Footer company={site.company} lite={site.lite} signedIn={site.signedIn} />}
         </div>
-        {page && <QuotePanel services={page.quoteServices} />}
-        {!page?.lite && (
+        {site && <QuotePanel services={site.quoteServices} />}
+        {!site?.lite && (
           <>
             <NavigationProgress />
             <Toaster />

@@ -97,7 +97,6 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
   );
 }
 
-/** What is stored, beside a refused form that says something else. */
 function getStoredHint(field: FormField, refused: RejectedForm | undefined, stored: string): string | undefined {
   return refused && field.value !== stored ? `Stored: ${stored || "none"}` : undefined;
 }

@@ -1,4 +1,3 @@
-/** Uploads sent by script. Without script, the page's own form posts to the page. */
 import { redirect } from "react-router";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
@@ -8,7 +7,7 @@ import { getShipment } from "~/models/shipment.server";
 import type { Route } from "./+types/portal.$shipmentId_.documents";
 import { type StoreFileResult, storeUploadedFile } from "./portal.$shipmentId/file-storage.server";
 
-/** Answers `{ toast }` to who asks for JSON; a browser without script goes to the shipment and sees it there. */
+/** Script requests JSON; a form that a browser sends without script is redirected to the shipment. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   const { toast, status } = await storeUpload(request, context, params.shipmentId);
   if (request.headers.get("Accept")?.includes("application/json")) return Response.json({ toast }, { status });

@@ -23,7 +23,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   if (!shipment) throw areaNotFound("portal");
   if ("reason" in shipment) throw userErrorData(shipment);
   const page = shipmentPath(shipment.id, url);
-  return { page, name: shipment.name, links: describeShareLinks(shipment), request: randomUUID() };
+  return { page, name: shipment.name, links: describeShareLinks(shipment), idempotencyKey: randomUUID() };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -32,8 +32,8 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   return handleIntentFor(requireViewer(context), request, context, `/portal/${id}/share${url.search}`, {
     "create-link": defineIntent(
       z.object({}),
-      async (client: Viewer, _, { idempotency_key: request = randomUUID() }) => {
-        const refused = await createShareLink(client, id, request);
+      async (client: Viewer, _, { idempotency_key: idempotencyKey = randomUUID() }) => {
+        const refused = await createShareLink(client, id, idempotencyKey);
         return refused ?? { toast: "The link is made" };
       },
     ),
@@ -52,13 +52,13 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function ShareLinksPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { page, name, links, request } = loaderData;
+  const { page, name, links, idempotencyKey } = loaderData;
   const create = useIntentForm("create-link", actionData, []);
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    // The form that had the focus is gone, or a new one: on to the newest link.
-    const isLost = document.activeElement === document.body || document.activeElement?.matches("dialog");
-    if (isLost && links.length > 0) list.current?.querySelector<HTMLElement>("li:last-child input")?.focus();
+    // The form that had the focus was removed or replaced: move the focus to the newest link.
+    const isFocusLost = document.activeElement === document.body || document.activeElement?.matches("dialog");
+    if (isFocusLost && links.length > 0) list.current?.querySelector<HTMLElement>("li:last-child input")?.focus();
   }, [links]);
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Share" back={page}>
@@ -75,7 +75,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
             {link.address ? (
               <input
                 readOnly
-                // For browsers without CSS.
+                // Browsers without CSS need the size.
                 size={link.address.length}
                 aria-label={`Link until ${link.until}`}
                 defaultValue={link.address}
@@ -109,7 +109,11 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
       </ul>
       <div className="flex flex-wrap gap-3">
         {links.length < 5 ? (
-          <IntentForm id={create.id} intent="create-link" idempotencyKey={getIdempotencyKey(create.refused, request)}>
+          <IntentForm
+            id={create.id}
+            intent="create-link"
+            idempotencyKey={getIdempotencyKey(create.refused, idempotencyKey)}
+          >
             <SubmitButton look={links.length > 0 ? "plain" : "action"} pending="Making…">
               Make a link
             </SubmitButton>
@@ -125,5 +129,4 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
   );
 }
 
-/** Tells the controls of several links apart to who cannot see them. */
 const renderLinkNumber = (index: number) => index > 0 && <span className="sr-only">, link {index + 1}</span>;

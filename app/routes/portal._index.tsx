@@ -5,18 +5,17 @@ import { Button, buttonClass } from "~/components/ui/button";
 import { STAGES } from "~/models/shipment";
 import type { PortalOutletContext } from "./portal";
 
-/** Shown while no shipment is selected. */
 export default function PortalIndexPage() {
-  const { displayName: who, isEmpty, nextActions: work, listState: pages } = useOutletContext<PortalOutletContext>();
+  const { displayName, isEmpty, nextActions, listState } = useOutletContext<PortalOutletContext>();
   return (
     <>
       <Title>My Shipments</Title>
-      {/* Who looks for something wants to see what was found, on a phone without scrolling. */}
-      {pages.all === "" && (
+      {/* A search hides the summary, so that a phone shows the results without scrolling. */}
+      {listState.all === "" && (
         <>
-          {who && (
+          {displayName && (
             <p className="text-lg">
-              Welcome, <span className="font-semibold">{who}</span>.
+              Welcome, <span className="font-semibold">{displayName}</span>.
             </p>
           )}
           <p className="mt-1 text-quiet">
@@ -24,27 +23,26 @@ export default function PortalIndexPage() {
               ? 'You have no shipments yet. Click "Create Shipment" to get started!'
               : "Choose a shipment to see its stage, documents, payments and history."}
           </p>
-          {!isEmpty && work && <NextActionList work={work} />}
+          {!isEmpty && nextActions && <NextActionList nextActions={nextActions} />}
         </>
       )}
-      {!isEmpty && <ShipmentSearch key={pages.all} {...pages} />}
+      {!isEmpty && <ShipmentSearch key={listState.all} {...listState} />}
     </>
   );
 }
 
-/** What waits for the client over all shipments, each one press from where it is done. */
 function NextActionList({
-  work: { moves, client: yours, company: ours, nobody: closed },
+  nextActions: { items, client, company, nobody },
 }: {
-  work: NonNullable<PortalOutletContext["nextActions"]>;
+  nextActions: NonNullable<PortalOutletContext["nextActions"]>;
 }) {
   return (
     <section aria-label="Your move" className="mt-6">
-      {/* No heading: the page's own one comes after it, with the list. */}
+      {/* Not a heading, because the page's h1 comes later, with the list. */}
       <p className="text-lg font-semibold">Your move</p>
-      {moves.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
+      {items.length === 0 && <p className="mt-2 text-quiet">Nothing waits for you.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">
-        {moves.map(({ id, name, text, to }) => (
+        {items.map(({ id, name, text, to }) => (
           <li key={id}>
             <Link to={to} className="block px-4 py-3 no-underline hover:text-action">
               <span className="block font-semibold wrap-anywhere">{name} </span>
@@ -54,24 +52,22 @@ function NextActionList({
         ))}
       </ul>
       <p className="mt-3 text-sm text-quiet">
-        {yours > moves.length && (
+        {client > items.length && (
           <>
             <Link to="/portal?waiting=client" className="underline">
-              All {formatCount(yours)} that are your move
+              All {formatCount(client)} that are your move
             </Link>
             {". "}
           </>
         )}
-        {formatCount(ours)} with us, {formatCount(closed)} closed.
+        {formatCount(company)} with us, {formatCount(nobody)} closed.
       </p>
     </section>
   );
 }
 
-/** A count that stops at 100. */
 const formatCount = (count: number) => (count >= 100 ? "99+" : count);
 
-/** Search over all shipments, by a GET: what is found has an address. */
 function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listState"]) {
   return (
     <Form role="search" action="/portal" className="mt-6 grid max-w-xl grid-cols-2 gap-2 print:hidden">

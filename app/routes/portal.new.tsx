@@ -26,16 +26,21 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseWithZod(form, { schema: CreateShipmentFields });
   if (submission.status !== "success") {
-    // A form without a valid idempotencyKey gets a new one.
+    // A form with an invalid idempotency key gets a new one.
     const result = submission.reply({ hideFields: submission.error?.idempotencyKey ? ["idempotencyKey"] : [] });
     return rejectForm(result, createErrorToast("Failed to create shipment", getFirstError(result)));
   }
   // An empty name creates nothing and shows no message (docs/decisions/042-empty-shipment-name.md).
   if (submission.value.name === "") return redirect("/portal", 303);
-  const made = "reason" in client ? client : await createShipment(client, submission.value).catch(userErrorFromThrown);
-  if ("reason" in made)
-    return rejectForm(submission.reply(), createErrorToast("Failed to create shipment", made.reason), made.status);
-  return redirectWithToast(context, `/portal/${made.id}`, {
+  const created =
+    "reason" in client ? client : await createShipment(client, submission.value).catch(userErrorFromThrown);
+  if ("reason" in created)
+    return rejectForm(
+      submission.reply(),
+      createErrorToast("Failed to create shipment", created.reason),
+      created.status,
+    );
+  return redirectWithToast(context, `/portal/${created.id}`, {
     title: "Shipment created",
     description: "Upload its documents next.",
     variant: "default",
@@ -47,12 +52,12 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
-  const { accountId: person } = useOutletContext<PortalOutletContext>();
+  const { accountId } = useOutletContext<PortalOutletContext>();
   const [form, fields] = useActionForm("create-shipment", actionData, ["name", "awb"]);
-  useDraft(form.id, person);
-  // A refused form keeps its idempotencyKey: if the shipment was made after all, a retry finds that one.
-  const sent = actionData?.result?.initialValue?.idempotencyKey;
-  const idempotencyKey = typeof sent === "string" ? sent : loaderData.idempotencyKey;
+  useDraft(form.id, accountId);
+  // A rejected form keeps its idempotency key: if the shipment was created after all, a retry finds it.
+  const sentKey = actionData?.result?.initialValue?.idempotencyKey;
+  const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Create Shipment" back="/portal">
       <Title refused={actionData !== undefined}>Create Shipment</Title>

@@ -31,41 +31,41 @@ export const middleware: Route.MiddlewareFunction[] = [
 
 export async function loader({ request, context, params, url }: Route.LoaderArgs) {
   const client = getViewerOrError(context);
-  const opened = (params as { shipmentId?: string }).shipmentId;
-  const listed = "reason" in client ? client : await listShipments(client, url, opened);
-  const [who, person] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
+  const shipmentId = (params as { shipmentId?: string }).shipmentId;
+  const list = "reason" in client ? client : await listShipments(client, url, shipmentId);
+  const [displayName, accountId] = "reason" in client ? ["", ""] : [client.fullName || client.email, client.id];
   const filter = readShipmentFilter(url);
-  if ("reason" in listed) {
-    const toast = createErrorToast("Error fetching shipments", listed.reason);
-    const nothing = {
+  if ("reason" in list) {
+    const toast = createErrorToast("Error fetching shipments", list.reason);
+    const emptyPage = {
       reminder: null,
       shipments: [],
-      pages: createListState(filter, [], false),
+      listState: createListState(filter, [], false),
       announcement: null,
-      work: null,
+      nextActions: null,
     };
-    return data({ who, person, toast, ...nothing }, { status: listed.status });
+    return data({ displayName, accountId, toast, ...emptyPage }, { status: list.status });
   }
   const isAbout2fa = url.pathname.startsWith("/portal/2fa");
-  const isDue = !("reason" in client) && client.factors.length === 0 && !isReminderShown(request) && !isAbout2fa;
-  const headers: HeadersInit = isDue ? { "Set-Cookie": secondFactorReminderCookie() } : {};
-  const { shipments, hasNextPage: hasOlder, announcement, nextActions: work } = listed;
+  const isReminderDue =
+    !("reason" in client) && client.factors.length === 0 && !isReminderShown(request) && !isAbout2fa;
+  const headers: HeadersInit = isReminderDue ? { "Set-Cookie": secondFactorReminderCookie() } : {};
+  const { shipments, hasNextPage, announcement, nextActions } = list;
   return data(
     {
-      who,
-      person,
+      displayName,
+      accountId,
       toast: null,
-      reminder: isDue ? secondFactorReminder : null,
+      reminder: isReminderDue ? secondFactorReminder : null,
       shipments: shipments.map(toListItem),
-      pages: createListState(filter, shipments, hasOlder),
+      listState: createListState(filter, shipments, hasNextPage),
       announcement: announcement && { ...announcement, at: eastAfricaTime(announcement.started_at) },
-      work: opened || !work ? null : createNextActionSummary(work),
+      nextActions: shipmentId || !nextActions ? null : createNextActionSummary(nextActions),
     },
     { headers },
   );
 }
 
-/** Once per browser session, for accounts without a second factor. */
 const secondFactorReminder: Toast = {
   title: "Enable 2-Factor Authentication",
   description: "For your security, please enable 2FA in your account settings.",
@@ -74,47 +74,50 @@ const secondFactorReminder: Toast = {
   duration: 10_000,
 };
 
-/** What a row of the list says. */
-function toListItem({ id, name, awb, status, waiting_on: turn, changed_at }: ShipmentListItem) {
-  return { id, name, numbers: [shortId(id), awb].join(" "), status, turn, changed: shortTime(changed_at) };
+function toListItem({ id, name, awb, status, waiting_on, changed_at }: ShipmentListItem) {
+  return {
+    id,
+    name,
+    numbers: [shortId(id), awb].join(" "),
+    status,
+    waitingOn: waiting_on,
+    changed: shortTime(changed_at),
+  };
 }
 
-/**
- * The filter of the list, and where its pages are; `search` keeps it beside an open shipment. `none` says why a list is
- * empty though there may be shipments.
- */
-function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasOlder: boolean) {
+/** `emptyText` is null for a client without shipments. `search` keeps the filter next to an open shipment. */
+function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };
-  const isEmpty =
+  const emptyText =
     length === 0 && (page > 1 ? "There are no older shipments." : createShipmentSearch(filter) && noMatchText);
   return {
     ...filter,
-    none: isEmpty || null,
+    emptyText: emptyText || null,
     search: createShipmentSearch({ ...filter, page }),
     all: createShipmentSearch(filter),
     newer: page > 1 ? createShipmentSearch({ ...filter, page: page - 1 }) : null,
-    older: hasOlder ? createShipmentSearch({ ...filter, page: page + 1 }) : null,
+    older: hasNextPage ? createShipmentSearch({ ...filter, page: page + 1 }) : null,
   };
 }
 
 const noMatchText = "No shipment matches.";
 
-/** What waits for the client, in words, and where it is done. */
 function createNextActionSummary({ waiting, ...counts }: NextActions) {
-  const moves = waiting.map((waits) => {
-    const one = { ...waits, documents: sortDocuments(waits.documents) };
-    const { id, name } = one;
-    return { id, name, text: getNextAction(one).text, to: `/portal/${id}${getNextActionButton(one)?.at ?? ""}` };
+  const items = waiting.map((summary) => {
+    const shipment = { ...summary, documents: sortDocuments(summary.documents) };
+    const { id, name } = shipment;
+    const to = `/portal/${id}${getNextActionButton(shipment)?.at ?? ""}`;
+    return { id, name, text: getNextAction(shipment).text, to };
   });
-  return { ...counts, moves };
+  return { ...counts, items };
 }
 type NextActionSummary = ReturnType<typeof createNextActionSummary>;
 
 export default function PortalLayout({ loaderData }: Route.ComponentProps) {
-  useSessionWatch(loaderData.person);
-  const { who, person, toast, reminder, shipments, pages, announcement, work } = loaderData;
-  const onList = useMatch("/portal") !== null;
-  const head = <ShipmentListHeader key="head" onList={onList} isFound={pages.all !== ""} />;
+  const { displayName, accountId, toast, reminder, shipments, listState, announcement, nextActions } = loaderData;
+  useSessionWatch(accountId);
+  const isListPage = useMatch("/portal") !== null;
+  const header = <ShipmentListHeader key="header" isListPage={isListPage} isFiltered={listState.all !== ""} />;
   return (
     <div className="group">
       {reminder && (
@@ -133,34 +136,34 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
         </p>
       )}
       <div className="grid gap-8 lg:grid-flow-row-dense lg:grid-cols-[23rem_1fr] lg:grid-rows-[auto_1fr]">
-        {/* What has the h1 comes first: the list's head beside the list alone, else the page. */}
-        {onList && head}
+        {/* The part with the h1 comes first: the header on the list page, the outlet on other pages. */}
+        {isListPage && header}
         <div className="lg:col-start-2 lg:row-span-2">
           <Outlet
             context={
               {
-                displayName: who,
-                accountId: person,
-                isEmpty: shipments.length === 0 && !pages.none && !toast,
-                nextActions: work,
-                listState: pages,
+                displayName,
+                accountId,
+                isEmpty: shipments.length === 0 && !listState.emptyText && !toast,
+                nextActions,
+                listState,
               } satisfies PortalOutletContext
             }
           />
         </div>
-        {!onList && head}
-        <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${onList ? "" : sidePanelClass}`}>
+        {!isListPage && header}
+        <section aria-labelledby="shipments-title" className={`lg:col-start-1 ${isListPage ? "" : sidePanelClass}`}>
           {shipments.length > 0 && (
             <ul className="ruled rounded-label border border-line bg-raised">
               {shipments.map((shipment) => (
-                <ShipmentRow key={shipment.id} shipment={shipment} search={pages.search} />
+                <ShipmentRow key={shipment.id} shipment={shipment} search={listState.search} />
               ))}
             </ul>
           )}
-          {pages.none && <p className="text-quiet">{pages.none}</p>}
+          {listState.emptyText && <p className="text-quiet">{listState.emptyText}</p>}
           <p className="mt-2 flex justify-between gap-x-5 text-sm *:py-3 *:underline">
-            {pages.newer !== null && <Link to={`/portal${pages.newer}`}>Newer</Link>}
-            {pages.older !== null && <Link to={`/portal${pages.older}`}>Older</Link>}
+            {listState.newer !== null && <Link to={`/portal${listState.newer}`}>Newer</Link>}
+            {listState.older !== null && <Link to={`/portal${listState.older}`}>Older</Link>}
           </p>
         </section>
       </div>
@@ -168,19 +171,18 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/** On phones only the page in view, unless it is a dialog over the list. */
+/** Phones show the list only below a dialog. */
 const sidePanelClass = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
-/** The list's title, and what is not about one shipment. */
-function ShipmentListHeader({ onList, isFound }: { onList: boolean; isFound: boolean }) {
-  const Heading = onList ? "h1" : "h2";
+function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; isFiltered: boolean }) {
+  const Heading = isListPage ? "h1" : "h2";
   return (
-    <div className={`-mb-6 lg:col-start-1 ${onList ? "" : sidePanelClass}`}>
+    <div className={`-mb-6 lg:col-start-1 ${isListPage ? "" : sidePanelClass}`}>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <Heading id="shipments-title" className="text-lg">
           My Shipments
         </Heading>
-        <ButtonLink look={onList ? "action" : "plain"} to="/portal/new" {...dialogLinkProps}>
+        <ButtonLink look={isListPage ? "action" : "plain"} to="/portal/new" {...dialogLinkProps}>
           Create Shipment
         </ButtonLink>
       </div>
@@ -189,25 +191,24 @@ function ShipmentListHeader({ onList, isFound }: { onList: boolean; isFound: boo
           Manage 2FA
         </Link>{" "}
         <Link to="/portal/account">Account</Link>
-        {isFound && <Link to="/portal">All shipments</Link>}
+        {isFiltered && <Link to="/portal">All shipments</Link>}
       </p>
     </div>
   );
 }
 
-/** What the pages inside the portal know of the person, `person` being the account's id, and of the list beside them. */
 export type PortalOutletContext = {
   displayName: string;
   accountId: string;
   isEmpty: boolean;
   nextActions: NextActionSummary | null;
-  listState: PortalLoaderData["pages"];
+  listState: PortalLoaderData["listState"];
 };
 
 type PortalLoaderData = ReturnType<typeof useLoaderData<typeof loader>>;
 
 function ShipmentRow({ shipment, search }: { shipment: PortalLoaderData["shipments"][number]; search: string }) {
-  const { id, name, numbers, status, turn, changed } = shipment;
+  const { id, name, numbers, status, waitingOn, changed } = shipment;
   return (
     <li>
       <NavLink
@@ -221,7 +222,7 @@ function ShipmentRow({ shipment, search }: { shipment: PortalLoaderData["shipmen
           <span className="tabular-nums">{changed} </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <WaitingOnLabel waitingOn={turn} /> <span className="font-mono wrap-anywhere">{numbers}</span>
+          <WaitingOnLabel waitingOn={waitingOn} /> <span className="font-mono wrap-anywhere">{numbers}</span>
         </span>
       </NavLink>
     </li>

@@ -22,7 +22,7 @@ const notFound = { reason: "There is no such document.", status: 404 };
 const portal = createViewerPage(
   z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
-    // A GET: it changes nothing, so backendFetch may retry it.
+    // A GET changes nothing, so backendFetch may retry it.
     backend
       .rpc(
         "portal_file",
@@ -32,27 +32,26 @@ const portal = createViewerPage(
       .retry(false),
 );
 
-/** The file of a document of the client's, checked again. Strangers' and unknown ones are the same 404. */
+/** Throws the same 404 for another client's document as for an unknown id. */
 const file = createFileRoute(async (args) => {
-  const { file: counted } = await portal.page(args);
-  if (!counted) throw areaNotFound("portal");
-  const answer = await respondWithFile(args, requireViewer(args.context).id, async () => {
-    const opened = await readStoredFile(serviceRoleClient(), counted);
-    return "reason" in opened ? opened : { ...counted, content: opened.content };
+  const { file: document } = await portal.page(args);
+  if (!document) throw areaNotFound("portal");
+  const response = await respondWithFile(args, requireViewer(args.context).id, async () => {
+    const stored = await readStoredFile(serviceRoleClient(), document);
+    return "reason" in stored ? stored : { ...document, content: stored.content };
   });
-  if ("reason" in answer) throw userErrorData(answer);
-  return answer;
+  if ("reason" in response) throw userErrorData(response);
+  return response;
 });
 
 export const middleware = [portal.middleware, ...file.middleware];
 export const loader = file.loader;
 
-/** Takes the file back. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   const client = requireViewer(context);
-  const { expected_version: seen } = readIntentMetadata(await readForm(request));
+  const { expected_version: expectedVersion } = readIntentMetadata(await readForm(request));
   const refused = isUuid(params.documentId)
-    ? await removeFile(client, params.documentId, seen ?? -1).catch(userErrorFromThrown)
+    ? await removeFile(client, params.documentId, expectedVersion ?? -1).catch(userErrorFromThrown)
     : notFound;
   if (refused?.status === 404) throw data("Not found", { status: 404 });
   const toast = refused

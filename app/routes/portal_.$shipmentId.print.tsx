@@ -10,7 +10,6 @@ import { getShipment, prefetchPortalPage } from "~/models/shipment.server";
 import { describeStorage, getNextAction } from "~/models/stage.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
 
-/** Without the site around it: a sheet of paper has nothing to press. */
 export const handle = { bare: true };
 
 export const middleware: Route.MiddlewareFunction[] = [
@@ -43,8 +42,8 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       ...(storage ? [["Free storage", storage.text]] : []),
     ],
     name,
-    short: shortId(id),
-    documents: documents.map((one) => describeDocument(one, id, "", eastAfricaTime)),
+    shortId: shortId(id),
+    documents: documents.map((document) => describeDocument(document, id, "", eastAfricaTime)),
     charges: items.flatMap(({ name, words }) => (words ? [{ name, words }] : [])),
     howToPay: how && office ? `${how} ${office.phone}.` : null,
     events: tracking_events.slice(0, maxEvents).map(({ id, status, location, note, created_at }) => ({
@@ -57,17 +56,17 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   };
 }
 
-/** What fits on one sheet of A4. */
+/** As many events as fit on one sheet of A4. */
 const maxEvents = 12;
 const shortenNote = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}…` : note);
 
 export const action = noFormAction;
 
 export default function PrintPage({ loaderData }: Route.ComponentProps) {
-  const { company, facts, name, short, documents, charges, howToPay, events, hasMore, printed } = loaderData;
+  const { company, facts, name, shortId, documents, charges, howToPay, events, hasMore, printed } = loaderData;
   return (
     <div className="text-sm">
-      <Title>{`${name} (${short})`}</Title>
+      <Title>{`${name} (${shortId})`}</Title>
       <p className="mb-4 border-b border-line pb-2 text-quiet">{company.filter(Boolean).join(" · ")}</p>
       <h1 className="mb-3 text-xl wrap-anywhere">{name}</h1>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
@@ -80,11 +79,11 @@ export default function PrintPage({ loaderData }: Route.ComponentProps) {
       </dl>
       <Section
         title="Documents"
-        rows={documents.map((one) => [one.name, [one.words, one.file].filter(Boolean).join(". ")])}
+        rows={documents.map(({ name, words, file }) => [name, [words, file].filter(Boolean).join(". ")])}
       />
-      {charges.length > 0 && <Section title="Payments" rows={charges.map((one) => [one.name, one.words])} />}
+      {charges.length > 0 && <Section title="Payments" rows={charges.map(({ name, words }) => [name, words])} />}
       {howToPay && <p className="mt-1">{howToPay}</p>}
-      {events.length > 0 && <Section title="Tracking History" rows={events.map((one) => [one.at, one.words])} />}
+      {events.length > 0 && <Section title="Tracking History" rows={events.map(({ at, words }) => [at, words])} />}
       <p className="mt-4 border-t border-line pt-2 text-quiet">
         As it stood on {printed}.{hasMore && " Earlier events are in the portal."}
       </p>

@@ -8,14 +8,13 @@ import { userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient, serviceRoleClient } from "~/lib/supabase/client.server";
 import { createDataExport } from "~/models/data-export.server";
 
-/** Everything about the client and their files, made while it is sent. */
 const archive = createFileRoute(async ({ context, request }) => {
   if (!isDownloadClick(request)) return redirect("/portal/account", 303);
   const client = requireViewer(context);
   const attempt = await getRateLimiter(context).consumeDataExport(client.id);
   if ("reason" in attempt) throw userErrorData(attempt);
-  const person = await createLongReadClient(client.supabase);
-  const body = await createDataExport(person, serviceRoleClient()).catch((error: unknown) => {
+  const supabase = await createLongReadClient(client.supabase);
+  const body = await createDataExport(supabase, serviceRoleClient()).catch((error: unknown) => {
     attempt.refund();
     throw error;
   });

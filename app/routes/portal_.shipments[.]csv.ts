@@ -9,14 +9,13 @@ import { listShipmentsAfter, type ShipmentListItem } from "~/models/shipment.ser
 
 const waitingOnLabels = { client: "Your move", company: "With us", nobody: "Closed" } as const;
 
-/** The shipments of the list's filter, all pages of it, 500 at a time. Times are East Africa Time. */
 const table = createFileRoute(async ({ context, url }) => {
-  const backend = await createLongReadClient(requireViewer(context).supabase);
+  const supabase = await createLongReadClient(requireViewer(context).supabase);
   const filter = readShipmentFilter(url);
   return createCsvResponse(
     "shipments.csv",
     ["Shipment", "Name", "AWB/BL", "Stage", "Status", "Whose move", "Opened (EAT)", "Last change (EAT)"],
-    (last: ShipmentListItem | null) => listShipmentsAfter(backend, filter, last),
+    (last: ShipmentListItem | null) => listShipmentsAfter(supabase, filter, last),
     ({ id, name, awb, stage, status, waiting_on, created_at, changed_at }) => [
       id,
       name,

@@ -12,7 +12,6 @@ import type { Route } from "./+types/portal_.sign-out";
 
 export const middleware: Route.MiddlewareFunction[] = [noStoreMiddleware];
 
-/** Opening the address signs nobody out. */
 export function loader({ request }: Route.LoaderArgs) {
   if (!hasSessionCookie(request)) throw redirect("/login", 303);
   return null;
@@ -28,25 +27,24 @@ export async function action({ request, context }: Route.ActionArgs) {
         createErrorToast("Sign out Failed", `You are signed out on this device. ${refused.reason}`),
       )
     : redirectWithToast(context, "/login", { title: "You are signed out", variant: "default" });
-  // On a shared computer, Back must not show cached pages, and nothing stays that was kept before it was said to be one.
+  // On a shared computer, neither Back nor storage may show pages of the ended session.
   if (isSharedComputer(request)) response.headers.set("Clear-Site-Data", '"cache", "storage"');
   return response;
 }
 
-/** Clears what this tab keeps once the session is over; the login page then tells the other tabs. */
+/** Clears this tab's stored data. The login page notifies the other tabs. */
 export async function clientAction({ serverAction }: Route.ClientActionArgs) {
   try {
     return await serverAction();
-  } catch (answer) {
-    // The redirect to the login. Other errors are a lost connection: the session lives.
-    if (answer instanceof Response) clearOnSignOut();
-    throw answer;
+  } catch (thrown) {
+    // Other errors are a lost connection, which leaves the session alive.
+    if (thrown instanceof Response) clearOnSignOut();
+    throw thrown;
   }
 }
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** For a GET of this address, as from a bookmark. */
 export default function SignOutPage() {
   return (
     <>

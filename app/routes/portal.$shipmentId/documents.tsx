@@ -9,7 +9,6 @@ import { acceptedKindsText, type DocumentState } from "~/models/document";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 
-/** A document as its row says it: `words` tell its state, `file` its file, opened at `address`. */
 type DocumentItem = {
   id: string;
   name: string;
@@ -20,16 +19,12 @@ type DocumentItem = {
   version: number;
 };
 
-const stateMarks: Record<DocumentState, [icon: IconNode, colour: string]> = {
+const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
   missing: [CircleAlert, "text-attention"],
   uploaded: [FileCheck, "text-with-us"],
   verified: [BadgeCheck, "text-done"],
 };
 
-/**
- * Each document with its state, and an upload form while its file is awaited; a closed shipment asks for none. `mail` is
- * where larger files go.
- */
 export function Documents(props: {
   documents: DocumentItem[];
   isClosed: boolean;
@@ -38,10 +33,10 @@ export function Documents(props: {
 }) {
   const { documents, isClosed, mail, refused } = props;
   const sending = useIsSending();
-  const AskBeforeLeaving = useIdleImport(() => import("./leave-warning"));
+  const LeaveWarning = useIdleImport(() => import("./leave-warning"));
   return (
     <Card title="Documents">
-      {AskBeforeLeaving && <AskBeforeLeaving sending={sending} isSending={isSending} cancelAll={cancelAllUploads} />}
+      {LeaveWarning && <LeaveWarning sending={sending} isSending={isSending} cancelAll={cancelAllUploads} />}
       <ul className="ruled">
         {documents.map((document) => (
           <DocumentRow
@@ -58,10 +53,7 @@ export function Documents(props: {
           <a className="underline" href={`mailto:${mail}`}>
             {mail}
           </a>
-          .
-          {AskBeforeLeaving && (
-            <span className="hidden pointer-fine:inline"> A file can also be dropped on its row.</span>
-          )}
+          .{LeaveWarning && <span className="hidden pointer-fine:inline"> A file can also be dropped on its row.</span>}
         </p>
       )}
     </Card>
@@ -71,19 +63,20 @@ export function Documents(props: {
 function DocumentRow(props: { document: DocumentItem; isClosed: boolean; refused: RejectedUpload | undefined }) {
   const { document, isClosed, refused } = props;
   const { name, state, words, file, address, version } = document;
-  const [mark, colour] = stateMarks[state];
+  const [icon, colour] = stateIcons[state];
   const field = useRef<HTMLInputElement>(null);
   const title = useRef<HTMLParagraphElement>(null);
-  const before = useRef(state);
+  const previousState = useRef(state);
   useEffect(() => {
-    // The form that had the focus is gone: the focus moves to the document's name.
-    if (before.current !== state && window.document.activeElement === window.document.body) title.current?.focus();
-    before.current = state;
+    // The form that had the focus was removed: move the focus to the document's name.
+    if (previousState.current !== state && window.document.activeElement === window.document.body)
+      title.current?.focus();
+    previousState.current = state;
   }, [state]);
   return (
     <li className="px-4 py-3 -outline-offset-4 data-drop:outline-2 data-drop:outline-dashed data-drop:outline-action">
       <div className="flex flex-wrap items-center gap-3">
-        <Icon of={mark} className={`size-5 shrink-0 ${colour}`} />
+        <Icon of={icon} className={`size-5 shrink-0 ${colour}`} />
         <div className="flex-1 basis-40">
           <p ref={title} tabIndex={-1} className="font-semibold">
             {name}

@@ -6,30 +6,28 @@ import { useFileDrop } from "./file-drop";
 
 type LeaveWarningProps = { sending: boolean; isSending: () => boolean; cancelAll: () => void };
 
-/**
- * Asks before leaving a page whose upload would stop: by our dialog on navigation, by the browser's on closing; and
- * takes files that are dropped. Loaded when the browser is idle, so it takes props and imports no module of the page.
- */
+/** Loaded when the browser is idle: importing a module of the page would move that module into another chunk. */
 export default function LeaveWarning({ sending, isSending, cancelAll }: LeaveWarningProps) {
   useFileDrop();
-  const blocker = useBlocker(({ currentLocation: here, nextLocation: next }) => {
-    // Forms that redirect straight back stop nothing.
-    const comesBack = next.pathname.startsWith(here.pathname) || next.pathname === "/actions/theme";
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
+    // Forms that redirect straight back interrupt no upload.
+    const comesBack =
+      nextLocation.pathname.startsWith(currentLocation.pathname) || nextLocation.pathname === "/actions/theme";
     return isSending() && !comesBack;
   });
   useEffect(() => {
     if (!sending) return;
-    const ask = (event: BeforeUnloadEvent) => {
+    const warn = (event: BeforeUnloadEvent) => {
       if (isSending()) event.preventDefault();
     };
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
   }, [sending, isSending]);
-  const isOver = blocker.state === "blocked" && !sending;
+  const isUploadDone = blocker.state === "blocked" && !sending;
   useEffect(() => {
-    // The upload has ended meanwhile: stays to show its result.
-    if (isOver) blocker.reset?.();
-  }, [isOver, blocker]);
+    // Stay on the page to show the result.
+    if (isUploadDone) blocker.reset?.();
+  }, [isUploadDone, blocker]);
   if (blocker.state !== "blocked") return null;
   const leave = () => {
     cancelAll();

@@ -5,7 +5,6 @@ import { Card } from "~/components/ui/card";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import type { listPayments } from "~/models/shipment";
 
-/** The three payments. Their buttons only show a toast; what the company marked as paid has none. */
 export function Payments({ action, items, how }: { action: string } & ReturnType<typeof listPayments>) {
   return (
     <Card title="Payments" id="payments">

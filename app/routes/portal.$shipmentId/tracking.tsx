@@ -9,7 +9,6 @@ type TrackingEventItem = {
   created_at: string;
 };
 
-/** What happened, newest first. */
 export function Tracking({ events }: { events: TrackingEventItem[] }) {
   return (
     <Card title="Tracking History">

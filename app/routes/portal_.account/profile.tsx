@@ -11,8 +11,8 @@ export type AccountSectionProps = {
   actionData: RejectedIntent | undefined;
 };
 
-export function NameSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent, fields, refused } = useIntentForm("name", answer, ["fullName"]);
+export function NameSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent, fields, refused } = useIntentForm("name", actionData, ["fullName"]);
   return (
     <Card title="Name">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
@@ -25,8 +25,13 @@ export function NameSection({ account, actionData: answer }: AccountSectionProps
   );
 }
 
-export function PasswordSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("password", answer, ["currentPassword", "password", "factor", "code"]);
+export function PasswordSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent, fields } = useIntentForm("password", actionData, [
+    "currentPassword",
+    "password",
+    "factor",
+    "code",
+  ]);
   return (
     <Card title="Password">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
@@ -48,8 +53,8 @@ export function PasswordSection({ account, actionData: answer }: AccountSectionP
   );
 }
 
-export function EmailSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent, fields } = useIntentForm("email", answer, ["email", "currentPassword", "factor", "code"]);
+export function EmailSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent, fields } = useIntentForm("email", actionData, ["email", "currentPassword", "factor", "code"]);
   return (
     <Card title="E-mail address">
       <IntentForm id={id} intent={intent} className="px-4 py-3">

@@ -35,29 +35,30 @@ const portal = createViewerPage(
       })
       .nullable(),
   }),
-  // A GET: it changes nothing, so backendFetch may retry it.
+  // A GET changes nothing, so backendFetch may retry it.
   (backend) => backend.rpc("portal_account", {}, { get: true }).retry(false),
 );
 
 export const middleware: Route.MiddlewareFunction[] = [portal.middleware];
 
 export async function loader(args: Route.LoaderArgs) {
-  const { viewer: caller, account } = await portal.page(args);
+  const { viewer, account } = await portal.page(args);
   const { id } = requireViewer(args.context);
-  if (!caller || !account) throw userErrorData(userErrorFromThrown(null));
-  const { created_at, erasure_requested_at, retention_ends_on, ...shown } = account;
+  if (!viewer || !account) throw userErrorData(userErrorFromThrown(null));
+  const { created_at, erasure_requested_at, retention_ends_on, ...otherFields } = account;
   return {
-    person: id,
-    name: caller.full_name ?? "",
-    email: caller.email ?? "",
-    factors: caller.factors.map(({ name }) => name),
+    accountId: id,
+    name: viewer.full_name ?? "",
+    email: viewer.email ?? "",
+    factors: viewer.factors.map(({ name }) => name),
     since: eastAfricaTime(created_at),
-    erasureAsked: erasure_requested_at && eastAfricaTime(erasure_requested_at),
-    keptUntil: retention_ends_on && new Date(retention_ends_on) >= new Date() ? calendarDate(retention_ends_on) : null,
+    erasureRequested: erasure_requested_at && eastAfricaTime(erasure_requested_at),
+    retentionEnd:
+      retention_ends_on && new Date(retention_ends_on) >= new Date() ? calendarDate(retention_ends_on) : null,
     least: minClientPasswordLength,
-    keepsPages: isOfflineEnabled(args.request),
+    offlineEnabled: isOfflineEnabled(args.request),
     isShared: isSharedComputer(args.request),
-    ...shown,
+    ...otherFields,
   };
 }
 
@@ -77,7 +78,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function AccountPage({ loaderData: account, actionData }: Route.ComponentProps) {
-  useSessionWatch(account.person);
+  useSessionWatch(account.accountId);
   const section = { account, actionData };
   return (
     <>
@@ -118,8 +119,8 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
   );
 }
 
-function ShipmentEmailsSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("shipment-emails", answer, []);
+function ShipmentEmailsSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent } = useIntentForm("shipment-emails", actionData, []);
   return (
     <Card title="Mails about your shipments">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
@@ -142,16 +143,16 @@ function ShipmentEmailsSection({ account, actionData: answer }: AccountSectionPr
   );
 }
 
-function DevicesSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("sign-out-others", answer, []);
-  const { other_sessions: others, factors } = account;
+function DevicesSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent } = useIntentForm("sign-out-others", actionData, []);
+  const { other_sessions: otherSessions, factors } = account;
   return (
     <Card title="Devices">
       <IntentForm id={id} intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
-          {others === 0
+          {otherSessions === 0
             ? "You are logged in on this device alone."
-            : `You are logged in on this device and in ${others} other ${others === 1 ? "place" : "places"}.`}
+            : `You are logged in on this device and in ${otherSessions} other ${otherSessions === 1 ? "place" : "places"}.`}
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-2">
           <SubmitButton look="plain" pending="Signing out…">
@@ -166,8 +167,8 @@ function DevicesSection({ account, actionData: answer }: AccountSectionProps) {
   );
 }
 
-function OfflinePagesSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("offline-pages", answer, []);
+function OfflinePagesSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent } = useIntentForm("offline-pages", actionData, []);
   return (
     <Card title="Without a connection">
       {account.isShared ? (
@@ -179,7 +180,7 @@ function OfflinePagesSection({ account, actionData: answer }: AccountSectionProp
               type="checkbox"
               name="enabled"
               value="yes"
-              defaultChecked={account.keepsPages}
+              defaultChecked={account.offlineEnabled}
               className="mt-0.5 size-6 shrink-0"
             />
             Keep pages on this device for when there is no connection: the public ones and the last twenty of the
@@ -194,9 +195,9 @@ function OfflinePagesSection({ account, actionData: answer }: AccountSectionProp
   );
 }
 
-function DataSection({ account, actionData: answer }: AccountSectionProps) {
-  const { id, intent } = useIntentForm("erase", answer, []);
-  const { erasureAsked, keptUntil } = account;
+function DataSection({ account, actionData }: AccountSectionProps) {
+  const { id, intent } = useIntentForm("erase", actionData, []);
+  const { erasureRequested, retentionEnd } = account;
   return (
     <Card title="Your data">
       <Form action="/portal/account/data.zip" reloadDocument className="border-b border-line px-4 py-3">
@@ -209,15 +210,15 @@ function DataSection({ account, actionData: answer }: AccountSectionProps) {
       </Form>
       <IntentForm id={id} intent={intent} className="px-4 py-3">
         <p className="mb-3 text-sm text-quiet">
-          {erasureAsked
-            ? `You asked us on ${erasureAsked} to erase your account. We answer by mail.`
-            : keptUntil
-              ? `The law requires us to keep your shipments until ${keptUntil}. You can ask all the same: we say what can go, and when.`
+          {erasureRequested
+            ? `You asked us on ${erasureRequested} to erase your account. We answer by mail.`
+            : retentionEnd
+              ? `The law requires us to keep your shipments until ${retentionEnd}. You can ask all the same: we say what can go, and when.`
               : "Your account, your shipments and their files are deleted for good. We answer by mail."}
         </p>
-        {erasureAsked && <input type="hidden" name="withdraw" value="yes" />}
+        {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}
         <SubmitButton look="plain" pending="Sending…">
-          {erasureAsked ? "Keep my account" : "Ask us to erase my account"}
+          {erasureRequested ? "Keep my account" : "Ask us to erase my account"}
         </SubmitButton>
       </IntentForm>
     </Card>
