@@ -1,10 +1,10 @@
 import { redirect } from "react-router";
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
-import { createFileRoute, isDownloadClick, noFormAction } from "~/lib/http/file-route.server";
+import { createFileRoute, isDownloadClick, noFormAction, respondWithFile } from "~/lib/http/file-route.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { openFileForStaff, respondWithFile } from "~/models/document-file.server";
+import { openFileForStaff } from "~/models/document-file.server";
 import { isUuid } from "~/models/shipment.server";
 
 /** The file of a document, checked; that it was opened is an act. */

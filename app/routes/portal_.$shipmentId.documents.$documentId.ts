@@ -6,12 +6,12 @@ import { createViewerPage } from "~/lib/auth/viewer-page.server";
 import { readForm } from "~/lib/forms/form-data.server";
 import { readIntentMetadata } from "~/lib/forms/intent-form.server";
 import { createErrorToast } from "~/lib/forms/rejected-form.server";
-import { createFileRoute } from "~/lib/http/file-route.server";
+import { createFileRoute, respondWithFile } from "~/lib/http/file-route.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { removeFile } from "~/models/document.server";
-import { DownloadableFile, readStoredFile, respondWithFile } from "~/models/document-file.server";
+import { DownloadableFile, readStoredFile } from "~/models/document-file.server";
 import { isUuid, shipmentPath } from "~/models/shipment.server";
 import type { Route } from "./+types/portal_.$shipmentId.documents.$documentId";
 

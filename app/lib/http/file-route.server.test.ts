@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { stubSettings } from "../../tests/support/stub-settings.ts";
+import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-let createFileResponse: typeof import("./document-file.server.ts").createFileResponse;
+let createFileResponse: typeof import("./file-route.server.ts").createFileResponse;
 beforeAll(async () => {
   stubSettings({ SLOWEST_KIB: "2" });
-  ({ createFileResponse } = await import("./document-file.server.ts"));
+  ({ createFileResponse } = await import("./file-route.server.ts"));
 });
 afterAll(() => {
   vi.unstubAllEnvs();
@@ -12,10 +12,10 @@ afterAll(() => {
 });
 
 const address = "http://site.example/portal/a/documents/b";
-/** More than is handed over at once. */
+/** Larger than one chunk. */
 const large = new Uint8Array(200_000).map((_, index) => index % 251);
 
-/** The answer to a request for a stored file, and whether its place is free again. */
+/** Returns the response for a stored file, and whether its slot was released. */
 function openTestFile(request = new Request(address), content = large) {
   let isReleased = false;
   const release = () => {
@@ -25,8 +25,8 @@ function openTestFile(request = new Request(address), content = large) {
   return { answer: createFileResponse(file, request, { release }), isReleased: () => isReleased };
 }
 
-describe("the place of a stored file that is sent", () => {
-  test("is kept until its reader has all of it, as it was stored", async () => {
+describe("download slots", () => {
+  test("A download slot is held until the reader has the whole unchanged file.", async () => {
     const { answer, isReleased } = openTestFile();
     const reader = answer.body?.getReader();
     const read: Uint8Array[] = [];
@@ -45,7 +45,7 @@ describe("the place of a stored file that is sent", () => {
     expect(answer.headers.get("Content-Length")).toBe(String(large.length));
   });
 
-  test("is kept while nobody reads, and released when its reader cancels", async () => {
+  test("A download slot is held while nobody reads, and released when the reader cancels.", async () => {
     const { answer, isReleased } = openTestFile();
     const reader = answer.body?.getReader();
     await reader?.read();
@@ -54,7 +54,7 @@ describe("the place of a stored file that is sent", () => {
     expect(isReleased()).toBe(true);
   });
 
-  test("is released when the request is aborted on the way", async () => {
+  test("A download slot is released when the request is aborted during the download.", async () => {
     const line = new AbortController();
     const { answer, isReleased } = openTestFile(new Request(address, { signal: line.signal }));
     await answer.body?.getReader().read();
@@ -63,25 +63,25 @@ describe("the place of a stored file that is sent", () => {
     expect(isReleased()).toBe(true);
   });
 
-  test("is released at once when the request was aborted before", () => {
+  test("A download slot is released immediately when the request was aborted before the download.", () => {
     const { answer, isReleased } = openTestFile(new Request(address, { signal: AbortSignal.abort() }));
     expect([answer.body, isReleased()]).toEqual([null, true]);
   });
 
-  test("is released at once when the head alone is asked for, which says how long the file is", () => {
+  test("A HEAD request releases its download slot immediately and gets the length of the file.", () => {
     const { answer, isReleased } = openTestFile(new Request(address, { method: "HEAD" }));
     expect([answer.body, isReleased()]).toEqual([null, true]);
     expect(answer.headers.get("Content-Length")).toBe(String(large.length));
   });
 
-  test("of an empty file is released too", async () => {
+  test("The download slot of an empty file is released.", async () => {
     const { answer, isReleased } = openTestFile(new Request(address), new Uint8Array());
     expect([(await answer.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
   });
 });
 
-describe("a reader of a stored file", () => {
-  /** Seconds on the clock that the sender of a file looks at. */
+describe("slow readers", () => {
+  /** Seconds on the clock of the sender. */
   let seconds = 0;
   const clock = () => vi.spyOn(performance, "now").mockImplementation(() => 1_000_000 + seconds * 1000);
   afterEach(() => {
@@ -96,7 +96,7 @@ describe("a reader of a stored file", () => {
     return { ...opened, read: async () => (await reader?.read())?.value?.length ?? 0 };
   };
 
-  test("that is slower than SLOWEST_KIB after a minute is cut off, and the place is free", async () => {
+  test("A reader slower than SLOWEST_KIB is cut off after a minute, and its download slot is released.", async () => {
     const { read, isReleased } = begin();
     const first = await read();
     expect(first).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ describe("a reader of a stored file", () => {
     await expect(read()).rejects.toThrow("The reader is too slow.");
   });
 
-  test("that was fast at first and then stands still is cut off when it comes back", async () => {
+  test("A reader that stops after a fast start is cut off when it continues.", async () => {
     const { read, isReleased } = begin();
     let sent = 0;
     for (let parts = 0; parts < 5; parts += 1) sent += await read();
@@ -118,7 +118,7 @@ describe("a reader of a stored file", () => {
     expect(isReleased()).toBe(true);
   });
 
-  test("may be as slow as it likes for a minute", async () => {
+  test("A reader may be slower than SLOWEST_KIB for a minute.", async () => {
     const { read, isReleased } = begin();
     for (const at of [0, 59, 60]) {
       seconds = at;
@@ -126,7 +126,7 @@ describe("a reader of a stored file", () => {
     }
   });
 
-  test("that is no slower than SLOWEST_KIB gets all of it, however long that takes", async () => {
+  test("A reader at least as fast as SLOWEST_KIB gets the whole file, however long it takes.", async () => {
     const { read, isReleased } = begin();
     let sent = 0;
     while (sent < 1_000_000) {
