@@ -2,7 +2,7 @@
  * The service worker, at /worker.js: where a page gets no answer, the copy that the browser kept of it. Copies are made by the
  * pages themselves (components/no-line), ready to be shown.
  */
-import * as kept from "../lib/browser/offline-pages.ts";
+import * as kept from "../components/offline/offline-pages.ts";
 
 type FetchEvent = Event & {
   request: Request;
