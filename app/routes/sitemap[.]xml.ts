@@ -1,34 +1,19 @@
 import { env } from "~/lib/http/env.server";
 import { getLegalText, listPublishedArticles } from "~/models/article.server";
-
-const publicPaths = [
-  "/",
-  "/services",
-  "/about",
-  "/resources/cost",
-  "/resources/faq",
-  "/resources/feeds",
-  "/resources/blog",
-  "/contact",
-  "/careers",
-  "/legal",
-  "/additional-info",
-  "/cookie-settings",
-];
+import { publicPages } from "~/site-map";
 
 type SitemapEntry = { path: string; changed?: string };
 
-/** Every public page that search engines may show, with the day it changed where its content says so. */
+/** The sitemap for search engines, with the day of the last change where the content has one. */
 export function loader() {
-  const articles = listPublishedArticles().map(({ slug, date }) => ({
-    path: `/resources/blog/${slug}`,
-    changed: date,
-  }));
-  const dated = (["privacy", "terms"] as const).map((name) => ({
-    path: `/${name}`,
-    changed: getLegalText(name).updated,
-  }));
-  const entries: SitemapEntry[] = [...publicPaths.map((path) => ({ path })), ...dated, ...articles];
+  const articles = listPublishedArticles();
+  const entries = publicPages
+    .filter(({ inSitemap }) => inSitemap)
+    .flatMap(({ page: { path }, titleSource }): SitemapEntry[] => {
+      if (titleSource === "articles")
+        return articles.map(({ slug, date }) => ({ path: path.replace(":slug", slug), changed: date }));
+      return [{ path, changed: titleSource && getLegalText(titleSource).updated }];
+    });
   const xml = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
@@ -41,7 +26,7 @@ export function loader() {
   });
 }
 
-// Paths are words and hyphens, checked when the site starts: there is nothing in them to escape.
+// Paths have only letters, digits and hyphens, checked when the site starts, so XML needs no escapes.
 function renderEntry({ path, changed }: SitemapEntry): string {
   const lastmod = changed ? `<lastmod>${changed}</lastmod>` : "";
   return `  <url><loc>${env().origin}${path}</loc>${lastmod}</url>`;

@@ -1,5 +1,5 @@
 /** The service worker, at /worker.js: shows the offline copy of a page that gets no response (components/offline makes it). */
-import * as offlinePages from "../lib/browser/offline-pages.ts";
+import * as offlinePages from "../components/offline/offline-pages.ts";
 
 type FetchEvent = Event & {
   request: Request;

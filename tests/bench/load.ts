@@ -92,6 +92,18 @@ export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
 }
 
+/** Sends `amount` requests for one page, each with another parameter that the page does not read, and ignores the answers. */
+export async function sendInventedParameters(url: string, amount: number): Promise<void> {
+  const { pathname } = new URL(url);
+  await autocannon({
+    url,
+    ...withUniqueUrls(pathname),
+    connections: 10,
+    amount,
+    headers: { "accept-encoding": "br, gzip" },
+  });
+}
+
 /** The middle of thirty answers to one request after another, each rendered: milliseconds, and bytes of the body on the line. */
 export async function measurePortalPage(
   origin: string,

@@ -1,6 +1,6 @@
 /**
  * npm run bench: what the site costs on a slow line and under load, on this machine, in one run. `--json` prints one
- * object instead of tables; `--only paint|load|portal|desk|before` runs a part. `--before <folder>` measures the portal and
+ * object instead of tables; `--only paint|load|parameters|portal|desk|before` runs a part. `--before <folder>` measures the portal and
  * the login of an older checkout too, in which `npm ci` has run. Nothing here is a test: times differ by machine.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,6 +19,7 @@ import {
   logIn,
   measureLoad,
   measurePortalPage,
+  sendInventedParameters,
   signCookieWithSecret,
   withUniqueUrls,
 } from "./load.ts";
@@ -46,6 +47,9 @@ const asJson = process.argv.includes("--json");
 /** Without the last public page, which is a 404. */
 const measuredPages = [...publicPages.slice(0, -1), ...authPages];
 
+/** How many requests with an invented parameter are sent before the last measurement of memory. */
+const inventedRequests = 100_000;
+
 type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
 type RateResult = LoadResult & { what: string; server: string };
 type GrowthResult = {
@@ -57,6 +61,7 @@ type GrowthResult = {
 };
 type BackendCallsResult = { backend: string; calls: string; perSecond: number; time: number };
 type ComparisonResult = { what: string; before: number; now: number };
+type ParametersResult = { plain: LoadResult; invented: LoadResult; memory: number[] };
 type RequestCost = { time: number; bytes: number };
 
 const workDir = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
@@ -79,6 +84,7 @@ try {
     paint: isRequested("paint") ? await measurePaints(site) : [],
     load: isRequested("load") ? await measureLoads(site, origin) : [],
     memory: isRequested("load") ? await measureMemory(site, origin) : null,
+    parameters: isRequested("parameters") ? await measureInventedParameters(site, origin) : null,
     calls: isRequested("portal") ? await measureBackendCalls(site) : [],
     portal: isRequested("portal") ? await measureGrowth(site, origin) : [],
     desk: isRequested("desk") ? await measureDesk() : null,
@@ -161,6 +167,19 @@ async function measureMemory(site: BenchSite, origin: string) {
     at.push(getMemoryMb(site));
   }
   return { every5000Requests: at };
+}
+
+/** Requests per second without and with invented parameters, and MB of resident memory at first and after each tenth of 100,000 of them. */
+async function measureInventedParameters(site: BenchSite, origin: string): Promise<ParametersResult> {
+  const page = `${origin}/services`;
+  const plain = await measureLoad(page);
+  const memory = [getMemoryMb(site)];
+  const invented = await measureLoad(page, withUniqueUrls("/services"));
+  for (let round = 0; round < 10; round++) {
+    await sendInventedParameters(page, inventedRequests / 10);
+    memory.push(getMemoryMb(site));
+  }
+  return { plain, invented, memory };
 }
 
 /** A page of the portal in one call, and with a check of the session by auth before it; with a backend near and far. */
@@ -271,6 +290,7 @@ function printResults(result: {
   paint: PaintResult[];
   load: RateResult[];
   memory: { every5000Requests: number[] } | null;
+  parameters: ParametersResult | null;
   calls: BackendCallsResult[];
   portal: GrowthResult[];
   desk: DeskBenchResult | null;
@@ -302,6 +322,15 @@ function printResults(result: {
   }
   if (result.memory)
     console.log("Memory in MB, at first and after every 5,000 requests:", result.memory.every5000Requests);
+  if (result.parameters) {
+    const { plain, invented, memory } = result.parameters;
+    const ratio = (invented.perSecond / plain.perSecond).toFixed(2);
+    console.table([
+      { page: "/services", "requests/s": plain.perSecond, "p99 ms": plain.p99, ratio: "" },
+      { page: "/services?n=1, 2, 3 …", "requests/s": invented.perSecond, "p99 ms": invented.p99, ratio: `${ratio} x` },
+    ]);
+    console.log(`Memory in MB, at first and during ${inventedRequests} requests with invented parameters:`, memory);
+  }
   if (result.calls.length > 0) {
     console.table(
       result.calls.map(({ backend, calls, perSecond, time }) => ({

@@ -1,22 +1,12 @@
-/** The public pages, one of each kind; the last is a 404. */
+import * as siteMap from "../../app/site-map.ts";
+
+/** The pages of the sitemap, with one article for all. The last path has no page: its response is a 404. */
 export const publicPages: readonly string[] = [
-  "/",
-  "/services",
-  "/about",
-  "/resources/cost",
-  "/resources/faq",
-  "/resources/feeds",
-  "/resources/blog",
-  "/resources/blog/importing-a-car-to-kenya",
-  "/contact",
-  "/careers",
-  "/privacy",
-  "/terms",
-  "/legal",
-  "/additional-info",
-  "/cookie-settings",
+  ...siteMap.publicPages
+    .filter(({ inSitemap }) => inSitemap)
+    .map(({ page }) => page.path.replace(":slug", "importing-a-car-to-kenya")),
   "/no-such-page",
 ];
 
-/** Public pages that redirect clients who are signed in. */
-export const authPages: readonly string[] = ["/login", "/signup"];
+/** Public pages that redirect signed-in clients. */
+export const authPages: readonly string[] = siteMap.authAreas.map((area) => `/${area}`);

@@ -1,5 +1,8 @@
 /** Keeps the pages that a person has seen, for when there is no connection: no request but for the worker itself. */
 
+import { onSignOut } from "~/lib/browser/sign-out";
+import type { SiteData } from "../site/site-data";
+import { createOfflineCopy, createOfflineFallback, type OfflineCopy } from "./offline-copy";
 import {
   cachedFileQuery,
   dayMs,
@@ -11,10 +14,7 @@ import {
   isOfflineAllowed,
   maxPages,
   cacheNames as names,
-} from "~/lib/browser/offline-pages";
-import { onSignOut } from "~/lib/browser/sign-out";
-import type { SiteData } from "../site/site-data";
-import { createOfflineCopy, createOfflineFallback, type OfflineCopy } from "./offline-copy";
+} from "./offline-pages";
 
 /** How many styles and drawings are kept. */
 const maxFiles = 60;

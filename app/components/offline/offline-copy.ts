@@ -1,7 +1,7 @@
 /** The copy of a page that is shown when there is no connection: its words and its looks, and nothing that needs more. */
 
-import { cachedFileQuery } from "~/lib/browser/offline-pages";
 import { eastAfricaTime } from "~/lib/dates";
+import { cachedFileQuery } from "./offline-pages";
 
 export type OfflineCopy = { html: string; name: string; files: string[] };
 

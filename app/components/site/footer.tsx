@@ -1,21 +1,11 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/models/content.server";
+import { contact, footerLinks, login, type PageLink, privacy } from "~/site-map";
 import { Button } from "../ui/button";
 import { Chat } from "./chat";
 import { useAccountLink, useIsAtDesk } from "./navigation";
 import { OfficePhone } from "./office-phone";
 import { useQuoteLink } from "./quote-panel";
-
-const footerLinks = [
-  { to: "/contact", name: "Contact" },
-  { to: "/careers", name: "Careers" },
-  { to: "/login", name: "Client Login" },
-  { to: "/privacy", name: "Privacy Policy" },
-  { to: "/terms", name: "Terms of Service" },
-  { to: "/legal", name: "Legal Notice" },
-  { to: "/additional-info", name: "Additional Info" },
-  { to: "/cookie-settings", name: "Cookie Settings" },
-] as const;
 
 const linkClass = "inline-flex min-h-11 items-center underline decoration-line hover:decoration-action";
 
@@ -23,10 +13,7 @@ const rowClass = "mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4";
 
 const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
 
-/**
- * The foot of every page: who we are, how to reach a person, and the small print; in the portal one line with whom to call,
- * at the desk the page's weight alone.
- */
+/** The footer of every page. The portal has a short one with a phone number, the desk only the page's size. */
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean }) {
   const { pathname, search } = useLocation();
   const atDesk = useIsAtDesk();
@@ -50,9 +37,8 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
   );
 }
 
-/** For who works in the portal: whom to call, and the two pages that are asked for there. */
+/** The office to call, and the two pages that clients look for in the portal. */
 function PortalHelp({ company }: { company: Company }) {
-  const [contact, , , privacy] = footerLinks;
   return (
     <>
       <p>
@@ -61,15 +47,15 @@ function PortalHelp({ company }: { company: Company }) {
       <p>
         {company.offices[0]?.name} <OfficePhone />
       </p>
-      <PageLink {...contact} /> <PageLink {...privacy} />
+      <FooterLink {...contact} /> <FooterLink {...privacy} />
     </>
   );
 }
 
-function PageLink({ to, name }: { to: string; name: string }) {
+function FooterLink({ path, label }: PageLink) {
   return (
-    <Link to={to} viewTransition className={linkClass}>
-      {name}
+    <Link to={path} viewTransition className={linkClass}>
+      {label}
     </Link>
   );
 }
@@ -119,8 +105,8 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
       <nav aria-label="More pages" className="col-span-2 lg:col-span-1">
         <ul className="flex flex-wrap gap-x-3 sm:gap-x-4 lg:-mt-2.5 lg:columns-2 lg:gap-2 lg:block">
           {footerLinks.map((page) => (
-            <li key={page.to}>
-              <PageLink {...(page.to === "/login" ? client : page)} />
+            <li key={page.path}>
+              <FooterLink {...(page === login ? client : page)} />
             </li>
           ))}
         </ul>
@@ -143,7 +129,7 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
   );
 }
 
-/** The page's size, filled in after rendering (app/server/web/critical-css.ts); hydration leaves it alone. */
+/** The page's size. The server fills it in after rendering (app/server/web/critical-css.ts), and hydration does not change it. */
 function PageWeight() {
   return <span data-weight="" suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />;
 }

@@ -1,6 +1,7 @@
 import { ChevronDown, LogOut, Menu } from "lucide";
 import { Form, Link, NavLink, useLocation, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
+import { contact, login, mainLinks, type PageLink, resourceLinks } from "~/site-map";
 import { Button, buttonClass } from "../ui/button";
 import { Bar } from "./bar";
 import { Chat } from "./chat";
@@ -12,18 +13,18 @@ import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean; theme: string };
 
-/** Whether this is a page of the desk that a colleague sees: for everybody else there is none. */
+/** True on a page of the desk, if the viewer is a team member. */
 export function useIsAtDesk(): boolean {
   return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
 }
 
-/** The link to the shipments, to the desk from its own pages, or to the login for visitors. */
-export function useAccountLink(signedIn: boolean) {
-  if (useIsAtDesk()) return { to: "/desk", name: "Desk" };
-  return signedIn ? { to: "/portal", name: "My Shipments" } : { to: "/login", name: "Client Login" };
+/** The link to the desk on its own pages, else to the portal for clients, and to the login for visitors. */
+export function useAccountLink(signedIn: boolean): PageLink {
+  if (useIsAtDesk()) return { path: "/desk", label: "Desk" };
+  return signedIn ? { path: "/portal", label: "My Shipments" } : login;
 }
 
-/** The bar above every page. Where it is too narrow for its list of pages, the list folds under a button. */
+/** The bar at the top of every page. A narrow bar shows its list of pages under a menu button. */
 export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps) {
   const client = useAccountLink(signedIn);
   const atDesk = useIsAtDesk();
@@ -55,9 +56,7 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
           <div className="menu">
             <nav aria-label="Main">
               <ul>
-                <NavItem to="/">Home</NavItem>
-                <NavItem to="/services">Services</NavItem>
-                <NavItem to="/about">About</NavItem>
+                {mainLinks.map(NavItem)}
                 <li>
                   <Disclosure
                     opensOnHover
@@ -70,21 +69,19 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
                     }
                   >
                     <ul aria-label="Resources" className="submenu">
-                      <NavItem to="/resources/faq">FAQ</NavItem>
-                      <NavItem to="/resources/feeds">Feeds Update</NavItem>
-                      <NavItem to="/resources/blog">Blog</NavItem>
+                      {resourceLinks.map(NavItem)}
                     </ul>
                   </Disclosure>
                 </li>
-                <NavItem to={client.to}>{client.name}</NavItem>
+                {NavItem(client)}
               </ul>
             </nav>
             {!atDesk && (
-              <Link to="/contact" viewTransition className={`${itemClass} menu-contact`}>
-                Contact
+              <Link to={contact.path} viewTransition className={`${itemClass} menu-contact`}>
+                {contact.label}
               </Link>
             )}{" "}
-            {/* The home page begins with it. */}
+            {/* The home page has its own quote button at the top. */}
             {!signedIn && pathname !== "/" && <QuoteButton />}
           </div>
         </Disclosure>
@@ -103,11 +100,11 @@ const itemClass =
   "flex min-h-11 items-center rounded-label px-3 text-sm font-semibold no-underline hover:text-action " +
   "aria-[current=page]:underline aria-[current=page]:decoration-action aria-[current=page]:decoration-2";
 
-function NavItem({ to, children }: { to: string; children: string }) {
+function NavItem({ path, label }: PageLink) {
   return (
-    <li>
-      <NavLink to={to} end={to === "/"} viewTransition className={itemClass}>
-        {children}
+    <li key={path}>
+      <NavLink to={path} end={path === "/"} viewTransition className={itemClass}>
+        {label}
       </NavLink>
     </li>
   );

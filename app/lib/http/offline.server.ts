@@ -8,7 +8,7 @@ export function isOfflineEnabled(request: Request): boolean {
   return readCookie(request, offlineCookieName) !== "off";
 }
 
-/** A Set-Cookie that keeps the choice against it for a year, or ends it. lib/browser/offline-pages.ts reads it in the browser. */
+/** A Set-Cookie that keeps the choice against it for a year, or ends it. components/offline/offline-pages.ts reads it in the browser. */
 export function offlineCookie(keep: boolean): string {
   return keep
     ? serializeReadableCookie(offlineCookieName, "", 0)

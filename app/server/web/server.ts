@@ -17,7 +17,7 @@ import { type CompressedPage, createCompressedResponse, quickBrotli, sendCachedR
 import { type FinishedPage, finishPage } from "./critical-css.ts";
 import { respondToHealthCheck } from "./health.ts";
 import { handleMalformedRequests, isWellFormed } from "./malformed-requests.ts";
-import { createPageCache, isAnonymous, varyHeader } from "./page-cache.ts";
+import { createPageCache, getPageUrl, isAnonymous, varyHeader } from "./page-cache.ts";
 import { guardBody } from "./request-body.ts";
 import { readStaticFiles } from "./static-files.ts";
 
@@ -105,6 +105,7 @@ export async function createSite(): Promise<Server> {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file) return sendCachedResponse(request, response, file);
+    request.url = getPageUrl(request);
     const alone = () => compress(request, response, () => app(request, response));
     if (!isAnonymous(request)) return alone();
     const found = await pages

@@ -13,7 +13,7 @@ test.each([
   ["/portal?q=tea&stage=&waiting=client&page=2", "portal"],
   [`/portal/${id}`, "portal"],
   [`/portal/${id}?page=2`, "portal"],
-])("%s has offline copies of the %s kind.", (address, kind) => {
+])("The offline copy of %s is one of the %s pages.", (address, kind) => {
   const { pathname, search } = new URL(address, "https://site.example");
   expect(getOfflineKind(pathname, search)).toBe(kind);
 });
@@ -50,12 +50,12 @@ test.each([
   "/resources/blog/rss.xml",
   "/no-such-page",
   "/worker.js",
-])("%s has no offline copy.", (address) => {
+])("The browser stores no offline copy of %s.", (address) => {
   const { pathname, search } = new URL(address, "https://site.example");
   expect(getOfflineKind(pathname, search)).toBeNull();
 });
 
-test("Cookies for a shared computer or switched-off copies forbid offline copies.", () => {
+test("The browser stores no offline copies on a shared computer or when a person has turned them off.", () => {
   expect(["", "theme=x", "__Host-offline=on; lite=0", "xshared=1", "shared=10"].map(isOfflineAllowed)).not.toContain(
     false,
   );
@@ -63,7 +63,7 @@ test("Cookies for a shared computer or switched-off copies forbid offline copies
     expect(isOfflineAllowed(cookies), cookies).toBe(false);
 });
 
-test("Every form that changes who is signed in or how deletes the account's offline copies.", () => {
+test("Every form that changes how a person logs in deletes the offline copies of the account, with and without script.", () => {
   for (const path of [
     "/login",
     "/login.data",
@@ -87,7 +87,7 @@ test("Every form that changes who is signed in or how deletes the account's offl
   ]);
 });
 
-test("Files, share links, links in emails and the desk bypass the worker, and pages do not.", () => {
+test("The service worker does not answer files, secret links and the desk, and answers all other pages.", () => {
   for (const path of [
     "/desk",
     "/desk/shipments",

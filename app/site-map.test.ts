@@ -1,0 +1,61 @@
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { COST_FIELDS } from "./models/cost.ts";
+import * as siteMap from "./site-map.ts";
+
+const { publicPages, offlinePages, mainLinks, resourceLinks, footerLinks } = siteMap;
+const paths = publicPages.map(({ page }) => page.path);
+const routeFiles = readdirSync(path.join(import.meta.dirname, "routes"));
+const publicRoutes = routeFiles.filter((file) => file.startsWith("_site.")).map(getRoutePath);
+
+/** The path of a route module, by the naming rules of @react-router/fs-routes. */
+function getRoutePath(file: string): string {
+  const segments = file
+    .replace(/\.tsx?$/, "")
+    .split(".")
+    .filter((segment) => !segment.startsWith("_"));
+  return `/${segments.map((segment) => segment.replace(/^\$/, ":").replace(/_$/, "")).join("/")}`;
+}
+
+test("Every route module of a public page is in the site map.", () => {
+  const missing = publicRoutes.filter((route) => !paths.includes(route));
+  expect(missing.map((route) => `Add ${route} to app/site-map.ts.`)).toEqual([]);
+});
+
+test("Every page of the site map has a route module.", () => {
+  const extra = paths.filter((one) => !publicRoutes.includes(one));
+  expect(extra.map((one) => `Remove ${one} from app/site-map.ts, or add its route module.`)).toEqual([]);
+});
+
+test("The site map has each page once.", () => {
+  expect(paths).toEqual([...new Set(paths)]);
+});
+
+test("Every link of the menu and the footer, and every offline page, is a page of the site map.", () => {
+  const linked = [...mainLinks, ...resourceLinks, ...footerLinks, ...offlinePages].map((page) => page.path);
+  expect(linked.filter((one) => !paths.includes(one))).toEqual([siteMap.login.path]);
+});
+
+test("Every title source of the site map exists in the content folder.", () => {
+  const content = path.join(import.meta.dirname, "../content");
+  for (const { titleSource } of publicPages.filter((page) => page.titleSource)) {
+    const file = titleSource === "articles" ? "blog" : `pages/${titleSource}.mdx`;
+    expect(existsSync(path.join(content, file)), file).toBe(true);
+  }
+});
+
+test("The site map names every field of the cost calculator as a query parameter of its page.", () => {
+  for (const one of ["/resources/cost", "/quote"])
+    expect(publicPages.find(({ page }) => page.path === one)?.uncachedParams, one).toEqual(COST_FIELDS);
+});
+
+test("The first path segment of every route module is a public page or a named area of the site map.", () => {
+  const areas = [...siteMap.accountAreas, ...siteMap.authAreas, ...siteMap.secretLinkAreas].map((area) => `/${area}`);
+  const others = routeFiles.filter((file) => !/^_site\.|\[\.\]|^\$\.|^_auth\.tsx$/.test(file)).map(getRoutePath);
+  const unknown = others.filter(
+    (route) =>
+      !`${route}/`.startsWith(siteMap.formArea) && !areas.includes(`/${route.split("/")[1]?.replace(/_$/, "")}`),
+  );
+  expect(unknown.map((route) => `Add the area of ${route} to app/site-map.ts.`)).toEqual([]);
+});

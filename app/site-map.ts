@@ -1,0 +1,96 @@
+/**
+ * Every page of the site once, as plain data that imports nothing. The server, the browser, the service worker and the tests
+ * read it. Browsers download only the exports that their code uses: keep `publicPages` out of browser code.
+ */
+
+type PagePath = { path: string };
+/** `label` is the text of links to the page. */
+export type PageLink = PagePath & { label: string };
+
+const home = { path: "/", label: "Home" };
+const services = { path: "/services", label: "Services" };
+const about = { path: "/about", label: "About" };
+const cost = { path: "/resources/cost" };
+const faq = { path: "/resources/faq", label: "FAQ" };
+const feeds = { path: "/resources/feeds", label: "Feeds Update" };
+const blog = { path: "/resources/blog", label: "Blog" };
+const article = { path: "/resources/blog/:slug" };
+export const contact = { path: "/contact", label: "Contact" };
+const careers = { path: "/careers", label: "Careers" };
+export const login = { path: "/login", label: "Client Login" };
+export const privacy = { path: "/privacy", label: "Privacy Policy" };
+const terms = { path: "/terms", label: "Terms of Service" };
+const legal = { path: "/legal", label: "Legal Notice" };
+const additionalInfo = { path: "/additional-info", label: "Additional Info" };
+const cookieSettings = { path: "/cookie-settings", label: "Cookie Settings" };
+const quote = { path: "/quote" };
+
+export const mainLinks: PageLink[] = [home, services, about];
+export const resourceLinks: PageLink[] = [faq, feeds, blog];
+export const footerLinks: PageLink[] = [contact, careers, login, privacy, terms, legal, additionalInfo, cookieSettings];
+
+/** Pages of which the browser may store an offline copy. */
+export const offlinePages: PagePath[] = [
+  home,
+  services,
+  about,
+  cost,
+  faq,
+  feeds,
+  blog,
+  article,
+  contact,
+  careers,
+  privacy,
+  terms,
+  legal,
+  additionalInfo,
+  cookieSettings,
+];
+
+/** The query parameter of every public page that opens the quote form over it. Its value has no meaning. */
+export const quoteParam = "quote";
+
+export type PublicPage = {
+  page: PagePath;
+  /** What has the page's title: a file in content/pages, or the articles in content/blog. By default, its route module. */
+  titleSource?: "privacy" | "terms" | "legal" | "articles";
+  /** Query parameters with few values in use. The server caches the page for each value. */
+  cachedParams?: readonly string[];
+  /** Query parameters with any value. The server renders the page for each request. */
+  uncachedParams?: readonly string[];
+  inSitemap: boolean;
+};
+
+/** The fields of the cost calculator: COST_FIELDS in app/models/cost.ts, which a test compares. */
+const costFields = ["what", "registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"];
+
+export const publicPages: readonly PublicPage[] = [
+  { page: home, inSitemap: true },
+  { page: services, cachedParams: ["service"], inSitemap: true },
+  { page: about, inSitemap: true },
+  { page: cost, uncachedParams: costFields, inSitemap: true },
+  { page: faq, inSitemap: true },
+  { page: feeds, inSitemap: true },
+  { page: blog, cachedParams: ["category", "page"], inSitemap: true },
+  { page: article, titleSource: "articles", inSitemap: true },
+  { page: contact, uncachedParams: ["about"], inSitemap: true },
+  { page: careers, inSitemap: true },
+  { page: privacy, titleSource: "privacy", inSitemap: true },
+  { page: terms, titleSource: "terms", inSitemap: true },
+  { page: legal, titleSource: "legal", inSitemap: true },
+  { page: additionalInfo, inSitemap: true },
+  { page: cookieSettings, inSitemap: true },
+  { page: quote, cachedParams: ["service"], uncachedParams: costFields, inSitemap: false },
+];
+
+// First path segments of the pages for one person, which the server never shares between visitors.
+/** Pages of a signed-in person. */
+export const accountAreas: string[] = ["portal", "desk"];
+/** Pages that log in or sign up a person. */
+export const authAreas: string[] = ["login", "signup"];
+/** Pages with a secret in their address. */
+export const secretLinkAreas: string[] = ["s", "auth", "unsubscribe"];
+
+/** The beginning of addresses that only take forms. */
+export const formArea = "/actions/";
