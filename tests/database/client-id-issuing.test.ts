@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { getRejection, invisibleCharacters, setUpDesk } from "../support/database-suite.ts";
+import { callConcurrently, readDeskState } from "../support/staff-members.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, lead, query, callRpc, runConcurrently } = setUpDesk();
+
+const signUp = (email: string, client_id?: string) =>
+  testBackend.anonymous().auth.signUp({
+    email,
+    password: "a good password",
+    options: { data: { full_name: "New Client", client_id } },
+  });
+const issue = async (more: object = {}) => {
+  const rows = (await callRpc("issue_client_ids", more)) as { client_id: string }[];
+  return rows.map(({ client_id }) => client_id);
+};
+const withdraw = (client_id?: string, reason = "Sent to the wrong address") =>
+  callRpc("withdraw_client_id", { client_id, reason });
+const listActions = (name: string) =>
+  query("select * from public.audit_log where action = $1 order by created_at", [name]);
+
+test("A form for client IDs that is sent twice returns the same IDs, with the recipient's name and address.", async () => {
+  const before = (await listActions("client-id issue")).length;
+  const form = {
+    how_many: 3,
+    issued_for: " Tea Ltd ",
+    sent_to: " Tea@Client.Example ",
+    idempotency_key: randomUUID(),
+  };
+  const first = await issue(form);
+  expect(new Set(first).size).toBe(3);
+  expect((await issue(form)).sort()).toEqual([...first].sort());
+  expect((await listActions("client-id issue")).length).toBe(before + 1);
+  const issued = await query("select issued_for, sent_to from public.client_ids where client_id = any ($1)", [first]);
+  expect(issued).toEqual(first.map(() => ({ issued_for: "Tea Ltd", sent_to: "tea@client.example" })));
+  expect(await issue({ ...form, idempotency_key: randomUUID() })).not.toEqual(first);
+  expect(await issue({ ...form, issued_for: "Coffee Ltd" })).not.toEqual(first);
+  const many = { how_many: 300, idempotency_key: randomUUID() };
+  const [ids, sameIds] = await Promise.all([issue(many), issue(many)]);
+  expect(ids).toHaveLength(300);
+  expect([...(sameIds ?? [])].sort()).toEqual([...(ids ?? [])].sort());
+});
+
+test("A form for client IDs that arrives eight times in parallel issues them once.", async () => {
+  const form = { how_many: 2, issued_for: "Eight Ltd", idempotency_key: randomUUID() };
+  const outcomes = await runConcurrently(Array.from({ length: 8 }, () => ["issue_client_ids", form, clerk]));
+  expect(outcomes).toEqual(Array.from({ length: 8 }, () => "done"));
+  expect(await query("select from public.client_ids where issued_for = 'Eight Ltd'")).toHaveLength(2);
+});
+
+test.each([
+  ...invisibleCharacters.map((character) => ({ issued_for: `Tea${character}Ltd` })),
+  { issued_for: "x".repeat(121) },
+  ...["a@client.example, b@client.example", "a@client.example,b@client.example", "a@client.example b@client.example"],
+  ...["a@client.example;b@client.example", "Tea Ltd <a@client.example>", "a b@client.example", "a@client example"],
+  ...["nobody", "@client.example", "a@", "a@b@client.example", '"a"@client.example', "list:a@client.example"],
+  ...invisibleCharacters.map((character) => `a${character}b@client.example`),
+  ...invisibleCharacters.map((character) => `a@client${character}.example`),
+  `${"x".repeat(250)}@b.ke`,
+])("Client IDs are not issued for the recipient %j.", async (wrong) => {
+  const before = await readDeskState(testBackend);
+  expect(await getRejection(issue(typeof wrong === "string" ? { sent_to: wrong } : wrong))).toMatch(/^400 /);
+  expect(await readDeskState(testBackend)).toEqual(before);
+});
+
+test("The audit log has the number of issued client IDs but not the IDs.", async () => {
+  for (const more of [
+    {},
+    { idempotency_key: randomUUID() },
+    { idempotency_key: randomUUID(), how_many: 3, sent_to: "a@b.ke" },
+  ]) {
+    const ids = await issue(more);
+    const last = (await listActions("client-id issue")).at(-1);
+    expect(last?.after).toEqual({ count: ids.length });
+    for (const id of ids) expect(JSON.stringify(await query("select * from public.audit_log"))).not.toContain(id);
+  }
+});
+
+describe("client IDs by email", () => {
+  const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
+    callRpc("send_client_id", { client_id, ...more }, supabase);
+  const unavailable = "409 This Client ID is not known, or has been used, or was issued without an address.";
+  const listFailedEmails = (id: string) =>
+    query<{ open: boolean }>(
+      "select resolved_at is null as open from public.failed_emails where client_id = $1 order by failed_at",
+      [id],
+    );
+
+  test("A client ID is sent to its own address, and a form that is sent twice sends one email.", async () => {
+    const [id = ""] = await issue({ sent_to: "tea@client.example" });
+    const before = (await listActions("client-id send")).length;
+    const request = randomUUID();
+    expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
+    expect(await send(id, { idempotency_key: request })).toBe("tea@client.example");
+    expect(await send(id, { idempotency_key: randomUUID() }, lead.supabase)).toBe("tea@client.example");
+    expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
+    expect(await send(id, { actor_name: "Otieno" }, testBackend.serviceRole)).toBe("tea@client.example");
+    const lines = (await listActions("client-id send")).slice(before);
+    expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
+    // The log outlives the client's data, and an unused client ID could still open an account.
+    for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
+  });
+
+  test("A client ID can be sent only if it exists, is unused and has an address.", async () => {
+    const [used = "", withdrawn = "", sendable = ""] = await issue({ how_many: 3, sent_to: "tea@client.example" });
+    const [spent = ""] = await issue({ sent_to: "spent@client.example" });
+    const [silent] = await issue();
+    await signUp("uses-mailed@client.example", used);
+    await testBackend.serviceRole.rpc("redeem_client_id", { client_id: spent, email: owner.email });
+    await withdraw(withdrawn);
+    const before = await readDeskState(testBackend);
+    for (const id of [used, spent, withdrawn, silent, "N0TH-1NG0-0F1T-HERE", "", "%", null]) {
+      const attempt = send(id as string, { idempotency_key: randomUUID() });
+      expect(await getRejection(attempt), String(id)).toBe(unavailable);
+    }
+    expect(await readDeskState(testBackend)).toEqual(before);
+    expect(await send(sendable)).toBe("tea@client.example");
+  });
+
+  test("Sending a client ID resolves its failed emails until another one fails.", async () => {
+    const [id = "", other = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
+    const recordFailure = (client_id: string) =>
+      testBackend.serviceRole.rpc("record_failed_email", {
+        kind: "client ID",
+        sent_to: "bounced@client.example",
+        client_id,
+      });
+    await recordFailure(id);
+    await recordFailure(other);
+    const request = randomUUID();
+    await send(id, { idempotency_key: request });
+    expect([await listFailedEmails(id), await listFailedEmails(other)]).toEqual([[{ open: false }], [{ open: true }]]);
+    await recordFailure(id);
+    await send(id, { idempotency_key: request });
+    expect(await listFailedEmails(id)).toEqual([{ open: false }, { open: true }]);
+    await send(id, { idempotency_key: randomUUID() });
+    expect(await listFailedEmails(id)).toEqual([{ open: false }, { open: false }]);
+    expect(await listFailedEmails(other)).toEqual([{ open: true }]);
+    await send(other);
+    expect(await listFailedEmails(other)).toEqual([{ open: false }]);
+  });
+
+  test("A form that sends a client ID and arrives eight times in parallel makes one audit entry.", async () => {
+    const [id = ""] = await issue({ sent_to: "eight@client.example" });
+    const before = (await listActions("client-id send")).length;
+    const args = { client_id: id, idempotency_key: randomUUID() };
+    const results = await callConcurrently(
+      testBackend,
+      Array.from({ length: 8 }, () => ({ name: "send_client_id", args, token: clerk.accessToken })),
+    );
+    expect(results.map(({ result }) => result)).toEqual(Array.from({ length: 8 }, () => "eight@client.example"));
+    expect((await listActions("client-id send")).length).toBe(before + 1);
+  });
+});
+
+test("A withdrawn client ID opens no account, and the log has the reason.", async () => {
+  const [id, other] = await issue({ how_many: 2 });
+  await withdraw(id);
+  const rejection = await signUp("withdrawn@client.example", id);
+  expect(rejection.error).not.toBeNull();
+  expect(await query("select from auth.users where email = 'withdrawn@client.example'")).toEqual([]);
+  expect((await signUp("withdrawn@client.example", other)).error).toBeNull();
+  expect((await listActions("client-id withdraw")).at(-1)).toMatchObject({
+    ...{ before: { client_id: id }, reason: "Sent to the wrong address", actor_name: clerk.name },
+  });
+  expect(await getRejection(withdraw(id))).toBe("409 This Client ID is not known, or has been used.");
+});
+
+test("A client ID that was used by a sign-up or an existing account's address cannot be withdrawn.", async () => {
+  const [first, second, third] = await issue({ how_many: 3 });
+  await signUp("uses-one@client.example", first);
+  await testBackend.serviceRole.rpc("redeem_client_id", { client_id: second ?? "", email: owner.email });
+  for (const used of [first, second]) {
+    expect(await getRejection(withdraw(used))).toBe("409 This Client ID is not known, or has been used.");
+  }
+  expect(await getRejection(withdraw(third, " "))).toMatch(/^400 /);
+  const remaining = await query("select from public.client_ids where client_id = any ($1)", [[first, second, third]]);
+  expect(remaining).toHaveLength(3);
+});

@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { fileColumns, getRejection, invisibleInText, setUpDesk, sha256 } from "../support/database-suite.ts";
+import { readDeskState, runInSession } from "../support/staff-members.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const {
+  testBackend,
+  owner,
+  clerk,
+  lead,
+  query,
+  callRpc,
+  newShipment,
+  listAuditEntries,
+  getDocumentId,
+  storeFile,
+  uploadDocument,
+  runConcurrently,
+  runWithSlowUpdates,
+} = setUpDesk();
+/** A new shipment of the owner for each test. */
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+
+describe("documents at the desk", () => {
+  let file: Awaited<ReturnType<typeof uploadDocument>>;
+  beforeEach(async () => {
+    file = await uploadDocument(shipment, "Packing List");
+  });
+  const verify = (more: object = {}, supabase: AppSupabaseClient = clerk.supabase) =>
+    callRpc("verify_document", { document_id: file.id, sha256, storage_version: file.version, ...more }, supabase);
+  const unverify = (more: object = {}) =>
+    callRpc("unverify_document", { document_id: file.id, reason: "Wrong", ...more });
+  const reject = (more: object = {}) =>
+    callRpc("reject_document", { document_id: file.id, reason: "Blurred", ...more });
+  const readDocument = async () => (await query("select * from public.documents where id = $1", [file.id]))[0] ?? {};
+  const listActions = async () =>
+    (await listAuditEntries(shipment)).map(({ action, document_id, reason }) => [action, document_id, reason]);
+
+  test("A document is verified once, and a verification is undone with a reason.", async () => {
+    await verify({ expected_version: 1 });
+    expect(await readDocument()).toMatchObject({ verified: true });
+    expect(await getRejection(verify())).toBe("409 The Packing List is verified already.");
+    expect(await getRejection(unverify({ reason: " " }))).toMatch(/^400 /);
+    await unverify({ expected_version: 2 });
+    expect(await readDocument()).toMatchObject({ verified: false, uploaded: true, storage_path: file.path, sha256 });
+    expect(await getRejection(unverify())).toBe("409 The Packing List is not verified.");
+    await verify();
+    expect(await listActions()).toEqual([
+      ["document verify", file.id, null],
+      ["document unverify", file.id, "Wrong"],
+      ["document verify", file.id, null],
+    ]);
+  });
+
+  test("A document is not verified if its file has another version or hash, or does not exist.", async () => {
+    const exchanged = "409 The stored file is not the one that was uploaded.";
+    const before = await readDeskState(testBackend);
+    expect(await getRejection(verify({ storage_version: "2" }))).toBe(exchanged);
+    expect(await getRejection(verify({ sha256: "1".repeat(64) }))).toMatch(/^409 /);
+    await query("update storage.objects set version = 'exchanged' where name = $1", [file.path]);
+    expect(await getRejection(verify())).toBe(exchanged);
+    const awaited = await getDocumentId(shipment, "Bill of Lading");
+    expect(await getRejection(verify({ document_id: awaited }))).toBe(
+      "409 The Bill of Lading has not been uploaded yet.",
+    );
+    expect(await getRejection(verify({ document_id: randomUUID() }))).toBe("404 There is no such document.");
+    expect(await readDeskState(testBackend)).toEqual(before);
+  });
+
+  test("A rejected document has no file and shows the client the reason until a new file is uploaded.", async () => {
+    await reject({ reason: " The second page is blurred ", expected_version: 1 });
+    const nothing = { storage_path: null, storage_version: null, sha256: null, file_name: null, uploaded_at: null };
+    expect(await readDocument()).toMatchObject({ uploaded: false, verified: false, ...nothing });
+    const page = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment }, { get: true });
+    expect(page.data.shipment.documents).toContainEqual({
+      ...{ id: file.id, name: "Packing List", uploaded: false, verified: false, version: 2 },
+      ...{ file_name: null, file_size: null, uploaded_at: null },
+      ...{ rejected_at: expect.any(String), rejection_reason: "The second page is blurred" },
+    });
+    expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
+      ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
+      before: { sha256 },
+    });
+    // The path contains the file name that a person chose, and the log outlives the person's data.
+    expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("list.pdf");
+    expect(await getRejection(reject())).toBe("409 The Packing List has not been uploaded yet.");
+
+    expect((await owner.supabase.rpc("require_upload_allowed", { document_id: file.id })).error).toBeNull();
+    const again = await uploadDocument(shipment, "Packing List");
+    expect(await readDocument()).toMatchObject({ uploaded: true, storage_path: again.path });
+    expect(await readDocument()).toMatchObject({ rejected_at: null, rejection_reason: null });
+  });
+
+  test("The file of a rejected document can belong to no document and is removed a day later.", async () => {
+    await reject();
+    const recorded = { uploaded: true, storage_path: file.path, ...fileColumns };
+    const lading = await getDocumentId(shipment, "Bill of Lading");
+    expect((await testBackend.serviceRole.from("documents").update(recorded).eq("id", lading)).error?.code).toBe(
+      "PT409",
+    );
+    const listExpired = async () => JSON.stringify((await testBackend.serviceRole.rpc("beyond_retention")).data);
+    expect(await listExpired()).not.toContain(file.path);
+    await query("update storage.objects set created_at = now() - interval '25 hours' where name = $1", [file.path]);
+    expect(await listExpired()).toContain(file.path);
+  });
+
+  test("A document is not rejected while it is verified, in a closed shipment, or without a short reason.", async () => {
+    for (const reason of ["", "  ", "x".repeat(501)]) expect(await getRejection(reject({ reason }))).toMatch(/^400 /);
+    await verify();
+    expect(await getRejection(reject())).toBe("409 The Packing List is verified: take the verification back first.");
+    await unverify();
+    await callRpc("correct_stage", { shipment_id: shipment, stage: 10, reason: "Done" });
+    const before = await readDeskState(testBackend);
+    expect(await getRejection(reject())).toBe("409 This shipment is closed: its client could send no other file.");
+    expect(await readDeskState(testBackend)).toEqual(before);
+  });
+
+  test("A rejection reason can contain line ends and tabs but no other invisible character.", async () => {
+    const before = await readDeskState(testBackend);
+    for (const character of invisibleInText) {
+      expect(await getRejection(reject({ reason: `Blur${character}red` })), character).toMatch(/^400 /);
+    }
+    expect(await readDeskState(testBackend)).toEqual(before);
+    await reject({ reason: "Blurred\r\n\tand cut" });
+    expect(await readDocument()).toMatchObject({ rejection_reason: "Blurred\r\n\tand cut" });
+  });
+
+  test("A verification, its undo or a rejection fails if another team member has changed the document since the page was opened.", async () => {
+    await verify({ expected_version: 1 }, lead.supabase);
+    const old = "409 This document has changed since you opened it.";
+    for (const attempt of [
+      verify({ expected_version: 1 }),
+      unverify({ expected_version: 1 }),
+      reject({ expected_version: 1 }),
+    ]) {
+      expect(await getRejection(attempt)).toBe(old);
+    }
+    expect(await listAuditEntries(shipment)).toHaveLength(1);
+  });
+
+  test("Forms that are sent twice verify, unverify and reject a document once.", async () => {
+    const request = randomUUID();
+    for (const run of [verify, unverify, reject]) {
+      await run({ idempotency_key: request });
+      await run({ idempotency_key: request });
+    }
+    expect((await listAuditEntries(shipment)).map(({ action }) => action)).toEqual([
+      "document verify",
+      "document unverify",
+      "document reject",
+    ]);
+  });
+
+  test("Neither the service role nor a client can remove a document's file by an update.", async () => {
+    const withoutFile = { uploaded: false, storage_path: null, storage_version: null, sha256: null, file_name: null };
+    const none = { ...withoutFile, file_size: null, media_type: null, uploaded_at: null };
+    expect((await testBackend.serviceRole.from("documents").update(none).eq("id", file.id)).error?.code).toBe("PT409");
+    expect((await owner.supabase.from("documents").update(none).eq("id", file.id)).error?.code).toBe("42501");
+    await reject();
+    const lading = await uploadDocument(shipment, "Bill of Lading");
+    expect((await testBackend.serviceRole.from("documents").update(none).eq("id", lading.id)).error?.code).toBe(
+      "PT409",
+    );
+  });
+
+  test("Opening a document adds an audit entry each time, and fails for another shipment's document.", async () => {
+    const open = (more: object = {}) =>
+      callRpc("open_document", { document_id: file.id, shipment_id: shipment, ...more });
+    const opened = await open();
+    expect(opened).toEqual({
+      ...{
+        shipment_id: shipment,
+        name: "Packing List",
+        storage_path: file.path,
+        storage_version: file.version,
+        sha256,
+      },
+      ...{ file_name: "list.pdf", media_type: "application/pdf" },
+    });
+    await open();
+    expect(await listActions()).toEqual([
+      ["document open", file.id, null],
+      ["document open", file.id, null],
+    ]);
+    const awaited = await getDocumentId(shipment, "Bill of Lading");
+    const otherShipment = await newShipment(owner);
+    const before = await readDeskState(testBackend);
+    for (const wrong of [
+      { document_id: awaited },
+      { document_id: randomUUID() },
+      { document_id: null },
+      { shipment_id: otherShipment },
+      { shipment_id: randomUUID() },
+      { shipment_id: null },
+    ]) {
+      for (const supabase of [clerk.supabase, lead.supabase, testBackend.serviceRole]) {
+        const attempt = callRpc("open_document", { document_id: file.id, shipment_id: shipment, ...wrong }, supabase);
+        expect(await getRejection(attempt), JSON.stringify(wrong)).toBe("404 There is no such file.");
+      }
+    }
+    expect(await readDeskState(testBackend)).toEqual(before);
+  });
+});
+
+describe("documents in parallel requests", () => {
+  test("Of a parallel verification and rejection of one document, exactly one succeeds.", async () => {
+    const file = await uploadDocument(shipment, "Packing List");
+    const outcomes = await runConcurrently([
+      ["verify_document", { document_id: file.id, sha256, storage_version: file.version, expected_version: 1 }, clerk],
+      ["reject_document", { document_id: file.id, reason: "Blurred", expected_version: 1 }, lead],
+    ]);
+    expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
+    expect(outcomes).toContain("This document has changed since you opened it.");
+    expect(await listAuditEntries(shipment)).toHaveLength(1);
+  });
+
+  test("Two documents of one shipment are rejected and uploaded in parallel without a deadlock.", async () => {
+    const names = ["Packing List", "Bill of Lading"];
+    const files = [await uploadDocument(shipment, "Packing List"), await uploadDocument(shipment, "Bill of Lading")];
+    await runWithSlowUpdates("public.documents", 0.3, async () => {
+      expect(
+        await runConcurrently(
+          files.map(({ id }) => ["reject_document", { document_id: id, reason: "Blurred" }, clerk]),
+        ),
+      ).toEqual(["done", "done"]);
+      const paths = await Promise.all(names.map((name) => storeFile(shipment, name)));
+      const counted = await Promise.allSettled(
+        files.map(({ id }, index) =>
+          runInSession(testBackend, (session) =>
+            session.unsafe(
+              `update public.documents set uploaded = true, storage_path = $1, sha256 = $2, file_name = 'list.pdf',
+               file_size = 8, media_type = 'application/pdf' where id = $3`,
+              [paths[index] ?? "", sha256, id],
+            ),
+          ),
+        ),
+      );
+      expect(counted.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    });
+    expect(await query("select from public.documents where shipment_id = $1 and uploaded", [shipment])).toHaveLength(2);
+  });
+});

@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
+import { getRejection, invisibleCharacters, invisibleInText, setUpDesk } from "../support/database-suite.ts";
+import { readDeskState } from "../support/staff-members.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
+
+const {
+  testBackend,
+  owner,
+  clerk,
+  lead,
+  query,
+  callRpc,
+  newShipment,
+  readShipment,
+  listAuditEntries,
+  uploadDocument,
+  runConcurrently,
+} = setUpDesk();
+/** A new shipment of the owner for each test. */
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+
+const staleVersionError = "409 This shipment has changed since you opened it.";
+
+describe("moving a shipment", () => {
+  const move = (more: object = {}, supabase: AppSupabaseClient = clerk.supabase) =>
+    callRpc("move_shipment", { shipment_id: shipment, despite_missing: true, ...more }, supabase);
+
+  test("The client sees a move with its place and note, and the audit log names the team member and both stages.", async () => {
+    expect(await move({ location: " Mombasa ", note: " Bring the original bill " })).toEqual({
+      stage: 2,
+      status: "Document Verification",
+    });
+    expect(await readShipment(shipment)).toMatchObject({ stage: 2, status: "Document Verification", version: 1 });
+    const { data } = await owner.supabase.from("tracking_events").select("*").eq("shipment_id", shipment);
+    const event = { status: "Document Verification", location: "Mombasa", note: "Bring the original bill" };
+    expect(data).toEqual([expect.objectContaining(event)]);
+    expect(await listAuditEntries(shipment)).toEqual([
+      expect.objectContaining({
+        ...{
+          actor_name: clerk.name,
+          staff_id: clerk.id,
+          action: "shipment advance",
+          shipment_id: shipment,
+          reason: null,
+        },
+        ...{ before: { stage: 1 }, after: { stage: 2, location: "Mombasa" } },
+      }),
+    ]);
+    expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("original bill");
+  });
+
+  test("A move with missing documents returns their names and changes nothing until it is confirmed.", async () => {
+    await uploadDocument(shipment, "Packing List");
+    const before = await readDeskState(testBackend);
+    const missing = DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List").sort();
+    const request = randomUUID();
+    for (const despite_missing of [false, null]) {
+      expect(await move({ despite_missing, idempotency_key: request })).toEqual({ missing });
+    }
+    expect(await callRpc("move_shipment", { shipment_id: shipment, idempotency_key: request })).toEqual({ missing });
+    expect(await readDeskState(testBackend)).toEqual(before);
+    expect(await move({ idempotency_key: request })).toMatchObject({ stage: 2 });
+    for (const name of missing) await uploadDocument(shipment, name);
+    expect(await move({ despite_missing: false })).toMatchObject({ stage: 3 });
+  });
+
+  test("A shipment moves up to stage 10 and not further.", async () => {
+    for (let stage = 2; stage <= 10; stage += 1) expect(await move()).toMatchObject({ stage });
+    expect(await getRejection(move())).toBe("409 This shipment is closed: stage 10 is the last.");
+    expect(await readShipment(shipment)).toMatchObject({ stage: 10, status: "Shipment Closed", waiting_on: "nobody" });
+    expect(await listAuditEntries(shipment)).toHaveLength(9);
+    expect(await getRejection(callRpc("move_shipment", { shipment_id: randomUUID() }))).toBe(
+      "404 There is no such shipment.",
+    );
+  });
+
+  test("A move, AWB, arrival or correction is rejected if another team member has changed the shipment since the page was opened.", async () => {
+    const changes: [string, object][] = [
+      ["move_shipment", { despite_missing: true }],
+      ["save_awb", { awb: "MEDUX4471203" }],
+      ["save_arrival", { place: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" }],
+      ["correct_stage", { stage: 7, reason: "It is there" }],
+    ];
+    for (const [name, change] of changes) {
+      const { version } = await readShipment(shipment);
+      await callRpc(name, { shipment_id: shipment, ...change, expected_version: version }, lead.supabase);
+      const before = await readDeskState(testBackend);
+      expect(await getRejection(move({ expected_version: version }))).toBe(staleVersionError);
+      for (const [action, args] of changes) {
+        expect(await getRejection(callRpc(action, { shipment_id: shipment, ...args, expected_version: version }))).toBe(
+          staleVersionError,
+        );
+      }
+      expect(await readDeskState(testBackend)).toEqual(before);
+    }
+    // The page of a move shows neither notes nor charges.
+    const { version } = await readShipment(shipment);
+    await callRpc("send_note", { shipment_id: shipment, note: "Your container is at the yard" });
+    await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1, currency: "KES" });
+    expect(await move({ expected_version: version })).toMatchObject({ stage: 8 });
+  });
+
+  test("A move form that is sent twice moves the shipment once, and another form or another text moves it again.", async () => {
+    const request = randomUUID();
+    const first = { idempotency_key: request, location: "Mombasa" };
+    expect(await move({ ...first, expected_version: 0 })).toMatchObject({ stage: 2 });
+    expect(await move({ ...first, expected_version: 0 })).toEqual({ stage: 2, status: "Document Verification" });
+    expect(await listAuditEntries(shipment)).toHaveLength(1);
+    expect(await move({ idempotency_key: randomUUID(), location: "Mombasa" })).toMatchObject({ stage: 3 });
+    expect(await move({ idempotency_key: request, note: "Mombasa" })).toMatchObject({ stage: 4 });
+    expect(await move({ idempotency_key: request, location: "Mombasa|" })).toMatchObject({ stage: 5 });
+    const nextShipment = await newShipment(owner);
+    expect(await move({ ...first, shipment_id: nextShipment })).toMatchObject({ stage: 2 });
+    expect(await listAuditEntries(shipment)).toHaveLength(4);
+  });
+
+  test("Eight parallel posts of one form make one move, one tracking event and one audit entry.", async () => {
+    const request = randomUUID();
+    const args = { shipment_id: shipment, despite_missing: true, idempotency_key: request };
+    const outcomes = await runConcurrently(Array.from({ length: 8 }, () => ["move_shipment", args, clerk]));
+    expect(outcomes).toEqual(Array.from({ length: 8 }, () => "done"));
+    expect(await readShipment(shipment)).toMatchObject({ stage: 2 });
+    expect(await listAuditEntries(shipment)).toHaveLength(1);
+    expect(await query("select from public.tracking_events where shipment_id = $1", [shipment])).toHaveLength(1);
+  });
+
+  test("Only one of eight team members who saw the same stage moves the shipment; the others are rejected.", async () => {
+    const args = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
+    const outcomes = await runConcurrently(
+      Array.from({ length: 8 }, (_, index) => [
+        "move_shipment",
+        { ...args, idempotency_key: randomUUID() },
+        index % 2 ? clerk : lead,
+      ]),
+    );
+    expect(outcomes.sort()).toEqual([...Array.from({ length: 7 }, () => staleVersionError.slice(4)), "done"].sort());
+    expect(await readShipment(shipment)).toMatchObject({ stage: 2 });
+    expect(await listAuditEntries(shipment)).toHaveLength(1);
+  });
+});
+
+test("A note appears in the client's history but not in the audit log, and an empty note is rejected.", async () => {
+  const request = randomUUID();
+  for (const note of [" Your container is at the yard ", " Your container is at the yard "]) {
+    await callRpc("send_note", { shipment_id: shipment, note, idempotency_key: request });
+  }
+  const { data } = await owner.supabase.from("tracking_events").select("status, note").eq("shipment_id", shipment);
+  expect(data).toEqual([{ status: "Note", note: "Your container is at the yard" }]);
+  expect(await listAuditEntries(shipment)).toEqual([expect.objectContaining({ action: "shipment note", after: null })]);
+  expect(await getRejection(callRpc("send_note", { shipment_id: shipment, note: "  " }))).toBe("400 Write the note.");
+  expect(await readShipment(shipment)).toMatchObject({ version: 0 });
+});
+
+test("A note, sent separately or with a move, can contain line ends and tabs but no other invisible character.", async () => {
+  const move = { shipment_id: shipment, despite_missing: true };
+  const before = await readDeskState(testBackend);
+  for (const character of invisibleInText) {
+    const note = `Pay${character}here`;
+    expect(await getRejection(callRpc("send_note", { shipment_id: shipment, note })), note).toMatch(/^400 /);
+    expect(await getRejection(callRpc("move_shipment", { ...move, note })), note).toMatch(/^400 /);
+  }
+  expect(await readDeskState(testBackend)).toEqual(before);
+  await callRpc("send_note", { shipment_id: shipment, note: "Two\r\nlines,\ttwo columns" });
+  const { data } = await owner.supabase.from("tracking_events").select("note").eq("shipment_id", shipment);
+  expect(data).toEqual([{ note: "Two\r\nlines,\ttwo columns" }]);
+});
+
+test("A place and an AWB/BL with an invisible character are rejected.", async () => {
+  const before = await readDeskState(testBackend);
+  for (const character of invisibleCharacters) {
+    const location = `Mom${character}basa`;
+    const move = { despite_missing: true, location };
+    expect(await getRejection(callRpc("move_shipment", { shipment_id: shipment, ...move })), location).toMatch(/^400 /);
+    const awb = `706-${character}51093844`;
+    expect(await getRejection(callRpc("save_awb", { shipment_id: shipment, awb })), awb).toMatch(/^400 /);
+  }
+  expect(await readDeskState(testBackend)).toEqual(before);
+});

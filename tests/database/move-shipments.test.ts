@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
+import { getRejection, setUpDesk } from "../support/database-suite.ts";
+import { callConcurrently, readDeskState } from "../support/staff-members.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
+
+const {
+  testBackend,
+  owner,
+  clerk,
+  lead,
+  query,
+  callRpc,
+  newShipment,
+  readShipment,
+  listAuditEntries,
+  uploadDocument,
+  runWithSlowUpdates,
+} = setUpDesk();
+
+type Move = { id: string | null; expected_version?: number };
+type MoveResult = { id: string | null; failure: string | null };
+const moveAll = (moves: Move[], more: object = {}, supabase?: AppSupabaseClient) =>
+  callRpc("move_shipments", { moves, ...more }, supabase) as Promise<MoveResult[]>;
+/** Returns a shipment with a file for each document, except for a missing one. */
+async function newCompleteShipment(missing?: string): Promise<string> {
+  const id = await newShipment(owner);
+  for (const name of DEFAULT_DOCUMENTS.filter((document) => document !== missing)) await uploadDocument(id, name);
+  return id;
+}
+const getStage = async (id: string) => (await readShipment(id)).stage;
+const listEvents = (id: string) =>
+  query("select status, location from public.tracking_events where shipment_id = $1", [id]);
+const sortById = (result: MoveResult[]) => [...result].sort((a, b) => String(a.id).localeCompare(String(b.id)));
+
+test("A bulk move reports why a shipment cannot move and still moves the others.", async () => {
+  const [first, second] = [await newCompleteShipment(), await newCompleteShipment()];
+  const [lacking, closed, stale] = [
+    await newCompleteShipment("Packing List"),
+    await newCompleteShipment(),
+    await newCompleteShipment(),
+  ];
+  const unknown = randomUUID();
+  await callRpc("correct_stage", { shipment_id: closed, stage: 10, reason: "Done" });
+  await callRpc("save_awb", { shipment_id: stale, awb: "MEDUX4471203" }, lead.supabase);
+  const moves = [
+    { id: stale, expected_version: 0 },
+    { id: first, expected_version: 0 },
+    { id: unknown, expected_version: 0 },
+    { id: lacking, expected_version: 0 },
+    { id: closed, expected_version: 1 },
+    { id: second },
+  ];
+  const quiet = [lacking, closed, stale];
+  const before = await Promise.all(quiet.map(async (id) => [await listAuditEntries(id), await listEvents(id)]));
+  const result = await moveAll(moves, { location: " Mombasa ", idempotency_key: randomUUID() });
+  expect(sortById(result)).toEqual(
+    sortById([
+      { id: first, failure: null },
+      { id: second, failure: null },
+      { id: lacking, failure: "missing" },
+      { id: closed, failure: "closed" },
+      { id: stale, failure: "changed" },
+      { id: unknown, failure: "unknown" },
+    ]),
+  );
+  expect(await Promise.all([first, second, lacking, closed, stale].map(getStage))).toEqual([2, 2, 1, 10, 1]);
+  for (const id of [first, second]) {
+    expect(await listEvents(id)).toEqual([{ status: "Document Verification", location: "Mombasa" }]);
+    expect(await listAuditEntries(id)).toEqual([
+      expect.objectContaining({
+        ...{ action: "shipment advance", actor_name: clerk.name, staff_id: clerk.id },
+        ...{ before: { stage: 1 }, after: { stage: 2, location: "Mombasa" } },
+      }),
+    ]);
+  }
+  expect(await Promise.all(quiet.map(async (id) => [await listAuditEntries(id), await listEvents(id)]))).toEqual(
+    before,
+  );
+});
+
+test("A bulk move reports a closed shipment as closed, whatever its expected version is.", async () => {
+  const shipment = await newShipment(owner);
+  await callRpc("correct_stage", { shipment_id: shipment, stage: 10, reason: "Done" });
+  for (const seen of [0, 1, undefined]) {
+    expect(await moveAll([{ id: shipment, ...(seen !== undefined && { expected_version: seen }) }])).toEqual([
+      { id: shipment, failure: "closed" },
+    ]);
+  }
+});
+
+test("A bulk move form that is sent twice moves each shipment once, and moves a shipment that had been incomplete.", async () => {
+  const [ready, lacking] = [await newCompleteShipment(), await newCompleteShipment("Packing List")];
+  const moves = [
+    { id: ready, expected_version: 0 },
+    { id: lacking, expected_version: 0 },
+  ];
+  const form = { idempotency_key: randomUUID(), location: "Mombasa" };
+  const result = await moveAll(moves, form);
+  expect(sortById(result)).toEqual(
+    sortById([
+      { id: ready, failure: null },
+      { id: lacking, failure: "missing" },
+    ]),
+  );
+  expect(await moveAll(moves, form)).toEqual(result);
+  expect([await getStage(ready), await getStage(lacking)]).toEqual([2, 1]);
+  await uploadDocument(lacking);
+  expect((await moveAll(moves, form)).map(({ failure }) => failure)).toEqual([null, null]);
+  expect([await getStage(ready), await getStage(lacking)]).toEqual([2, 2]);
+  expect([await listAuditEntries(ready), await listEvents(ready)].map(({ length }) => length)).toEqual([1, 1]);
+  // The expected versions of another form are out of date.
+  expect((await moveAll(moves, { idempotency_key: randomUUID() })).map(({ failure }) => failure)).toEqual([
+    "changed",
+    "changed",
+  ]);
+});
+
+test("A bulk move moves a shipment once if its list contains the shipment twice.", async () => {
+  const id = await newCompleteShipment();
+  expect(await moveAll([{ id }, { id, expected_version: 0 }, { id }])).toEqual([{ id, failure: null }]);
+  expect([await getStage(id), (await listAuditEntries(id)).length]).toEqual([2, 1]);
+});
+
+test("A bulk move accepts a list of at most 50 shipments.", async () => {
+  const id = await newCompleteShipment();
+  const fifty = Array.from({ length: 50 }, () => ({ id: randomUUID() }));
+  const before = await readDeskState(testBackend);
+  expect(await getRejection(moveAll([...fifty, { id }]))).toBe("400 Move at most 50 shipments at once.");
+  for (const moves of [{ id }, "all", 7, [{ id: "%" }], [{ id, expected_version: "now" }]]) {
+    expect(await getRejection(moveAll(moves as never)), JSON.stringify(moves)).toMatch(/^400 /);
+  }
+  expect(await moveAll([])).toEqual([]);
+  expect(await moveAll([{ id: null }])).toEqual([{ id: null, failure: "unknown" }]);
+  expect(await readDeskState(testBackend)).toEqual(before);
+  const result = await moveAll([...fifty.slice(1), { id }]);
+  expect(result.filter(({ failure }) => failure === "unknown")).toHaveLength(49);
+  expect(result).toContainEqual({ id, failure: null });
+});
+
+test("Two parallel bulk moves with overlapping lists finish and move each shipment once.", async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 6; count += 1) ids.push(await newCompleteShipment());
+  await runWithSlowUpdates("public.shipments", 0.1, async () => {
+    const moves = (some: string[]) => ({
+      moves: some.map((id) => ({ id, expected_version: 0 })),
+      idempotency_key: randomUUID(),
+    });
+    const results = await callConcurrently(testBackend, [
+      { name: "move_shipments", args: moves(ids.slice(0, 5)), token: clerk.accessToken },
+      { name: "move_shipments", args: moves([...ids.slice(1)].reverse()), token: lead.accessToken },
+    ]);
+    expect(results.map(({ rejection }) => rejection)).toEqual([undefined, undefined]);
+    const moved = results.flatMap(({ result }) => result as MoveResult[]);
+    expect(moved).toHaveLength(10);
+    const failures = ids.map((id) => moved.filter((move) => move.id === id).map(({ failure }) => failure));
+    expect(failures.map((list) => list.filter((failure) => failure === null))).toEqual(ids.map(() => [null]));
+    expect(failures.flat().filter(Boolean)).toEqual(["changed", "changed", "changed", "changed"]);
+  });
+  for (const id of ids) {
+    const parts = [await getStage(id), (await listAuditEntries(id)).length, (await listEvents(id)).length];
+    expect(parts).toEqual([2, 1, 1]);
+  }
+});
+
+test("A bulk move form that arrives four times in parallel moves each shipment once and reports success four times.", async () => {
+  const ids = [await newCompleteShipment(), await newCompleteShipment()];
+  const args = { moves: ids.map((id) => ({ id, expected_version: 0 })), idempotency_key: randomUUID() };
+  const results = await callConcurrently(
+    testBackend,
+    Array.from({ length: 4 }, () => ({ name: "move_shipments", args, token: clerk.accessToken })),
+  );
+  expect(results.map(({ result }) => sortById(result as MoveResult[]))).toEqual(
+    Array.from({ length: 4 }, () => sortById(ids.map((id) => ({ id, failure: null })))),
+  );
+  for (const id of ids) expect([await getStage(id), (await listAuditEntries(id)).length]).toEqual([2, 1]);
+});

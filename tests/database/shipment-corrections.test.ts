@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { getRejection, setUpDesk } from "../support/database-suite.ts";
+import { readDeskState } from "../support/staff-members.ts";
+
+const { testBackend, owner, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument } = setUpDesk();
+/** A new shipment of the owner for each test. */
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+
+describe("stage correction", () => {
+  const correct = (stage: number, more: object = {}) =>
+    callRpc("correct_stage", { shipment_id: shipment, stage, reason: "Pressed twice", ...more });
+
+  test("A correction moves a shipment back or forward; the log has the reason and the client sees the new stage.", async () => {
+    await correct(5);
+    expect(await correct(3)).toEqual({ stage: 3, status: "IDF Application" });
+    expect(await readShipment(shipment)).toMatchObject({ stage: 3, status: "IDF Application" });
+    const { data } = await owner.supabase
+      .from("tracking_events")
+      .select("status")
+      .eq("shipment_id", shipment)
+      .order("created_at");
+    expect(data).toEqual([{ status: "Corrected: Payment Clearance" }, { status: "Corrected: IDF Application" }]);
+    expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
+      ...{ action: "shipment correct", before: { stage: 5 }, after: { stage: 3 }, reason: "Pressed twice" },
+    });
+  });
+
+  test("A correction reopens a closed shipment.", async () => {
+    await correct(10);
+    expect(await readShipment(shipment)).toMatchObject({ waiting_on: "nobody" });
+    await correct(9);
+    expect(await readShipment(shipment)).toMatchObject({ stage: 9, waiting_on: "client" });
+    await uploadDocument(shipment, "Packing List");
+  });
+
+  test("A correction needs a reason and another existing stage.", async () => {
+    for (const reason of [undefined, null, "", "   "]) {
+      expect(await getRejection(correct(2, { reason }))).toMatch(reason === undefined ? /^404 / : /^400 /);
+    }
+    expect(await getRejection(correct(2, { reason: "x".repeat(2001) }))).toBe("400 Use at most 2,000 characters.");
+    expect(await getRejection(correct(1))).toBe("409 The shipment is at this stage already.");
+    for (const stage of [0, 11, -1]) expect(await getRejection(correct(stage))).toMatch(/^400 /);
+    expect(await listAuditEntries(shipment)).toEqual([]);
+  });
+
+  test("A correction form that is sent twice corrects the stage once.", async () => {
+    const request = randomUUID();
+    for (const seen of [0, 0])
+      expect(await correct(4, { idempotency_key: request, expected_version: seen })).toMatchObject({ stage: 4 });
+    expect(await listAuditEntries(shipment)).toHaveLength(1);
+  });
+});
+
+describe("AWB/BL", () => {
+  const save = (awb: string, more: object = {}) => callRpc("save_awb", { shipment_id: shipment, awb, ...more });
+  const reasonMissing = "400 Say why, in a few words.";
+
+  test("An AWB/BL is added, changed and removed; the log has the previous number and the reason.", async () => {
+    expect(await save(" MEDUX4471203 ")).toBeNull();
+    expect(await save("MEDUX4471204", { reason: " A digit was wrong " })).toBe("MEDUX4471203");
+    expect(await getRejection(save("MEDUX4471204", { reason: "Again" }))).toBe(
+      "409 The shipment has this AWB/BL already.",
+    );
+    expect(await save("", { reason: "Another shipment's" })).toBe("MEDUX4471204");
+    expect(await getRejection(save(" ", { reason: "Again" }))).toBe("409 The shipment has this AWB/BL already.");
+    const request = randomUUID();
+    await save("706-51093844", { idempotency_key: request, expected_version: 3 });
+    await save("706-51093844", { idempotency_key: request, expected_version: 3 });
+    expect(await readShipment(shipment)).toMatchObject({ awb: "706-51093844", version: 4 });
+    expect(
+      (await listAuditEntries(shipment)).map(({ action, before, after, reason }) => [action, before, after, reason]),
+    ).toEqual([
+      ["shipment set-awb", { awb: null }, { awb: "MEDUX4471203" }, null],
+      ["shipment set-awb", { awb: "MEDUX4471203" }, { awb: "MEDUX4471204" }, "A digit was wrong"],
+      ["shipment set-awb", { awb: "MEDUX4471204" }, { awb: null }, "Another shipment's"],
+      ["shipment set-awb", { awb: null }, { awb: "706-51093844" }, null],
+    ]);
+  });
+
+  test("An existing AWB/BL cannot be changed or removed without a reason.", async () => {
+    await save("MEDUX4471203", { reason: "  " });
+    const before = await readDeskState(testBackend);
+    for (const awb of ["MEDUX4471204", "", "   "]) {
+      for (const reason of [undefined, null, "", "   "])
+        expect(await getRejection(save(awb, { reason }))).toBe(reasonMissing);
+    }
+    expect(await getRejection(save("MEDUX4471204", { reason: "x".repeat(2001) }))).toBe(
+      "400 Use at most 2,000 characters.",
+    );
+    expect(await readDeskState(testBackend)).toEqual(before);
+  });
+
+  test("An AWB/BL form that is sent twice changes the number once.", async () => {
+    await save("MEDUX4471203");
+    const form = { reason: "A digit was wrong", expected_version: 1, idempotency_key: randomUUID() };
+    expect(await save("MEDUX4471204", form)).toBe("MEDUX4471203");
+    expect(await save("MEDUX4471204", form)).toBeNull();
+    expect(await listAuditEntries(shipment)).toHaveLength(2);
+  });
+});
+
+test("An arrival is recorded and changed as a whole with the previous one in the log, and invalid arrivals are rejected.", async () => {
+  const save = (place: string, day: string, size: number, free_storage_ends_on: string) =>
+    callRpc("save_arrival", { shipment_id: shipment, place, day, size, free_storage_ends_on });
+  await save("mombasa", "2026-03-01", 20, "2026-03-05");
+  await save("naivasha", "2026-03-02", 40, "2026-03-06");
+  expect(await readShipment(shipment)).toMatchObject({
+    ...{
+      arrival_place: "naivasha",
+      arrived_on: "2026-03-02",
+      container_size: 40,
+      free_storage_ends_on: "2026-03-06",
+      version: 2,
+    },
+  });
+  expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
+    action: "shipment arrived",
+    before: { place: "mombasa", day: "2026-03-01", size: 20 },
+    after: { place: "naivasha", day: "2026-03-02", size: 40 },
+  });
+  for (const wrong of [
+    save("eldoret", "2026-03-02", 40, "2026-03-06"),
+    save("nairobi", "2026-03-02", 30, "2026-03-06"),
+    save("nairobi", "2026-02-30", 40, "2026-03-06"),
+    save("nairobi", "infinity", 40, "2026-03-06"),
+    save("nairobi", "-infinity", 40, "2026-03-06"),
+    save("nairobi", "infinity", 40, "infinity"),
+    save("nairobi", "2026-03-02", 40, "infinity"),
+    save("nairobi", "1999-12-31", 40, "2000-01-05"),
+    save("nairobi", "2100-01-02", 40, "2100-01-05"),
+    save("nairobi", "2026-03-02", 40, "2026-03-01"),
+    save("nairobi", "2026-03-02", 40, "2027-03-04"),
+  ]) {
+    expect(await getRejection(wrong)).toMatch(/^400 /);
+  }
+  expect(await listAuditEntries(shipment)).toHaveLength(2);
+  expect(await readShipment(shipment)).toMatchObject({
+    arrived_on: "2026-03-02",
+    free_storage_ends_on: "2026-03-06",
+    version: 2,
+  });
+});
