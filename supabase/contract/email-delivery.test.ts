@@ -36,7 +36,7 @@ test("An email app reads an email in the outbox as it was written.", async () =>
   expect(parsed?.messageId).toBeTruthy();
 });
 
-test("An email keeps names, subjects and texts of every script and length.", async () => {
+test("An email arrives with names, subjects and texts of every script and length unchanged.", async () => {
   const name = 'شركة "مزيغو" للتخليص الجمركي';
   const subject = "أكّد عنوانك — 确认您的地址 🚢 ".repeat(6).trim();
   const text = `مرحبا، "كريم" & <أمينة>\n${"ndefu ".repeat(400)}`.trim();

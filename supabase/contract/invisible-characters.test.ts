@@ -17,12 +17,12 @@ describe("what a terminal would act on is shown as its number", () => {
     ["invisible tags beyond 16 bits", "a\u{e0041}", "a\\udb40\\udc41"],
     ["half of a pair", "a\ud800b", "a\\ud800b"],
     ["blanks that are no space", "a\u00a0b\u3000", "a\\u00a0b\\u3000"],
-  ])("%s", (_what, typed, shown) => {
+  ])("A log line shows %s as escapes.", (_what, typed, shown) => {
     expect(escapeInvisible(typed)).toBe(shown);
   });
 });
 
-test("what people write stays as it is", () => {
+test("Visible text stays unchanged.", () => {
   const text = 'Chai ya Kericho, 20 m³, „façade“ 茶 شاي 🚢 "C:\\new" $x €5';
   expect(escapeInvisible(text)).toBe(text);
 });

@@ -68,7 +68,7 @@ function createDriver(url: string, create: CreateDriver): { driver: Sql; socket:
     // The driver does not catch the error of a connection that is lost while it fetches types.
     fetch_types: false,
     onnotice: () => undefined,
-    // Within a minute the server notices that this process has ended, and releases the lock.
+    // Within a minute the server detects that this process has ended, and releases the lock.
     connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
     socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
       if (attempted) return new Promise(() => undefined);

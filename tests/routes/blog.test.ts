@@ -12,6 +12,7 @@ import { compileMdx, mdxPlugin } from "../../app/lib/build/mdx.ts";
 import { calendarDate } from "../../app/lib/dates.ts";
 import type * as articleModel from "../../app/models/article.server.ts";
 import { companyDetails } from "../../app/models/content.server.ts";
+import { publicPages } from "../support/public-pages.ts";
 import { getTestApp, getText, origin, type ParsedPage, type TestBrowser } from "../support/test-app.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
