@@ -4,7 +4,6 @@
  */
 
 type PagePath = { path: string };
-/** `label` is the text of links to the page. */
 export type PageLink = PagePath & { label: string };
 
 const home = { path: "/", label: "Home" };
@@ -85,12 +84,9 @@ export const publicPages: readonly PublicPage[] = [
 ];
 
 // First path segments of the pages for one person, which the server never shares between visitors.
-/** Pages of a signed-in person. */
 export const accountAreas: string[] = ["portal", "desk"];
-/** Pages that log in or sign up a person. */
 export const authAreas: string[] = ["login", "signup"];
 /** Pages with a secret in their address. */
 export const secretLinkAreas: string[] = ["s", "auth", "unsubscribe"];
 
-/** The beginning of addresses that only take forms. */
 export const formArea = "/actions/";

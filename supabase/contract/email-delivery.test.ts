@@ -8,7 +8,7 @@ import { createOutboxDelivery, createSmtpDelivery, type Email } from "./email-de
 const exampleEmail: Email = {
   from: { name: "Mizigo Clearing & Forwarding", address: "no-reply@mizigo.example" },
   to: "client@client.example",
-  subject: "Confirm your e-mail address",
+  subject: "Confirm your email address",
   html: "<p>Karibu</p>",
   text: "Karibu",
 };
