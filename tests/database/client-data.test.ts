@@ -1,0 +1,290 @@
+import { createHash, randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { newClientSession, newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
+import {
+  callRpcOrGetRejection as callRpc,
+  type DatabaseRow,
+  decodeClaims,
+  enrollFactor,
+  setUpDesk,
+  type TestClient,
+} from "../support/database-suite.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, query, newShipment, uploadDocument } = setUpDesk();
+const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
+
+let first: ClientData;
+let second: ClientData;
+beforeAll(async () => {
+  first = await createClientData(await testBackend.newClient("achieng@client.example"), "Maize");
+  second = await createClientData(await testBackend.newClient("barasa@client.example"), "Sorghum");
+});
+const readExport = async (supabase: AppSupabaseClient, position: object = {}) =>
+  (await toUntypedClient(supabase).rpc("data_export", position, { get: true })).data;
+
+test("The account page shows exactly the client's account data.", async () => {
+  for (const visitor of [testBackend.anonymous(), testBackend.anonymous()]) {
+    const { error } = await visitor.auth.signInWithPassword({
+      email: first.client.email,
+      password: "a good password",
+    });
+    expect(error).toBeNull();
+  }
+  const { viewer, account } = await readPortalAccount(first.client.supabase);
+  expect(viewer).toEqual({
+    ...{
+      email: first.client.email,
+      full_name: `Client ${first.client.email}`,
+      has_aal2: false,
+      factors: [],
+      staff: null,
+    },
+  });
+  const [retention] = await query<{ day: string }>(
+    "select max(retention_ends_on)::text as day from public.shipments where user_id = $1",
+    [first.client.id],
+  );
+  expect(account).toEqual({
+    ...{
+      created_at: expect.any(String),
+      client_id: first.clientId,
+      shipment_emails_enabled: true,
+      new_email: first.newEmail,
+    },
+    ...{ erasure_requested_at: expect.any(String), retention_ends_on: retention?.day, other_sessions: 2 },
+  });
+  await query("insert into private.email_opt_outs (account_id) values ($1)", [first.client.id]);
+  await query("update private.email_changes set expires_at = now() - interval '1 second' where account_id = $1", [
+    first.client.id,
+  ]);
+  const { account: changed } = await readPortalAccount(first.client.supabase);
+  expect(changed).toMatchObject({ shipment_emails_enabled: false, new_email: null });
+  await query("delete from private.email_opt_outs");
+  await query("update private.email_changes set expires_at = now() + interval '1 hour' where account_id = $1", [
+    first.client.id,
+  ]);
+});
+
+test("The account page counts the other sessions that are still valid.", async () => {
+  const client = await testBackend.newClient("roaming@client.example");
+  const countOtherSessions = async () => (await readPortalAccount(client.supabase)).account?.other_sessions;
+  expect(await countOtherSessions()).toBe(0);
+  const [recent, expired] = [
+    await newClientSession(testBackend, client.email),
+    await newClientSession(testBackend, client.email),
+  ];
+  expect(await countOtherSessions()).toBe(2);
+  const setLastUse = async ({ supabase }: { supabase: AppSupabaseClient }, time: string) => {
+    const token = (await supabase.auth.getSession()).data.session?.access_token ?? "";
+    const { session_id } = decodeClaims(token);
+    await query(
+      `update auth.sessions set created_at = now() - interval '1 year', updated_at = now() - $2::interval where id = $1`,
+      [session_id, time],
+    );
+  };
+  await setLastUse(recent, "29 days");
+  await setLastUse(expired, "31 days");
+  expect(await countOtherSessions()).toBe(1);
+  await newEndedSession(testBackend, client.email);
+  expect(await countOtherSessions()).toBe(1);
+});
+
+test("The account page does not count sessions before the code of a second factor.", async () => {
+  const careful = await testBackend.newClient("careful@client.example");
+  const { factorId, app } = await enrollFactor(careful.supabase);
+  const countOtherSessions = async () => (await readPortalAccount(careful.supabase)).account?.other_sessions;
+  await newClientSession(testBackend, careful.email);
+  expect(await countOtherSessions()).toBe(0);
+  const { supabase } = await newClientSession(testBackend, careful.email);
+  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
+  expect(verified.error).toBeNull();
+  expect(await countOtherSessions()).toBe(1);
+});
+
+test("The account page and the data export contain nothing of other clients, team members or secrets.", async () => {
+  for (const [self, foreign] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    const page = JSON.stringify(await readPortalAccount(self.client.supabase));
+    const data = JSON.stringify(await readExport(self.client.supabase));
+    for (const own of self.marks) expect(data).toContain(own);
+    for (const text of [page, data]) {
+      for (const mark of [...foreign.marks, ...foreign.hidden, owner.email, owner.id]) expect(text).not.toContain(mark);
+      for (const mark of [clerk.id, clerk.email, clerk.name]) expect(text).not.toContain(mark);
+      for (const secret of self.hidden) expect(text).not.toContain(secret);
+    }
+  }
+});
+
+test("The data export has the account, its emails and log, and each shipment with everything that belongs to it.", async () => {
+  const { account, shipments } = await readExport(first.client.supabase);
+  expect(account).toMatchObject({
+    ...{ id: first.client.id, email: first.client.email, full_name: `Client ${first.client.email}` },
+    ...{ client_id: first.clientId, client_id_issued_for: null, client_id_sent_to: null, new_email: first.newEmail },
+    ...{ second_factors: [], shipment_emails_enabled: true, erasure_requested_at: expect.any(String) },
+    failed_emails: [{ kind: "email change", sent_to: first.newEmail, failed_at: expect.any(String) }],
+    audit_entries: [{ action: "account reopen", reason: "Maize: they called" }].map((entry) =>
+      expect.objectContaining(entry),
+    ),
+  });
+  expect(account.sessions.length).toBeGreaterThan(0);
+  const emails = account.shipment_emails.map(({ kind, detail, reason }: DatabaseRow) => ({ kind, detail, reason }));
+  expect(emails).toEqual([
+    { kind: "rejected", detail: "Bill of Lading", reason: "Maize is blurred" },
+    { kind: "charge", detail: "duties", reason: null },
+    { kind: "stage", detail: "2", reason: null },
+    { kind: "note", detail: "note", reason: null },
+  ]);
+  expect(shipments).toHaveLength(1);
+  const [shipment] = shipments;
+  expect(shipment).toMatchObject({
+    ...{
+      id: first.shipment,
+      name: "Maize",
+      awb: "AWB-Maize",
+      stage: 2,
+      arrival_place: "naivasha",
+      container_size: 40,
+    },
+    charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
+    tracking_events: [
+      { stage: 2, status: "Document Verification", location: "Port of Maize", note: null },
+      { stage: 2, status: "Note", location: null, note: "Note on Maize" },
+    ],
+    share_links: [{ created_at: expect.any(String), expires_at: expect.any(String) }],
+  });
+  expect(shipment.documents.map(({ name, uploaded }: DatabaseRow) => [name, uploaded])).toEqual([
+    ["Bill of Lading", false],
+    ["Commercial Invoice", false],
+    ["Insurance Certificate", false],
+    ["Packing List", true],
+  ]);
+  expect(shipment.documents[0]).toMatchObject({ rejection_reason: "Maize is blurred" });
+  expect(shipment.documents[3]).toMatchObject({ file_name: "Maize.pdf", storage_path: first.path });
+  expect(shipment.audit_entries.map(({ action }: DatabaseRow) => action)).toEqual([
+    ...["document reject", "charge set", "shipment advance", "shipment note", "shipment set-awb"],
+    "shipment arrived",
+  ]);
+});
+
+test("The account page and the data export are empty before the code and name no viewer after the session ends.", async () => {
+  const { client } = first;
+  const position = { before: new Date().toISOString(), before_id: randomUUID() };
+  await runWithSecondFactor(testBackend, client.id, async () => {
+    const viewer = { email: client.email, factors: [{ name: "Phone" }] };
+    expect(await readPortalAccount(client.supabase)).toMatchObject({ viewer, account: null });
+    for (const page of [{}, position]) {
+      expect(await readExport(client.supabase, page)).toMatchObject({ viewer, account: null, shipments: null });
+    }
+  });
+  const ended = await newEndedSession(testBackend, client.email);
+  expect(await readPortalAccount(ended)).toEqual({ viewer: null, account: null });
+  for (const page of [{}, position]) {
+    expect(await readExport(ended, page)).toEqual({ viewer: null, account: null, shipments: null });
+  }
+  for (const name of ["portal_account", "data_export"]) {
+    expect((await toUntypedClient(testBackend.anonymous()).rpc(name)).error?.code).toBe("42501");
+  }
+});
+
+test("The account page and the data export of a team member contain no client's data.", async () => {
+  const text = JSON.stringify([await readPortalAccount(clerk.supabase), await readExport(clerk.supabase)]);
+  expect(text).toContain(clerk.email);
+  for (const mark of [...first.marks, ...second.marks, ...first.hidden]) expect(text).not.toContain(mark);
+});
+
+test("The data export has 50 shipments per page, newest first, each once, even with equal creation times.", async () => {
+  const many = await testBackend.newClient("many@client.example");
+  await query(
+    `insert into public.shipments (user_id, name, created_at)
+       select $1, 'Crate ' || number, now() - (number / 7) * interval '1 minute' from generate_series(1, 120) as number`,
+    [many.id],
+  );
+  const ids = await query<{ id: string }>(
+    "select id from public.shipments where user_id = $1 order by created_at desc, id desc",
+    [many.id],
+  );
+  const seen: string[] = [];
+  let position = {};
+  for (const length of [50, 50, 20, 0]) {
+    const { account, shipments } = await readExport(many.supabase, position);
+    expect(account === null).toBe(seen.length > 0);
+    expect(shipments).toHaveLength(length);
+    seen.push(...shipments.map(({ id }: { id: string }) => id));
+    const last = shipments.at(-1);
+    if (last) position = { before: last.created_at, before_id: last.id };
+    // A shipment that is opened in between is newer than all that follow.
+    expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
+  }
+  expect(seen).toEqual(ids.map(({ id }) => id));
+});
+
+type ClientData = {
+  client: TestClient;
+  shipment: string;
+  path: string;
+  clientId: string;
+  newEmail: string;
+  /** Texts of the client's data export that no other export contains. */
+  marks: string[];
+  /** Secrets about the client that no data export contains. */
+  hidden: string[];
+};
+
+/** Gives a client data of every kind, all of which contains `word`. */
+async function createClientData(client: TestClient, word: string): Promise<ClientData> {
+  const call = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {
+    const result = await callRpc(name, args, supabase);
+    expect(String(result), name).not.toMatch(/^[45]\d\d /);
+    return result;
+  };
+  const shipment = await newShipment(client, word);
+  const target = { shipment_id: shipment };
+  const { path } = await uploadDocument(shipment, "Packing List", { file_name: `${word}.pdf` });
+  const lading = await uploadDocument(shipment, "Bill of Lading", { file_name: `${word}-lading.pdf` });
+  await call("reject_document", { document_id: lading.id, reason: `${word} is blurred` });
+  await call("set_charge", { ...target, item: "duties", amount: 1234.5, currency: "KES", note: `Duties of ${word}` });
+  await call("move_shipment", { ...target, despite_missing: true, location: `Port of ${word}` });
+  await call("send_note", { ...target, note: `Note on ${word}` });
+  await call("save_awb", { ...target, awb: `AWB-${word}` });
+  await call("save_arrival", {
+    ...target,
+    place: "naivasha",
+    day: "2026-03-01",
+    size: 40,
+    free_storage_ends_on: "2026-03-05",
+  });
+  const [share, token_hash] = [randomUUID(), hashToken(`link to ${word}`)];
+  await call("create_share_link", { id: share, ...target, token_hash }, client.supabase);
+  const newEmail = `${word.toLowerCase()}@new.example`;
+  const token = String(
+    await call("start_email_change", { account_id: client.id, email: newEmail }, testBackend.serviceRole),
+  );
+  await call(
+    "record_failed_email",
+    { kind: "email change", sent_to: newEmail, account_id: client.id },
+    testBackend.serviceRole,
+  );
+  await call("set_erasure_request", { requested: true }, client.supabase);
+  await call("issue_password_link", { account_id: client.id, valid_hours: 1 }, testBackend.serviceRole);
+  await query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [client.id]);
+  await call("reopen_account", { account_id: client.id, reason: `${word}: they called` });
+  const [row] = await query<{ client_id: string }>("select client_id from public.client_ids where account_id = $1", [
+    client.id,
+  ]);
+  const clientId = row?.client_id ?? "";
+  const documents = await query<{ id: string }>("select id from public.documents where shipment_id = $1", [shipment]);
+  const marks = [client.id, client.email, word, `${word}.pdf`, shipment, path, clientId, newEmail, `AWB-${word}`];
+  const hidden = [share, token_hash, token, hashToken(token), `${word}-lading.pdf`];
+  return { client, shipment, path, clientId, newEmail, marks: [...marks, ...documents.map(({ id }) => id)], hidden };
+}
+
+async function readPortalAccount(
+  supabase: AppSupabaseClient = owner.supabase,
+): Promise<{ viewer: DatabaseRow | null; account: DatabaseRow | null }> {
+  const { data, error } = await toUntypedClient(supabase).rpc("portal_account", {}, { get: true });
+  if (error) throw new Error(error.message);
+  return data;
+}

@@ -1,0 +1,183 @@
+import { createHash, randomUUID } from "node:crypto";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { callRpcOrGetRejection as callRpc, setUpDesk } from "../support/database-suite.ts";
+import { callConcurrently } from "../support/staff-members.ts";
+import { toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, query } = setUpDesk();
+let stranger: Awaited<ReturnType<typeof testBackend.newClient>>;
+beforeAll(async () => {
+  stranger = await testBackend.newClient("stranger@client.example");
+});
+const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
+
+beforeEach(() => query("delete from private.email_changes"));
+const start = (email: string | null, account = owner.id) =>
+  callRpc("start_email_change", { account_id: account, email }, testBackend.serviceRole);
+const startChange = async (email = "new@client.example", account = owner.id) => String(await start(email, account));
+const read = (token: string | null) => callRpc("email_change", { token }, testBackend.serviceRole);
+const redeem = (token: string | null) => callRpc("redeem_email_change", { token }, testBackend.serviceRole);
+const cancel = () => callRpc("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
+const rename = (account: string, email: string) =>
+  query("update auth.users set email = $2 where id = $1", [account, email]);
+/** Moves the start of every change into the past. */
+const passTime = (time: string) =>
+  query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
+const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
+
+test("The link of an email change can be read many times and redeemed once.", async () => {
+  const token = await startChange("New@Client.Example");
+  expect(token).toMatch(/^[0-9a-f]{64}$/);
+  const change = { account_id: owner.id, email: "new@client.example", old_email: owner.email, factors: [] };
+  for (const _twice of [1, 2]) expect(await read(token)).toEqual(change);
+  const rows = await query<{ row: string }>(
+    "select to_jsonb(change)::text as row from private.email_changes as change",
+  );
+  expect(rows).toHaveLength(1);
+  expect(rows[0]?.row).not.toContain(token);
+  expect(await redeem(token)).toBe(true);
+  expect(await redeem(token)).toBe(false);
+  expect(await read(token)).toBeNull();
+  // Only auth changes the address.
+  expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
+});
+
+test("Ten parallel redemptions redeem an email change once.", async () => {
+  const token = await startChange();
+  const calls = Array.from({ length: 10 }, () => ({ name: "redeem_email_change", args: { token } }));
+  const results = await callConcurrently(testBackend, calls);
+  expect(results.filter(({ result }) => result === true)).toHaveLength(1);
+  expect(results.filter(({ result }) => result === false)).toHaveLength(9);
+});
+
+test("A wrong token, or a token after a day, neither reads nor redeems an email change.", async () => {
+  const token = await startChange();
+  const wrong = [
+    token.toUpperCase(),
+    token.slice(1),
+    `${token} `,
+    hashToken(token),
+    "0".repeat(64),
+    "",
+    "%",
+    owner.id,
+    null,
+  ];
+  for (const guess of wrong) {
+    if (guess === token) continue;
+    expect(await read(guess)).toBeNull();
+    expect(await redeem(guess)).toBe(false);
+  }
+  await passTime("23 hours 59 minutes");
+  expect(await read(token)).toMatchObject({ account_id: owner.id });
+  await passTime("2 minutes");
+  expect(await read(token)).toBeNull();
+  expect(await redeem(token)).toBe(false);
+});
+
+test("An email change is neither read nor redeemed while its account is closed.", async () => {
+  const closedClient = await testBackend.newClient("leaving@client.example");
+  const token = await startChange("left@client.example", closedClient.id);
+  expect(
+    await callRpc("close_account", { account_id: closedClient.id, reason: "They asked" }, clerk.supabase),
+  ).toBeNull();
+  expect(await read(token)).toBeNull();
+  expect(await redeem(token)).toBe(false);
+  expect(
+    await callRpc("reopen_account", { account_id: closedClient.id, reason: "They called" }, clerk.supabase),
+  ).toBeNull();
+  expect(await read(token)).toMatchObject({ account_id: closedClient.id });
+  expect(await redeem(token)).toBe(true);
+});
+
+test("A new email change can start a minute after the previous one, and only the newest link is valid.", async () => {
+  const first = await startChange("first@client.example");
+  for (const email of ["first@client.example", "second@client.example"]) expect(await start(email)).toBe(tooSoon);
+  await passTime("50 seconds");
+  expect(await start("second@client.example")).toBe(tooSoon);
+  expect(await read(first)).toMatchObject({ email: "first@client.example" });
+  // The minute counts for each account separately.
+  const foreignToken = await startChange("theirs@client.example", stranger.id);
+  await passTime("11 seconds");
+  const second = await startChange("second@client.example");
+  expect(await read(first)).toBeNull();
+  expect(await redeem(first)).toBe(false);
+  expect(await read(second)).toMatchObject({ email: "second@client.example" });
+  expect(await read(foreignToken)).toMatchObject({ account_id: stranger.id, email: "theirs@client.example" });
+  expect(await redeem(second)).toBe(true);
+  expect(await start("third@client.example")).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test("Four parallel forms start one email change.", async () => {
+  const calls = Array.from({ length: 4 }, () => ({
+    ...{ name: "start_email_change", args: { account_id: owner.id, email: "new@client.example" } },
+  }));
+  const results = await callConcurrently(testBackend, calls);
+  expect(results.filter(({ result }) => typeof result === "string")).toHaveLength(1);
+  expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(tooSoon.slice(4)));
+});
+
+test("An email change to the address of another account has no link, and the account page shows no difference.", async () => {
+  const free = await startChange("free@client.example");
+  const accountWithFree = await readPortalAccount();
+  await passTime("61 seconds");
+  for (const taken of [stranger.email, stranger.email.toUpperCase(), clerk.email, owner.email]) {
+    expect(await start(taken)).toBeNull();
+    expect(await start(taken)).toBe(tooSoon);
+    expect(await start("free@client.example")).toBe(tooSoon);
+    // The page does not reveal that the address has an account.
+    expect(await readPortalAccount()).toEqual({ ...accountWithFree, new_email: taken.toLowerCase() });
+    await passTime("61 seconds");
+  }
+  expect(await read(free)).toBeNull();
+  expect(await redeem(free)).toBe(false);
+});
+
+test("An email change is redeemed if the account already has the address, and rejected if another account has it.", async () => {
+  const next = "by-now@client.example";
+  const token = await startChange(next);
+  const taker = await testBackend.newClient(next);
+  expect(await redeem(token)).toBe("409 This address cannot be used. Choose another one on the page of your account.");
+  expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
+  await rename(taker.id, "gave-way@client.example");
+  // The change succeeded, and its response was lost.
+  await rename(owner.id, next);
+  try {
+    expect(await read(token)).toMatchObject({ account_id: owner.id, email: next, old_email: next });
+    expect([await redeem(token), await redeem(token)]).toEqual([true, false]);
+  } finally {
+    await rename(owner.id, owner.email);
+  }
+});
+
+test("A cancelled email change has no valid link, and a new one can start immediately.", async () => {
+  const password = String(
+    await callRpc("issue_password_link", { account_id: owner.id, valid_hours: 1 }, testBackend.serviceRole),
+  );
+  const token = await startChange();
+  const foreignToken = await startChange("theirs@client.example", stranger.id);
+  for (const _twice of [1, 2]) expect(await cancel()).toBeNull();
+  expect([await read(token), await redeem(token)]).toEqual([null, false]);
+  expect(await read(foreignToken)).toMatchObject({ account_id: stranger.id });
+  expect(await callRpc("password_link", { token: password }, testBackend.serviceRole)).toMatchObject({
+    account_id: owner.id,
+  });
+  expect(await start("new@client.example")).toMatch(/^[0-9a-f]{64}$/);
+  await query("delete from private.password_links where account_id = $1", [owner.id]);
+});
+
+test("An email change needs an address of at most 254 characters and an existing account.", async () => {
+  const long = `${"x".repeat(254 - 15)}@client.example`;
+  expect(await start(`x${long}`)).toMatch(/^400 /);
+  expect(await start(null)).toMatch(/^400 /);
+  expect(await start("new@client.example", randomUUID())).toMatch(/^409 /);
+  expect(await query("select from private.email_changes")).toEqual([]);
+  expect(await start(long)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+/** Returns what the owner's account page shows of the account. */
+async function readPortalAccount(): Promise<object> {
+  const { data, error } = await toUntypedClient(owner.supabase).rpc("portal_account", {}, { get: true });
+  if (error) throw error;
+  return data.account;
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { eraseAccount } from "../../app/models/retention.server.ts";
+import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
+import { callRpcOrGetRejection as callRpc, setUpDesk } from "../support/database-suite.ts";
+import { callConcurrently } from "../support/staff-members.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, query } = setUpDesk();
+let stranger: Awaited<ReturnType<typeof testBackend.newClient>>;
+beforeAll(async () => {
+  stranger = await testBackend.newClient("stranger@client.example");
+});
+const logInAgainError = "403 Log in again to do this.";
+
+beforeEach(() => query("delete from private.erasure_requests"));
+const request = (requested: boolean | null, supabase: AppSupabaseClient = owner.supabase) =>
+  callRpc("set_erasure_request", { requested }, supabase);
+const reject = (supabase: AppSupabaseClient, more: object = {}) =>
+  callRpc("reject_erasure", { account_id: owner.id, reason: " Until 2033 the law asks for them ", ...more }, supabase);
+const listRequests = () => query("select account_id, requested_at from private.erasure_requests order by requested_at");
+const noRequest = "409 This client does not ask to be erased, or somebody has answered.";
+
+test("A client's repeated erasure requests count as one, and the client can withdraw it.", async () => {
+  expect(await request(true)).toBeNull();
+  const [first] = await listRequests();
+  expect(first).toMatchObject({ account_id: owner.id });
+  expect(await request(true)).toBeNull();
+  const calls = Array.from({ length: 10 }, () => ({
+    name: "set_erasure_request",
+    args: { requested: true },
+    token: owner.accessToken,
+  }));
+  expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
+    calls.map(() => undefined),
+  );
+  expect(await listRequests()).toEqual([first]);
+  await request(true, stranger.supabase);
+  expect(await readRequestTime()).toEqual(expect.any(String));
+  for (const _twice of [1, 2]) expect(await request(false)).toBeNull();
+  expect((await listRequests()).map(({ account_id }) => account_id)).toEqual([stranger.id]);
+  expect(await readRequestTime()).toBeNull();
+});
+
+test("A client requests erasure only with a valid session and for their own account; a team member cannot.", async () => {
+  expect(await request(true, testBackend.anonymous())).toMatch(/^401 /);
+  for (const supabase of [
+    clerk.supabase,
+    clerk.aal1,
+    await newEndedSession(testBackend, owner.email),
+    testBackend.serviceRole,
+  ]) {
+    for (const requested of [true, false]) expect(await request(requested, supabase)).toMatch(/^40[13] /);
+  }
+  expect(await request(true, clerk.supabase)).toBe(logInAgainError);
+  expect(await listRequests()).toEqual([]);
+  await request(true);
+  await runWithSecondFactor(testBackend, owner.id, async () => {
+    for (const requested of [true, false]) expect(await request(requested)).toBe(logInAgainError);
+  });
+  expect(await listRequests()).toHaveLength(1);
+});
+
+test("The desk lists erasure requests, oldest first, until a team member answers.", async () => {
+  const readToday = async (supabase: AppSupabaseClient = clerk.supabase) =>
+    (await toUntypedClient(supabase).rpc("desk_today", {}, { get: true })).data;
+  const readClient = async (id: string) =>
+    (await toUntypedClient(clerk.supabase).rpc("desk_clients", { opened_id: id }, { get: true })).data.opened;
+  expect((await readToday()).erasure_requests).toEqual({ count: 0, rows: [] });
+  expect(await readClient(owner.id)).toMatchObject({ erasure_requested_at: null });
+  await request(true, stranger.supabase);
+  await request(true);
+  await query("update private.erasure_requests set requested_at = now() - interval '1 day' where account_id = $1", [
+    owner.id,
+  ]);
+  await query("update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = $1", [
+    stranger.id,
+  ]);
+  try {
+    expect((await readToday()).erasure_requests).toEqual({
+      count: 2,
+      rows: [
+        { account_id: owner.id, name: `Client ${owner.email}`, requested_at: expect.any(String) },
+        { account_id: stranger.id, name: stranger.email, requested_at: expect.any(String) },
+      ],
+    });
+  } finally {
+    await query("update auth.users set raw_user_meta_data = raw_user_meta_data || $2::jsonb where id = $1", [
+      stranger.id,
+      JSON.stringify({ full_name: `Client ${stranger.email}` }),
+    ]);
+  }
+  expect((await readClient(owner.id)).erasure_requested_at).toBe(
+    (await readToday()).erasure_requests.rows[0].requested_at,
+  );
+  for (const supabase of [owner.supabase, clerk.aal1])
+    expect(Object.keys(await readToday(supabase))).toEqual(["viewer"]);
+  expect(await reject(clerk.supabase)).toBe(owner.email);
+  expect((await readToday()).erasure_requests).toMatchObject({ count: 1, rows: [{ account_id: stranger.id }] });
+  expect(await readClient(owner.id)).toMatchObject({ erasure_requested_at: null });
+});
+
+test("A team member rejects an erasure request once, with a reason that the log has.", async () => {
+  await request(true);
+  const before = await listAccountAuditEntries(owner.id);
+  for (const reason of ["", "  ", "x".repeat(2001), "Why\u202e", null]) {
+    expect(await reject(clerk.supabase, { reason })).toMatch(/^400 /);
+  }
+  for (const account of [stranger.id, clerk.id, randomUUID()]) {
+    expect(await reject(clerk.supabase, { account_id: account })).toBe(noRequest);
+  }
+  expect(await listAccountAuditEntries(owner.id)).toEqual(before);
+  expect(await listRequests()).toHaveLength(1);
+  const args = { account_id: owner.id, reason: " Until 2033 the law asks for them " };
+  const calls = Array.from({ length: 5 }, () => ({ name: "reject_erasure", args, token: clerk.accessToken }));
+  const results = await callConcurrently(testBackend, calls);
+  expect(results.filter(({ result }) => result === owner.email)).toHaveLength(1);
+  expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(4).fill(noRequest.slice(4)));
+  const reason = "Until 2033 the law asks for them";
+  expect((await listAccountAuditEntries(owner.id)).slice(before.length)).toEqual([
+    { action: "account reject-erasure", actor_name: clerk.name, staff_id: clerk.id, reason },
+  ]);
+  expect(await reject(clerk.supabase)).toBe(noRequest);
+  // A staff command can reject a new request.
+  await request(true);
+  expect(await reject(testBackend.serviceRole, { actor_name: "Wanjiru" })).toBe(owner.email);
+  expect((await listAccountAuditEntries(owner.id)).at(-1)).toEqual({
+    ...{ action: "account reject-erasure", actor_name: "Wanjiru", staff_id: null, reason },
+  });
+});
+
+test("Neither a client nor a team member before the code can reject an erasure request.", async () => {
+  await request(true);
+  const before = await listAccountAuditEntries(owner.id);
+  const staffOnly = "403 Only a colleague of the company can do this.";
+  for (const supabase of [owner.supabase, stranger.supabase, clerk.aal1])
+    expect(await reject(supabase)).toBe(staffOnly);
+  expect(await reject(await newEndedSession(testBackend, owner.email))).toBe(staffOnly);
+  expect(await reject(testBackend.anonymous())).toMatch(/^401 /);
+  expect(await listRequests()).toHaveLength(1);
+  expect(await listAccountAuditEntries(owner.id)).toEqual(before);
+});
+
+test("Erasing an account removes its erasure request and its email change.", async () => {
+  const erasedClient = await testBackend.newClient("erased@client.example");
+  expect(await request(true, erasedClient.supabase)).toBeNull();
+  await callRpc(
+    "start_email_change",
+    { account_id: erasedClient.id, email: "erased-too@client.example" },
+    testBackend.serviceRole,
+  );
+  expect(
+    await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, erasedClient.id, "They asked"),
+  ).toBeNull();
+  expect(await listRequests()).toEqual([]);
+  expect(await query("select from private.email_changes where account_id = $1", [erasedClient.id])).toEqual([]);
+});
+
+/** Returns the time of the owner's request as the account page shows it. */
+async function readRequestTime(): Promise<string | null> {
+  const { data, error } = await toUntypedClient(owner.supabase).rpc("portal_account", {}, { get: true });
+  if (error) throw error;
+  return data.account.erasure_requested_at;
+}
+
+/** Returns the audit entries of an account, oldest first. */
+function listAccountAuditEntries(account: string): Promise<object[]> {
+  return query(
+    "select action, actor_name, staff_id, reason from public.audit_log where account_id = $1 order by created_at",
+    [account],
+  );
+}

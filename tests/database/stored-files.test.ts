@@ -1,0 +1,381 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fileColumns, setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { newStaffMember } from "../support/staff-members.ts";
+import { type AppSupabaseClient, startTestBackend } from "../support/test-backend.ts";
+
+const { testBackend, query, newShipment } = setUpTestBackend();
+let owner: TestClient;
+let stranger: TestClient;
+/** For each test a new shipment of the owner, the folder of its files, and a file that belongs to no document yet. */
+let shipmentId: string;
+let folder: string;
+let path: string;
+
+const maxFileBytes = 10 * 1024 * 1024;
+const originalContent = "%PDF-1.7 the original";
+
+let clientsByRole: Record<StorageRole, AppSupabaseClient>;
+beforeAll(async () => {
+  owner = await testBackend.newClient("owner@client.example");
+  stranger = await testBackend.newClient("stranger@client.example");
+  clientsByRole = {
+    "a visitor": testBackend.anonymous(),
+    "a stranger": stranger.supabase,
+    "the owner": owner.supabase,
+    "a clerk": (await newStaffMember(testBackend, "clerk", "clerk@company.example")).supabase,
+    "a lead": (await newStaffMember(testBackend, "lead", "lead@company.example")).supabase,
+  };
+});
+beforeEach(async () => {
+  shipmentId = await newShipment(owner);
+  folder = `${owner.id}/${shipmentId}`;
+  path = `${folder}/packing-list-0123456789ab-tea.pdf`;
+  const { error } = await storeFile(path, originalContent);
+  if (error) throw error;
+});
+
+test("The documents bucket is private and accepts files of at most 10 MiB.", async () => {
+  const { data, error } = await testBackend.serviceRole.storage.getBucket("documents");
+  expect(error).toBeNull();
+  expect(data).toMatchObject({ public: false, file_size_limit: maxFileBytes });
+});
+
+test("A stored file has no public address.", async () => {
+  for (const headers of [
+    { apikey: testBackend.publishableKey },
+    createAuthHeaders(owner),
+    createAuthHeaders(stranger),
+  ]) {
+    const response = await sendRequest("GET", `/storage/v1/object/public/documents/${path}`, headers);
+    expect(response.ok).toBe(false);
+    expect(await response.text()).not.toContain(originalContent);
+  }
+});
+
+test("The service role reads a stored file with its exact bytes and media type, and the owner reads nothing.", async () => {
+  const bytes = new Uint8Array(4096).map((_, index) => index % 251);
+  const file = `${folder}/bill-of-lading-0123456789ab-scan.png`;
+  const stored = await getDocumentsBucket(testBackend.serviceRole).upload(file, bytes, { contentType: "image/png" });
+  expect(stored.error).toBeNull();
+  expect((await getDocumentsBucket(owner.supabase).download(file)).data).toBeNull();
+  const { data } = await getDocumentsBucket(testBackend.serviceRole).download(file);
+  expect(new Uint8Array((await data?.arrayBuffer()) ?? [])).toEqual(bytes);
+  expect(data?.type).toBe("image/png");
+});
+
+const roles = ["a visitor", "a stranger", "the owner", "a clerk", "a lead"] as const;
+type StorageRole = (typeof roles)[number];
+const getClientForRole = (role: StorageRole) => clientsByRole[role];
+
+for (const role of roles) {
+  test(`A list of files is empty for ${role}.`, async () => {
+    const stored = "select name from storage.objects where name like $1";
+    expect((await testBackend.backend.db.query(stored, [`${folder}/%`])).rows).toEqual([{ name: path }]);
+    for (const prefix of ["", owner.id, folder]) {
+      const { data } = await getDocumentsBucket(getClientForRole(role)).list(prefix);
+      expect(data ?? []).toEqual([]);
+    }
+  });
+
+  test(`Reading a file fails for ${role} in the same way as reading a file that does not exist.`, async () => {
+    for (const name of [path, `${folder}/packing-list-none.pdf`]) {
+      const { data, error } = await getDocumentsBucket(getClientForRole(role)).download(name);
+      expect(data).toBeNull();
+      expect(error).toMatchObject({ status: 400 });
+      const info = await getDocumentsBucket(getClientForRole(role)).info(name);
+      expect(info.data).toBeNull();
+      const head = await sendRequest("HEAD", `/storage/v1/object/documents/${name}`, await getHeadersForRole(role));
+      expect(head.ok).toBe(false);
+    }
+    const existing = await sendRequest("GET", `/storage/v1/object/documents/${path}`, await getHeadersForRole(role));
+    const unknown = await sendRequest(
+      "GET",
+      `/storage/v1/object/documents/${folder}/packing-list-none.pdf`,
+      await getHeadersForRole(role),
+    );
+    expect(existing.status).toBe(unknown.status);
+    expect(await existing.text()).toBe(await unknown.text());
+  });
+
+  test(`Signing an address of a file fails for ${role}.`, async () => {
+    const { data, error } = await getDocumentsBucket(getClientForRole(role)).createSignedUrl(path, 60);
+    expect(error).not.toBeNull();
+    expect(data).toBeNull();
+    const many = await getDocumentsBucket(getClientForRole(role)).createSignedUrls([path], 60);
+    expect(many.data?.map(({ signedUrl }) => signedUrl || null) ?? [null]).toEqual([null]);
+  });
+}
+
+/** A request to the storage API. */
+type StorageRequest = {
+  method: string;
+  at: string;
+  headers?: Record<string, string>;
+  body?: object | Uint8Array<ArrayBuffer>;
+};
+
+const forgedContent = encodeText("%PDF-1.7 forged");
+const pdfHeaders = { "content-type": "application/pdf" };
+const jsonHeaders = { "content-type": "application/json" };
+
+/** Returns every request of the storage API that writes or removes an object, with resumable uploads and S3. */
+function createAttacks(target: string, source: string, into = "documents"): Record<string, StorageRequest> {
+  const at = encodeURI(target);
+  const pair = (more: object) => ({ bucketId: into, sourceKey: source, destinationKey: target, ...more });
+  const resumable = {
+    "tus-resumable": "1.0.0",
+    "upload-length": String(forgedContent.length),
+    "upload-metadata": `bucketName ${btoa(into)},objectName ${btoa(target)},contentType ${btoa("application/pdf")}`,
+  };
+  const upsert = { "x-upsert": "true" };
+  return {
+    "uploads it": { method: "POST", at: `object/${into}/${at}`, headers: pdfHeaders, body: forgedContent },
+    "uploads over it": {
+      method: "POST",
+      at: `object/${into}/${at}`,
+      headers: { ...pdfHeaders, ...upsert },
+      body: forgedContent,
+    },
+    "puts it": {
+      method: "PUT",
+      at: `object/${into}/${at}`,
+      headers: { ...pdfHeaders, ...upsert },
+      body: forgedContent,
+    },
+    "has an upload address signed": {
+      method: "POST",
+      at: `object/upload/sign/${into}/${at}`,
+      headers: jsonHeaders,
+      body: {},
+    },
+    "has one signed that overwrites": {
+      method: "POST",
+      at: `object/upload/sign/${into}/${at}`,
+      headers: { ...jsonHeaders, ...upsert },
+      body: {},
+    },
+    "uses its session as a signed address": {
+      method: "PUT",
+      at: `object/upload/sign/${into}/${at}?token=${owner.accessToken}`,
+      headers: pdfHeaders,
+      body: forgedContent,
+    },
+    "copies to it": { method: "POST", at: "object/copy", headers: jsonHeaders, body: pair({}) },
+    "copies over it": { method: "POST", at: "object/copy", headers: { ...jsonHeaders, ...upsert }, body: pair({}) },
+    "moves to it": { method: "POST", at: "object/move", headers: jsonHeaders, body: pair({}) },
+    "copies it away": {
+      method: "POST",
+      at: "object/copy",
+      headers: jsonHeaders,
+      body: pair({ sourceKey: target, destinationKey: `${source}-copy` }),
+    },
+    "moves it away": {
+      method: "POST",
+      at: "object/move",
+      headers: jsonHeaders,
+      body: pair({ sourceKey: target, destinationKey: `${source}-moved` }),
+    },
+    "deletes it": { method: "DELETE", at: `object/${into}`, headers: jsonHeaders, body: { prefixes: [target] } },
+    "deletes it by its path": { method: "DELETE", at: `object/${into}/${at}` },
+    "begins a resumable upload": { method: "POST", at: "upload/resumable", headers: { ...resumable, ...upsert } },
+    "begins a signed resumable upload": { method: "POST", at: "upload/resumable/sign", headers: resumable },
+    "goes on with one": {
+      method: "PATCH",
+      at: `upload/resumable/${btoa(target)}`,
+      headers: { ...resumable, "upload-offset": "0", "content-type": "application/offset+octet-stream" },
+      body: forgedContent,
+    },
+    "puts it by S3": { method: "PUT", at: `s3/${into}/${at}`, headers: pdfHeaders, body: forgedContent },
+    "begins a multipart upload by S3": { method: "POST", at: `s3/${into}/${at}?uploads` },
+  };
+}
+
+for (const role of roles) {
+  test(`Every request that stores, replaces, moves, copies or deletes a file fails for ${role}.`, async () => {
+    const source = `${folder}/insurance-certificate-0123456789ab-other.pdf`;
+    await storeFile(source, "%PDF-1.7 another");
+    for (const counts of [false, true]) {
+      if (counts) await recordFile("Packing List", path);
+      const before = await listObjects();
+      for (const target of [path, `${folder}/bill-of-lading-0123456789ab-new.pdf`]) {
+        for (const [way, { method, at, headers = {}, body }] of Object.entries(createAttacks(target, source))) {
+          const sent = body instanceof Uint8Array ? body : body && JSON.stringify(body);
+          const result = await sendRequest(
+            method,
+            `/storage/v1/${at}`,
+            { ...(await getHeadersForRole(role)), ...headers },
+            sent,
+          );
+          // A successful deletion returns the deleted objects, a rejected one an empty list.
+          const text = await result.text();
+          expect(result.ok && text !== "[]", `${role} ${way}: ${result.status} ${text}`).toBe(false);
+        }
+      }
+      expect(await listObjects()).toEqual(before);
+      expect(await readObject(path)).toBe(originalContent);
+      expect(await getMediaType(path)).toBe("application/pdf");
+    }
+  });
+
+  test(`Opening, changing, emptying or deleting a bucket has no effect for ${role}.`, async () => {
+    const { storage } = getClientForRole(role);
+    await storage.updateBucket("documents", { public: true });
+    await storage.updateBucket("documents", { public: false, allowedMimeTypes: ["text/html"], fileSizeLimit: 1 });
+    await storage.emptyBucket("documents");
+    await storage.deleteBucket("documents");
+    await storage.createBucket("open", { public: true });
+    const { data } = await testBackend.serviceRole.storage.listBuckets();
+    const buckets = data?.sort((a, b) => a.id.localeCompare(b.id));
+    expect(buckets).toEqual([
+      expect.objectContaining({ id: "documents", public: false, file_size_limit: maxFileBytes }),
+      expect.objectContaining({ id: "upload-chunks", public: false, file_size_limit: 256 * 1024 }),
+    ]);
+    expect(buckets?.[0]?.allowed_mime_types).toContain("application/pdf");
+    expect(await readObject(path)).toBe(originalContent);
+  });
+}
+
+describe("upload chunks", () => {
+  const chunkName = () => `${owner.id}/${"a".repeat(64)}/0-16`;
+  const bytes = "%PDF-1.7 part of";
+  const octets = { contentType: "application/octet-stream", upsert: false };
+  beforeEach(async () => {
+    await testBackend.serviceRole.storage.from("upload-chunks").remove([chunkName()]);
+    const { error } = await testBackend.serviceRole.storage
+      .from("upload-chunks")
+      .upload(chunkName(), encodeText(bytes), octets);
+    if (error) throw error;
+  });
+
+  for (const role of roles) {
+    test(`Every request that lists, reads, stores or removes an upload chunk fails for ${role}.`, async () => {
+      const chunks = getClientForRole(role).storage.from("upload-chunks");
+      for (const prefix of ["", owner.id, chunkName().slice(0, -5)])
+        expect((await chunks.list(prefix)).data ?? []).toEqual([]);
+      expect((await chunks.download(chunkName())).data).toBeNull();
+      expect((await chunks.info(chunkName())).data).toBeNull();
+      expect((await chunks.createSignedUrl(chunkName(), 60)).data).toBeNull();
+      expect((await getClientForRole(role).rpc("list_upload_chunks", { account_id: owner.id })).error?.code).toBe(
+        "42501",
+      );
+      const before = await listObjects();
+      for (const target of [chunkName(), chunkName().replace("0-16", "16-16")]) {
+        for (const [way, { method, at, headers = {}, body }] of Object.entries(
+          createAttacks(target, chunkName(), "upload-chunks"),
+        )) {
+          const sent = body instanceof Uint8Array ? body : body && JSON.stringify(body);
+          const result = await sendRequest(
+            method,
+            `/storage/v1/${at}`,
+            { ...(await getHeadersForRole(role)), ...headers },
+            sent,
+          );
+          const text = await result.text();
+          expect(result.ok && text !== "[]", `${role} ${way}: ${result.status} ${text}`).toBe(false);
+        }
+      }
+      expect(await listObjects()).toEqual(before);
+      const stored = await testBackend.serviceRole.storage.from("upload-chunks").download(chunkName());
+      expect(await stored.data?.text()).toBe(bytes);
+    });
+  }
+
+  test("An upload chunk cannot be the file of a document.", async () => {
+    for (const storage_path of [chunkName(), `upload-chunks/${chunkName()}`]) {
+      const { error } = await testBackend.serviceRole
+        .from("documents")
+        .update({ uploaded: true, storage_path, ...fileColumns })
+        .eq("shipment_id", shipmentId)
+        .eq("name", "Packing List");
+      expect(error?.code).toBe("PT409");
+    }
+  });
+
+  test("An upload chunk is stored once and has at most 256 KB.", async () => {
+    const chunks = testBackend.serviceRole.storage.from("upload-chunks");
+    expect((await chunks.upload(chunkName(), encodeText("others"), octets)).error).toMatchObject({ statusCode: "409" });
+    const largest = new Uint8Array(256 * 1024);
+    expect((await chunks.upload(`${chunkName()}x`, largest, octets)).error).toBeNull();
+    expect((await chunks.upload(`${chunkName()}y`, new Uint8Array(largest.length + 1), octets)).error).not.toBeNull();
+    expect((await chunks.upload(`${chunkName()}z`, largest, { contentType: "application/pdf" })).error).not.toBeNull();
+    await chunks.remove([`${chunkName()}x`]);
+  });
+});
+
+test("A client or visitor cannot delete an empty bucket or make it public.", async () => {
+  const empty = await startTestBackend();
+  try {
+    const client = await empty.newClient("only@client.example");
+    for (const supabase of [client.supabase, empty.anonymous()]) {
+      await supabase.storage.deleteBucket("documents");
+      await supabase.storage.updateBucket("documents", { public: true });
+    }
+    const { data } = await empty.serviceRole.storage.listBuckets();
+    expect(data).toContainEqual(expect.objectContaining({ id: "documents", public: false }));
+  } finally {
+    await empty.close();
+  }
+});
+
+test("Only the service role reads the file of a document; its owner's token reads, lists and signs nothing.", async () => {
+  await recordFile("Packing List", path);
+  expect((await getDocumentsBucket(owner.supabase).download(path)).data).toBeNull();
+  expect((await getDocumentsBucket(owner.supabase).info(path)).data).toBeNull();
+  expect((await getDocumentsBucket(owner.supabase).list(folder)).data ?? []).toEqual([]);
+  expect((await getDocumentsBucket(owner.supabase).createSignedUrl(path, 60)).data).toBeNull();
+  expect(await readObject(path)).toBe(originalContent);
+});
+
+function getDocumentsBucket(supabase: AppSupabaseClient) {
+  return supabase.storage.from("documents");
+}
+
+/** Stores a file as the server does. */
+function storeFile(at: string, content: string) {
+  return getDocumentsBucket(testBackend.serviceRole).upload(at, encodeText(content), {
+    contentType: "application/pdf",
+    upsert: false,
+  });
+}
+
+function sendRequest(method: string, at: string, headers: Record<string, string>, body?: BodyInit) {
+  return testBackend.backend.fetch(new Request(`http://backend.local${at}`, { method, headers, body }));
+}
+
+function createAuthHeaders(person: TestClient) {
+  return { apikey: testBackend.publishableKey, authorization: `Bearer ${person.accessToken}` };
+}
+
+function encodeText(content: string) {
+  return new TextEncoder().encode(content);
+}
+
+async function getHeadersForRole(role: StorageRole): Promise<Record<string, string>> {
+  const { session } = (await clientsByRole[role].auth.getSession()).data;
+  return { apikey: testBackend.publishableKey, ...(session && { authorization: `Bearer ${session.access_token}` }) };
+}
+
+/** Marks a document of the shipment as uploaded with this file. */
+async function recordFile(name: string, at: string): Promise<void> {
+  const { data, error } = await testBackend.serviceRole
+    .from("documents")
+    .update({ uploaded: true, storage_path: at, ...fileColumns })
+    .eq("shipment_id", shipmentId)
+    .eq("name", name)
+    .select("id");
+  if (error) throw error;
+  expect(data).toHaveLength(1);
+}
+
+/** Returns the content of a stored object, or null if there is none. */
+async function readObject(at: string): Promise<string | null> {
+  const { data } = await getDocumentsBucket(testBackend.serviceRole).download(at);
+  return data ? data.text() : null;
+}
+
+async function getMediaType(at: string): Promise<string | undefined> {
+  return (await getDocumentsBucket(testBackend.serviceRole).download(at)).data?.type;
+}
+
+/** Returns every stored object, without the time of its last reading. */
+const listObjects = () => query("select bucket_id, name, version from storage.objects order by 1, 2");
