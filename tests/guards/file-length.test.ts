@@ -12,7 +12,6 @@ const limits: [pattern: RegExp, limit: number][] = [
 const exceptions: Record<string, number> = {
   "app/models/data-export.server.ts": 268,
   "app/server/cli/people.ts": 265,
-  "tests/database/account.test.ts": 758,
   "tests/database/auth-admin.test.ts": 517,
   "tests/database/documents.test.ts": 681,
   "tests/database/retention.test.ts": 405,
@@ -22,7 +21,6 @@ const exceptions: Record<string, number> = {
   "tests/database/shipment-search.test.ts": 766,
   "tests/database/sign-up.test.ts": 851,
   "tests/database/staff.test.ts": 560,
-  "tests/database/storage.test.ts": 526,
   "tests/e2e/offline.spec.ts": 859,
   "tests/e2e/resumable-upload.spec.ts": 441,
   "tests/routes/account.test.ts": 947,
