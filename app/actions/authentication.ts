@@ -3,6 +3,7 @@ import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { clientIdRequired } from "../models/client-id.ts";
 import { emailAddress, personName } from "../models/contact.ts";
+import { maxLength } from "../models/limits.ts";
 
 const countBytes = (text: string) => new TextEncoder().encode(text).length;
 
@@ -20,7 +21,9 @@ export const newPasswordSchema = (least: number) =>
     .refine((password) => countBytes(password) <= 72, "Choose a shorter password: at most 72 characters.");
 
 export const SignUpFields = z.object({
-  clientId: oneLine(clientIdRequired).min(1, clientIdRequired).max(64, "Use at most 64 characters for the Client ID."),
+  clientId: oneLine(clientIdRequired)
+    .min(1, clientIdRequired)
+    .max(...maxLength("clientId", " for the Client ID")),
   fullName: personName,
   email: emailAddress,
   password: newPasswordSchema(minClientPasswordLength),

@@ -2,12 +2,13 @@
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
-import { readShipmentFilter, STORAGE_LOCATIONS, type StorageLocation } from "./desk.ts";
+import { readShipmentFilter } from "./desk.ts";
+import { STAFF_ROLES, STORAGE_LOCATIONS, type StorageLocation, WAITING_ON } from "./labels.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
 import { readBulkMoveOutcomes } from "./staff-action.server.ts";
 
 const time = z.string();
-const waitingOn = z.enum(["client", "company", "nobody"]);
+const waitingOn = z.enum(WAITING_ON);
 
 /** A list of the day's work: its count, up to 100, and its oldest rows. */
 const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
@@ -156,7 +157,7 @@ const DeskStaffMember = z.object({
   id: z.string(),
   name: z.string(),
   email: z.string(),
-  role: z.enum(["clerk", "lead"]),
+  role: z.enum(STAFF_ROLES),
   created_at: time,
   removed_at: time.nullable(),
   last_sign_in_at: time.nullable(),

@@ -1,12 +1,5 @@
 /** The lists of the desk and of the portal: what is asked for, as it stands in their addresses. Goes to the browser. */
-
-/** Whose move a shipment is. */
-export const deskWaitingOnLabels = { client: "Client's move", company: "Our move", nobody: "Closed" } as const;
-export type WaitingOn = keyof typeof deskWaitingOnLabels;
-
-/** Where cargo arrives: the port, and the inland depots. The database has the same list. */
-export const STORAGE_LOCATIONS = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
-export type StorageLocation = keyof typeof STORAGE_LOCATIONS;
+import { WAITING_ON, type WaitingOn } from "./labels.ts";
 
 /** The filter of a list of shipments. `stage` is 1 to 10; `check`, at the desk, asks for those with a document to check. */
 export type ShipmentFilter = {
@@ -27,7 +20,7 @@ export function readShipmentFilter({ searchParams }: URL): ShipmentFilter {
   return {
     q: (searchParams.get("q") ?? "").replaceAll("\0", "").trim().slice(0, 100),
     stage: whole("stage", 10),
-    waiting: Object.hasOwn(deskWaitingOnLabels, turn) ? (turn as WaitingOn) : null,
+    waiting: WAITING_ON.find((value) => value === turn) ?? null,
     needsCheck: searchParams.get("check") === "1",
     page: whole("page", 1e6) ?? 1,
   };

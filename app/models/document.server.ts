@@ -12,6 +12,7 @@ import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/clien
 import { getDocumentState, getExtension } from "./document.ts";
 import { hashSha256, readStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import { detectMediaType } from "./document-media-type.server.ts";
+import { documentStateLabels } from "./labels.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
 
 /**
@@ -208,8 +209,6 @@ type DescribedDocument = {
   version: number;
 };
 
-const stateTexts = { missing: "Not uploaded", uploaded: "Uploaded, we check it next", verified: "Verified" } as const;
-
 /**
  * Returns a document's state as "Sent back 12 May: page 2 is unreadable" and its file as "invoice-2291.pdf, 212 KB, 14:05 EAT".
  * Files without a recorded name use the document's name. `search` is the filter of the list next to the shipment.
@@ -217,7 +216,7 @@ const stateTexts = { missing: "Not uploaded", uploaded: "Uploaded, we check it n
 export function describeDocument(document: DescribedDocument, shipment: string, search: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at, version } = document;
   const state = getDocumentState(document);
-  const words = rejected_at ? `Sent back ${shortDay(rejected_at)}: ${rejection_reason}` : stateTexts[state];
+  const words = rejected_at ? `Sent back ${shortDay(rejected_at)}: ${rejection_reason}` : documentStateLabels[state];
   const file = [file_name ?? name, file_size && formatFileSize(file_size), uploaded_at && timeOf(uploaded_at)];
   return {
     id,

@@ -1,5 +1,6 @@
 /** Documents of a shipment: which there are and which files they take. Goes to the browser: no library. */
 import { maxFileBytes } from "../lib/forms/file-size.ts";
+import type { DocumentState } from "./labels.ts";
 
 /** The documents every shipment begins with, in the order they are shown. The database adds them. */
 export const DEFAULT_DOCUMENTS = [
@@ -11,8 +12,6 @@ export const DEFAULT_DOCUMENTS = [
 
 /** The id of the file field of a document on its page. */
 export const fileFieldId = (document: string) => `file-${document}`;
-
-export type DocumentState = "missing" | "uploaded" | "verified";
 
 /** What the client sees of a document: its file awaited, in our hands, or checked. */
 export function getDocumentState(document: { uploaded: boolean; verified: boolean }): DocumentState {

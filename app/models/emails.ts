@@ -1,6 +1,6 @@
 /** Mails of the company: what they say. Plain text, with no amount, no file and no address but ours. */
 import { calendarDate } from "../lib/dates.ts";
-import type { WaitingOn } from "./desk.ts";
+import type { WaitingOn } from "./labels.ts";
 import { lastStage, PAYMENTS, STAGES } from "./shipment.ts";
 
 /** Who writes: as content/data/company.yaml has it, and the address of the site. */

@@ -3,12 +3,13 @@ import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
+import { maxLength } from "./limits.ts";
 
-const shipmentNameField = (missing: string) => oneLine(missing).max(120, "Use at most 120 characters for the name.");
+const shipmentNameField = (missing: string) => oneLine(missing).max(...maxLength("shipmentName", " for the name"));
 const shipmentNameRequired = "Enter a name for the shipment.";
 /** The number of the air waybill or the bill of lading, where it is known; "" is none. */
 const awbField = oneLine("")
-  .max(64, "Use at most 64 characters for the AWB/BL.")
+  .max(...maxLength("awb", " for the AWB/BL"))
   .optional()
   .transform((text) => text ?? "");
 

@@ -7,6 +7,7 @@ import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { sendEmail } from "./email.server.ts";
 import { type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
+import { WAITING_ON } from "./labels.ts";
 
 /** What public.claim_shipment_emails answers: one of these is one mail. */
 const ClaimedShipmentEmail = z.array(
@@ -18,7 +19,7 @@ const ClaimedShipmentEmail = z.array(
     name: z.string(),
     stage: z.number(),
     status: z.string(),
-    waiting_on: z.enum(["client", "company", "nobody"]),
+    waiting_on: z.enum(WAITING_ON),
     events: z.array(
       z.object({
         kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),

@@ -6,9 +6,10 @@ import { toUserError, type UserError, userErrorData, userErrorFromThrown } from 
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./desk.ts";
 import { sortDocuments } from "./document.ts";
+import { WAITING_ON } from "./labels.ts";
 import { shipmentsPerPage } from "./shipment.ts";
 
-const waitingOn = z.enum(["client", "company", "nobody"]);
+const waitingOn = z.enum(WAITING_ON);
 
 /** The filter of the client's list in an address, as the search of another one. */
 export function listSearch(url: URL): string {

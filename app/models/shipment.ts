@@ -1,5 +1,6 @@
 /** Shipments: the ten stages and what a client sees of them. Goes to the browser: no schema, no library. */
 import { calendarDate } from "../lib/dates.ts";
+import type { WaitingOn } from "./labels.ts";
 import { paymentToast } from "./not-yet.ts";
 
 /** The stages in order; stage n is STAGES[n - 1]. The database has the same list (private.stage_name). */
@@ -23,7 +24,6 @@ export const shipmentsPerPage = 20;
 
 /** Who acts next, the client, the company, or nobody any more; and what happens. */
 export type NextAction = { waitingOn: WaitingOn; text: string };
-export type WaitingOn = "client" | "company" | "nobody";
 
 /** What tells whose move a shipment is; days YYYY-MM-DD. */
 export type ShipmentState = {
@@ -80,9 +80,6 @@ export const PAYMENTS = [
   { id: "duties", name: "Duties & Taxes", action: "Action: Pay Duties" },
   { id: "agent-fee", name: "Agent Fee", action: "Action: Pay Agent Fee" },
 ] as const;
-
-/** Currencies of what clients are charged. The database has the same list. */
-export const CHARGE_CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
 
 /** A sum of money as everybody reads it: "KES 18,000.00". */
 export function formatMoney(currency: string, amount: number): string {

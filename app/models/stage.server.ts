@@ -3,11 +3,12 @@ import { dayInEastAfrica } from "../lib/dates.ts";
 import { readContent, storageTariff } from "./content.server.ts";
 import { fileFieldId, sortDocuments } from "./document.ts";
 import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
+import { WAITING_ON } from "./labels.ts";
 import { type NextAction, nextAction, PAYMENTS, type ShipmentState, STAGES } from "./shipment.ts";
 
 const Stage = z.object({
   name: z.string(),
-  waitingOn: z.enum(["client", "company", "nobody"]),
+  waitingOn: z.enum(WAITING_ON),
   text: z.string().min(1),
   ours: z.string().optional(),
 });

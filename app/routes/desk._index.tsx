@@ -26,13 +26,16 @@ import { sendClientId } from "~/models/client-id.server";
 import { getEmailSender } from "~/models/content.server";
 import { createShipmentSearch } from "~/models/desk";
 import { TodayPage } from "~/models/desk.server";
+import { maxLength } from "~/models/limits";
 import { removeAnnouncement, resolveFailedEmail, setAnnouncement } from "~/models/staff-action.server";
 import type { Route } from "./+types/desk._index";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 const AnnouncementFields = z.object({
-  text: oneLine("Write the notice.").min(1, "Write the notice.").max(200, "Use at most 200 characters."),
+  text: oneLine("Write the notice.")
+    .min(1, "Write the notice.")
+    .max(...maxLength("announcement")),
 });
 
 export async function loader({ context }: Route.LoaderArgs) {

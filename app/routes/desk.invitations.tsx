@@ -27,6 +27,7 @@ import { emailAddress } from "~/models/contact";
 import { getEmailSender } from "~/models/content.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { InvitationsPage } from "~/models/desk.server";
+import { maxLength } from "~/models/limits";
 import { shipmentsPerPage } from "~/models/shipment";
 import type { Route } from "./+types/desk.invitations";
 
@@ -36,7 +37,9 @@ const countError = "Give a number from 1 to 100.";
 const IssueFields = z
   .object({
     count: z.coerce.number(countError).int(countError).min(1, countError).max(100, countError),
-    for: oneLine("").max(120, "Use at most 120 characters.").optional(),
+    for: oneLine("")
+      .max(...maxLength("issuedFor"))
+      .optional(),
     email: emailAddress.optional(),
   })
   .refine(({ count, email }) => !email || count === 1, {

@@ -13,6 +13,7 @@ import { oneLine, severalLines } from "~/lib/forms/text-fields";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
+import { maxLength } from "~/models/limits";
 import { lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { moveShipment } from "~/models/staff-action.server";
@@ -21,8 +22,12 @@ import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 const MoveFields = z.object({
-  location: oneLine("").max(120, "Use at most 120 characters for the location.").optional(),
-  note: severalLines("").max(1000, "Use at most 1,000 characters for the note.").optional(),
+  location: oneLine("")
+    .max(...maxLength("location", " for the location"))
+    .optional(),
+  note: severalLines("")
+    .max(...maxLength("note", " for the note"))
+    .optional(),
   confirmMissing: z.literal("yes").optional(),
 });
 

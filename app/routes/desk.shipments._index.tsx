@@ -6,8 +6,10 @@ import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { createShipmentSearch, deskWaitingOnLabels, type ShipmentFilter } from "~/models/desk";
+import { createShipmentSearch, type ShipmentFilter } from "~/models/desk";
 import type { DeskShipmentListItem } from "~/models/desk.server";
+import { deskWaitingOnLabels } from "~/models/labels";
+import { textLimits } from "~/models/limits";
 import { lastStage, STAGES } from "~/models/shipment";
 import type { loader } from "./desk.shipments";
 
@@ -125,7 +127,12 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         {/* On phones the bar lies over the list: it grows once there is something to move. */}
         <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
-          <input name="location" maxLength={120} autoComplete="off" className={`font-normal md:mt-1 ${inputClass}`} />
+          <input
+            name="location"
+            maxLength={textLimits.location}
+            autoComplete="off"
+            className={`font-normal md:mt-1 ${inputClass}`}
+          />
         </label>
         <Button look="action">
           Move to the next stage

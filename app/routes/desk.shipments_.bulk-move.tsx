@@ -8,6 +8,7 @@ import { readIntentMetadata } from "~/lib/forms/intent-form.server";
 import { oneLine } from "~/lib/forms/text-fields";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
+import { maxLength } from "~/models/limits";
 import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import {
@@ -20,7 +21,7 @@ import {
 import type { Route } from "./+types/desk.shipments_.bulk-move";
 
 const noneSelectedText = "Tick the shipments that move on.";
-const Location = oneLine("").max(120, "Use at most 120 characters for the location.");
+const Location = oneLine("").max(...maxLength("location", " for the location"));
 
 /** The answer has an address of its own, so that it can be read again: what became of each, by id. */
 export async function loader({ context, url }: Route.LoaderArgs) {

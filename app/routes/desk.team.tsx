@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { reasonField, STAFF_ROLES, StaffInvitationFields } from "~/actions/staff";
+import { reasonField, StaffInvitationFields } from "~/actions/staff";
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import {
@@ -21,6 +21,7 @@ import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from 
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { getEmailSender } from "~/models/content.server";
 import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
+import { STAFF_ROLES, staffRoleLabels } from "~/models/labels";
 import { sendPasswordLink } from "~/models/password-link.server";
 import { removeSecondFactors } from "~/models/second-factor.server";
 import { changeStaffRole, inviteStaffMember, removeStaffMember } from "~/models/staff.server";
@@ -75,10 +76,7 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
   return callServerAction(serverAction);
 }
 
-const roleOptions = [
-  { value: "clerk", words: "Clerk: the day's work" },
-  { value: "lead", words: "Lead: invites and removes colleagues too" },
-];
+const roleOptions = Object.entries(staffRoleLabels).map(([value, words]) => ({ value, words }));
 
 export default function DeskTeamPage({ loaderData, actionData }: Route.ComponentProps) {
   const { id, intent, fields, refused } = useIntentForm("invite", actionData, ["name", "email", "role"]);

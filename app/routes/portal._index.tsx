@@ -2,6 +2,7 @@ import { Form, Link, useOutletContext } from "react-router";
 import { inputClass } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button, buttonClass } from "~/components/ui/button";
+import { WAITING_ON, waitingOnLabels } from "~/models/labels";
 import { STAGES } from "~/models/shipment";
 import type { PortalOutletContext } from "./portal";
 
@@ -85,9 +86,11 @@ function ShipmentSearch({ q, stage, waiting, all }: PortalOutletContext["listSta
       />
       <select name="waiting" aria-label="Whose move" defaultValue={waiting ?? ""} className={inputClass}>
         <option value="">All moves</option>
-        <option value="client">Your move</option>
-        <option value="company">With us</option>
-        <option value="nobody">Closed</option>
+        {WAITING_ON.map((value) => (
+          <option key={value} value={value}>
+            {waitingOnLabels[value]}
+          </option>
+        ))}
       </select>
       <select name="stage" aria-label="Stage" defaultValue={stage ?? ""} className={inputClass}>
         <option value="">Any stage</option>

@@ -5,9 +5,8 @@ import { createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import { readShipmentFilter } from "~/models/desk";
+import { waitingOnLabels } from "~/models/labels";
 import { listShipmentsAfter, type ShipmentListItem } from "~/models/shipment.server";
-
-const waitingOnLabels = { client: "Your move", company: "With us", nobody: "Closed" } as const;
 
 const table = createFileRoute(async ({ context, url }) => {
   const supabase = await createLongReadClient(requireViewer(context).supabase);

@@ -1,19 +1,18 @@
 import { useRef } from "react";
-import { type NextAction, STAGES, type WaitingOn } from "~/models/shipment";
+import { type WaitingOn, waitingOnLabels } from "~/models/labels";
+import { type NextAction, STAGES } from "~/models/shipment";
 import { useMotion } from "../motion";
 import { Art } from "../site/art";
 import { buttonClass } from "../ui/button";
 
-const waitingOnLabels: Record<WaitingOn, { label: string; colour: string }> = {
-  client: { label: "Your move", colour: "text-attention" },
-  company: { label: "With us", colour: "text-with-us" },
-  nobody: { label: "Closed", colour: "text-done" },
+const waitingOnColours: Record<WaitingOn, string> = {
+  client: "text-attention",
+  company: "text-with-us",
+  nobody: "text-done",
 };
 
 export function WaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
-  return (
-    <span className={`font-semibold ${waitingOnLabels[waitingOn].colour}`}>{waitingOnLabels[waitingOn].label}</span>
-  );
+  return <span className={`font-semibold ${waitingOnColours[waitingOn]}`}>{waitingOnLabels[waitingOn]}</span>;
 }
 
 export function RouteLine(props: {

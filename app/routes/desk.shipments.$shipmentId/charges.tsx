@@ -11,7 +11,8 @@ import {
 import { Card } from "~/components/ui/card";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import type { DeskCharge } from "~/models/desk.server";
-import { CHARGE_CURRENCIES, PAYMENTS } from "~/models/shipment";
+import { CHARGE_CURRENCIES } from "~/models/labels";
+import { PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
 /** What the client is to pay for each item. */

@@ -7,14 +7,11 @@ import { eastAfricaTime } from "~/lib/dates";
 import { formatFileSize } from "~/lib/forms/file-size";
 import type { DeskDocument } from "~/models/desk.server";
 import { getDocumentState } from "~/models/document";
+import { deskDocumentStateLabels } from "~/models/labels";
 import { lastStage } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
-const stateLabels = {
-  missing: { words: "Not uploaded", colour: "text-attention" },
-  uploaded: { words: "To check", colour: "text-with-us" },
-  verified: { words: "Verified", colour: "text-done" },
-};
+const stateColours = { missing: "text-attention", uploaded: "text-with-us", verified: "text-done" };
 
 /** The documents: opened, verified, sent back. */
 export function Documents({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
@@ -67,8 +64,8 @@ function DeskDocumentRow({
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
         <div className="min-w-0">
           <p className="font-semibold">{document.name} </p>
-          <p className={`text-sm ${stateLabels[state].colour}`}>
-            {document.rejected_at ? "Sent back, waiting for another file" : stateLabels[state].words}{" "}
+          <p className={`text-sm ${stateColours[state]}`}>
+            {document.rejected_at ? "Sent back, waiting for another file" : deskDocumentStateLabels[state]}{" "}
           </p>
           {document.uploaded && (
             <p className="text-sm wrap-anywhere text-quiet">

@@ -5,10 +5,11 @@ import { defineIntent, type IntentDefinition, toIntentResult } from "~/lib/forms
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { storageTariff } from "~/models/content.server";
-import { STORAGE_LOCATIONS, type StorageLocation } from "~/models/desk";
 import { verifyDocument } from "~/models/document.server";
 import { getLastFreeDay } from "~/models/free-storage";
-import { CHARGE_CURRENCIES, PAYMENTS } from "~/models/shipment";
+import { CHARGE_CURRENCIES, STORAGE_LOCATIONS, type StorageLocation } from "~/models/labels";
+import { maxLength } from "~/models/limits";
+import { PAYMENTS } from "~/models/shipment";
 import {
   correctStage,
   rejectDocument,
@@ -48,7 +49,9 @@ const ChargeFields = z.object({
   amount: Amount,
   currency: z.enum(CHARGE_CURRENCIES, "Choose the currency."),
   due: Day.optional(),
-  note: oneLine("").max(300, "Use at most 300 characters.").optional(),
+  note: oneLine("")
+    .max(...maxLength("chargeNote"))
+    .optional(),
 });
 
 const paymentsHash = "#payments";
@@ -74,7 +77,9 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
     awb: defineIntent(
       z
         .object({
-          awb: oneLine("").max(64, "Use at most 64 characters for the AWB/BL.").optional(),
+          awb: oneLine("")
+            .max(...maxLength("awb", " for the AWB/BL"))
+            .optional(),
           hasAwb: z.string().optional(),
           reason: reasonField.optional(),
         })
@@ -105,7 +110,9 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
     ),
     note: defineIntent(
       z.object({
-        note: severalLines("Write the note.").min(1, "Write the note.").max(1000, "Use at most 1,000 characters."),
+        note: severalLines("Write the note.")
+          .min(1, "Write the note.")
+          .max(...maxLength("note")),
       }),
       async ({ supabase: backend }, { note }, sent) =>
         toIntentResult(await sendNote(backend, id, note, sent), () => "Note sent"),

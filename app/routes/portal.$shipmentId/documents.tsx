@@ -5,7 +5,8 @@ import { Button, buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
-import { acceptedKindsText, type DocumentState } from "~/models/document";
+import { acceptedKindsText } from "~/models/document";
+import type { DocumentState } from "~/models/labels";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
 

@@ -1,10 +1,11 @@
 /** Staff commands on people: client IDs, accounts, colleagues, and the notice that all clients read. */
 import type { Command } from "commander";
 import { Option } from "commander";
-import { STAFF_ROLES } from "../../actions/staff.ts";
 import { closeAccount, reopenAccount } from "../../models/account.server.ts";
 import { issueClientIds, listClientIds, sendClientId, withdrawClientId } from "../../models/client-id.server.ts";
 import type { EmailResult } from "../../models/email.server.ts";
+import { STAFF_ROLES } from "../../models/labels.ts";
+import { textLimits } from "../../models/limits.ts";
 import { sendPasswordLink } from "../../models/password-link.server.ts";
 import { eraseAccount, rejectErasure } from "../../models/retention.server.ts";
 import { removeSecondFactors } from "../../models/second-factor.server.ts";
@@ -40,7 +41,7 @@ export function addPeopleCommands(staff: Command, by: GetActorName): void {
     .command("new")
     .description("issue client IDs")
     .option("--count <number>", "how many, 1 to 1000", parseCount, 1)
-    .option("--for <name>", "for whom, as the company calls them", createTextParser(120))
+    .option("--for <name>", "for whom, as the company calls them", createTextParser(textLimits.issuedFor))
     .option("--email <e-mail>", "where to send the one that is issued", parseEmail)
     .option("--json", 'an array of {"client_id"}')
     .action(async ({ json, ...issue }: OutputOptions & { count: number; for?: string; email?: string }) => {
@@ -86,7 +87,7 @@ export function addPeopleCommands(staff: Command, by: GetActorName): void {
     .command("withdraw")
     .description("make an unused client ID worthless")
     .argument("<id>", "such as 7K3Q-X9MD-2HTV-W5BC")
-    .requiredOption(...reasonOption, createTextParser(500))
+    .requiredOption(...reasonOption, createTextParser(textLimits.reason))
     .action(async (id: string, { reason }: { reason: string }) => {
       resultOrThrow(await withdrawClientId(getServiceRole(), id, reason, by()));
       printAction(by(), { action: "client-id withdraw" });
@@ -102,8 +103,8 @@ export function addPeopleCommands(staff: Command, by: GetActorName): void {
     asks: "reason" | "no reason" = "reason",
   ) => {
     const command = account.command(name).description(description).argument("<e-mail>", "the account's e-mail address");
-    if (asks === "reason") command.requiredOption(...reasonOption, createTextParser(500));
-    else command.option(...reasonOption, createTextParser(500));
+    if (asks === "reason") command.requiredOption(...reasonOption, createTextParser(textLimits.reason));
+    else command.option(...reasonOption, createTextParser(textLimits.reason));
     command.action(async (email: string, { reason = "" }: { reason?: string }) => {
       const found = await findAccountId(getServiceRole(), email);
       const line = await job(found, email, reason);
@@ -198,7 +199,7 @@ export function addPeopleCommands(staff: Command, by: GetActorName): void {
   notice
     .command("set")
     .description("say something to all clients, instead of what was said before")
-    .argument("<text>", "up to 200 characters", createTextParser(200))
+    .argument("<text>", "up to 200 characters", createTextParser(textLimits.announcement))
     .action(async (text: string) => {
       resultOrThrow(await setAnnouncement(getServiceRole(), text, { actor_name: by() }));
       printAction(by(), { action: "announcement set" });
@@ -221,7 +222,7 @@ function addTeamCommands(staff: Command, by: GetActorName): void {
     .command("invite")
     .description("mail somebody the way to the desk, good for seven days")
     .argument("<e-mail>", "an address that no client's account has", parseEmail)
-    .requiredOption("--name <name>", "as it stands in the log", createTextParser(100))
+    .requiredOption("--name <name>", "as it stands in the log", createTextParser(textLimits.personName))
     .addOption(role().default("clerk"))
     .action(async (email: string, who: { name: string; role: string }) => {
       const backend = getServiceRole();
@@ -255,7 +256,7 @@ function addTeamCommands(staff: Command, by: GetActorName): void {
     .command("remove")
     .description("sign a colleague out everywhere at once, and let them in no more")
     .argument("<e-mail>", "the colleague's e-mail address")
-    .option(...reasonOption, createTextParser(500))
+    .option(...reasonOption, createTextParser(textLimits.reason))
     .action(async (email: string, { reason = "They left" }: { reason?: string }) => {
       const found = await findAccountId(getServiceRole(), email);
       resultOrThrow(await removeStaffMember(getServiceRole(), found, reason, by()));

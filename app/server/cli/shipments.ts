@@ -2,12 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { findShipmentId, listAllShipments } from "../../models/all-shipments.server.ts";
-import { STORAGE_LOCATIONS, type StorageLocation } from "../../models/desk.ts";
 import { findDocumentId, verifyDocument } from "../../models/document.server.ts";
 import { openFileForStaff } from "../../models/document-file.server.ts";
 import { getLastFreeDay } from "../../models/free-storage.ts";
+import { CHARGE_CURRENCIES, STORAGE_LOCATIONS, type StorageLocation } from "../../models/labels.ts";
+import { textLimits } from "../../models/limits.ts";
 import { extendShipmentRetention } from "../../models/retention.server.ts";
-import { CHARGE_CURRENCIES, formatMoney, lastStage, PAYMENTS } from "../../models/shipment.ts";
+import { formatMoney, lastStage, PAYMENTS } from "../../models/shipment.ts";
 import {
   type CargoArrival,
   correctStage,
@@ -52,8 +53,8 @@ export function addShipmentCommands(staff: Command, by: GetActorName): void {
     .command("advance")
     .description("move a shipment to its next stage, with its tracking event, whether or not documents are missing")
     .argument("<id>", idHelp)
-    .option("--location <text>", "where this happened, up to 120 characters", createTextParser(120))
-    .option("--note <text>", "a note to the client", createTextParser(1000))
+    .option("--location <text>", "where this happened, up to 120 characters", createTextParser(textLimits.location))
+    .option("--note <text>", "a note to the client", createTextParser(textLimits.note))
     .option("--json", "the shipment")
     .action(async (id: string, { json, ...move }: { location?: string; note?: string; json?: boolean }) => {
       const backend = getServiceRole();
@@ -70,7 +71,7 @@ export function addShipmentCommands(staff: Command, by: GetActorName): void {
     .description("put a shipment at the stage it is really at; a closed one is opened again so")
     .argument("<id>", idHelp)
     .requiredOption("--stage <number>", "1 to 10", parseStage)
-    .requiredOption(...reasonOption, createTextParser(500))
+    .requiredOption(...reasonOption, createTextParser(textLimits.reason))
     .action((id: string, to: { stage: number; reason: string }) =>
       on(id, "shipment correct", async (found) => {
         const { stage, status } = resultOrThrow(
@@ -86,8 +87,8 @@ export function addShipmentCommands(staff: Command, by: GetActorName): void {
     .command("set-awb")
     .description("write the number of the air waybill or bill of lading; one that stands is changed with a reason")
     .argument("<id>", idHelp)
-    .argument("[number]", "up to 64 characters; none takes it off", createTextParser(64))
-    .option(...reasonOption, createTextParser(500))
+    .argument("[number]", "up to 64 characters; none takes it off", createTextParser(textLimits.awb))
+    .option(...reasonOption, createTextParser(textLimits.reason))
     .action((id: string, awb: string | undefined, { reason }: { reason?: string }) =>
       on(id, "shipment set-awb", async (found) => {
         resultOrThrow(await saveAwb(getServiceRole(), found, { awb: awb ?? "", reason }, { actor_name: by() }));
@@ -128,7 +129,7 @@ export function addShipmentCommands(staff: Command, by: GetActorName): void {
     .command("note")
     .description("tell the client something, in the history of the shipment")
     .argument("<shipment>", idHelp)
-    .argument("<text>", "up to 1000 characters", createTextParser(1000))
+    .argument("<text>", "up to 1000 characters", createTextParser(textLimits.note))
     .action((id: string, text: string) =>
       on(id, "shipment note", async (found) => {
         resultOrThrow(await sendNote(getServiceRole(), found, text, { actor_name: by() }));
@@ -159,7 +160,7 @@ function addDocumentCommands(staff: Command, on: RunOnShipment, by: GetActorName
     }),
   );
   named("unverify", "take the verification of a document back")
-    .requiredOption(...reasonOption, createTextParser(500))
+    .requiredOption(...reasonOption, createTextParser(textLimits.reason))
     .action((id: string, name: string, { reason }: { reason: string }) =>
       on(id, "document unverify", async (found) => {
         const one = await findDocumentId(getServiceRole(), found, name);
@@ -168,7 +169,7 @@ function addDocumentCommands(staff: Command, on: RunOnShipment, by: GetActorName
       }),
     );
   named("send-back", "ask the client for another file")
-    .requiredOption(...reasonOption, createTextParser(500))
+    .requiredOption(...reasonOption, createTextParser(textLimits.reason))
     .action((id: string, name: string, { reason }: { reason: string }) =>
       on(id, "document send-back", async (found) => {
         const one = await findDocumentId(getServiceRole(), found, name);
@@ -204,7 +205,7 @@ function addChargeCommands(staff: Command, on: RunOnShipment, by: GetActorName):
     .argument("<amount>", "such as 12500 or 12500.50", parseAmount)
     .addOption(new Option("--currency <currency>", "of the amount").choices([...CHARGE_CURRENCIES]).default("KES"))
     .option("--due <day>", "the last day to pay, such as 2026-05-31", parseDay)
-    .option("--note <text>", "for the client", createTextParser(300))
+    .option("--note <text>", "for the client", createTextParser(textLimits.chargeNote))
     .action((id: string, item: string, sum: number, more: { currency: string; due?: string; note?: string }) =>
       on(id, "charge set", async (found) => {
         const { currency, due: due_on, note } = more;
@@ -230,7 +231,7 @@ function addChargeCommands(staff: Command, on: RunOnShipment, by: GetActorName):
     .description("note that an item was not paid after all")
     .argument("<shipment>", idHelp)
     .argument("<item>", items.join(", "))
-    .requiredOption(...reasonOption, createTextParser(500))
+    .requiredOption(...reasonOption, createTextParser(textLimits.reason))
     .action((id: string, item: string, { reason }: { reason: string }) =>
       on(id, "charge unpaid", async (found) => {
         resultOrThrow(

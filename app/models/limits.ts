@@ -1,0 +1,19 @@
+/** The most characters of each text that a person types. A test compares them with the checks of the database. */
+export const textLimits = {
+  announcement: 200,
+  awb: 64,
+  chargeNote: 300,
+  clientId: 64,
+  email: 254,
+  issuedFor: 120,
+  location: 120,
+  note: 1000,
+  personName: 100,
+  reason: 500,
+  shipmentName: 120,
+} as const;
+
+/** Returns the arguments of Zod's `max` for a text. `subject` ends the message, such as " for the name". */
+export function maxLength(text: keyof typeof textLimits, subject = ""): [number, string] {
+  return [textLimits[text], `Use at most ${textLimits[text].toLocaleString("en")} characters${subject}.`];
+}
