@@ -6,7 +6,8 @@ import type { Toast } from "~/lib/http/toast";
 import { useIdleImport } from "./idle-import";
 
 /** `bannerShown` and `announced` mean that the server's banner was visible, and that screen readers read it out. */
-export type CurrentToast = { id: number; toast: Toast; bannerShown: boolean; announced: boolean };
+type BannerHistory = { bannerShown?: boolean; announced?: boolean };
+export type CurrentToast = { id: number; toast: Toast } & BannerHistory;
 
 type ToastState = { current: CurrentToast | null; waiting: Toast | null; isReady: boolean };
 
@@ -36,10 +37,10 @@ export function useToasts(): ToastState {
 }
 
 /** Replaces the visible toast. The same object is shown only once. */
-export function showToast(toast: Toast, { bannerShown = false, announced = false } = {}): void {
+export function showToast(toast: Toast, history: BannerHistory = {}): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
-  updateToastState({ current: { id: ++lastId, toast, bannerShown, announced } });
+  updateToastState({ current: { id: ++lastId, toast, ...history } });
 }
 
 export function showToastNext(toast: Toast): void {
