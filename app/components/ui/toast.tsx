@@ -62,7 +62,6 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Keeps a banner that the visitor closed from returning as a toast. */
 function closeBanner(toast: Toast): void {
   shownToasts.add(toast);
   if (toastState.waiting === toast) updateToastState({ waiting: null });
