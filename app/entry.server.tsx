@@ -30,7 +30,6 @@ export default async function handleRequest(
   const { html, nonce } = cached ?? (await renderPage(request, context));
   if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
   if (source && nonce) {
-    // A cached page keeps its original expiry time.
     if (!cached) renderedPages.set(source, { html, nonce });
     headers.set(renderedHeader, nonce);
   }
@@ -65,7 +64,6 @@ function renderPage(request: Request, context: EntryContext): Promise<RenderedPa
   });
 }
 
-/** Route error responses such as a 404 are thrown on purpose. */
 export const handleError: HandleErrorFunction = (error, { request }) => {
   if (request.signal.aborted || isRouteErrorResponse(error)) return;
   const { name, message, stack } =

@@ -81,7 +81,6 @@ export function Layout({ children }: { children: React.ReactNode }) {
       <Links />
     </>
   );
-  // A bare page has neither the site around it nor script.
   if (useMatches().some(({ handle }) => (handle as { bare?: true } | undefined)?.bare)) {
     return (
       <html lang="en" className={theme} data-standalone>

@@ -30,23 +30,23 @@ test.describe("what moves", () => {
       await openMovingPage(page, path);
       const strip = page.getByRole("region", { name });
       await strip.scrollIntoViewIfNeeded();
-      await expect.poll(() => listRunningAnimations(page)).toContain("strip");
+      await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
       await expect(strip.getByRole("listitem")).toHaveCount(items);
       await expect(strip.locator("li")).toHaveCount(2 * items);
 
       await test.step("it stands still under the pointer, out of sight and in a hidden tab", async () => {
         await strip.hover();
-        await expect.poll(() => listRunningAnimations(page)).not.toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).not.toContain("marquee");
         await page.mouse.move(0, 0);
-        await expect.poll(() => listRunningAnimations(page)).toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
         await page.getByRole("contentinfo").scrollIntoViewIfNeeded();
         await expect.poll(() => listRunningAnimations(page)).toEqual(["pass"]);
         await strip.scrollIntoViewIfNeeded();
-        await expect.poll(() => listRunningAnimations(page)).toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
         await setTabHidden(page, true);
         await expect.poll(() => listRunningAnimations(page)).toEqual([]);
         await setTabHidden(page, false);
-        await expect.poll(() => listRunningAnimations(page)).toContain("strip");
+        await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
       });
 
       // Last: style no longer pauses an animation that script has paused.

@@ -59,7 +59,7 @@ test.each(["", "   ", "\t\n", "\u00a0\u3000"])("an empty name, %j, changes nothi
 
 test("a form without the field for the name changes nothing either", async () => {
   const { fields } = (await client.open("/portal/new")).form("Create Shipment");
-  const answer = await client.post("/portal/new", { requestId: String(fields.requestId) });
+  const answer = await client.post("/portal/new", { idempotencyKey: String(fields.idempotencyKey) });
   expect(answer.headers.get("Location")).toBe("/portal");
 });
 
@@ -143,28 +143,30 @@ describe("the same form", () => {
 });
 
 describe("a form without its id", () => {
-  test.each<Record<string, string>>([{}, { requestId: "" }, { requestId: "1" }, { requestId: "' or 1=1 --" }])(
-    "%j is refused with words, and the page it answers works",
-    async (fields) => {
-      const before = await listShipments();
-      const page = await parsePage(await client.post("/portal/new", { name: "No id", ...fields }));
-      expect(page.status).toBe(400);
-      expect(page.title).toMatch(/^Error: /);
-      const words = "Open this form again and send it once more.";
-      expect(page.toasts).toEqual([{ title: "Failed to create shipment", description: words, variant: "destructive" }]);
-      expect(page.value("name")).toBe("No id");
-      for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
-      expect(await listShipments()).toEqual(before);
-      expect((await client.follow(await client.submit(page, "Create Shipment"))).h1).toBe("No id");
-    },
-  );
+  test.each<Record<string, string>>([
+    {},
+    { idempotencyKey: "" },
+    { idempotencyKey: "1" },
+    { idempotencyKey: "' or 1=1 --" },
+  ])("%j is refused with words, and the page it answers works", async (fields) => {
+    const before = await listShipments();
+    const page = await parsePage(await client.post("/portal/new", { name: "No id", ...fields }));
+    expect(page.status).toBe(400);
+    expect(page.title).toMatch(/^Error: /);
+    const words = "Open this form again and send it once more.";
+    expect(page.toasts).toEqual([{ title: "Failed to create shipment", description: words, variant: "destructive" }]);
+    expect(page.value("name")).toBe("No id");
+    for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
+    expect(await listShipments()).toEqual(before);
+    expect((await client.follow(await client.submit(page, "Create Shipment"))).h1).toBe("No id");
+  });
 });
 
 test("a client chooses name and AWB/BL, and not stage, status, owner or id", async () => {
   const { fields } = (await client.open("/portal/new")).form("Create Shipment");
   const stranger = await logInToBackend(await app.browser().signUpAndLogIn("Stranger"));
   const answer = await client.post("/portal/new", {
-    requestId: String(fields.requestId),
+    idempotencyKey: String(fields.idempotencyKey),
     name: "Ambitious",
     stage: "10",
     status: "Shipment Closed",

@@ -16,13 +16,12 @@ export function WaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
 }
 
 export function RouteLine(props: {
-  shipment: string;
-  stage: number;
-  status: string;
+  shipment: { id: string; stage: number; status: string };
   nextAction: NextAction | null;
   button?: { words: string; at: string } | null;
 }) {
-  const { shipment, stage, status, nextAction, button } = props;
+  const { shipment, nextAction, button } = props;
+  const { id, stage, status } = shipment;
   const line = useRef<HTMLDivElement>(null);
   const motion = useMotion();
   const stations = STAGES.map((name, index) => (
@@ -48,7 +47,7 @@ export function RouteLine(props: {
       <progress className="sr-only" max={STAGES.length} value={stage} aria-label="Stages reached" />
       <div ref={line}>
         <Stations stage={stage} />
-        {motion && <motion.StageAnimation line={line} shipment={shipment} stage={stage} />}
+        {motion && <motion.StageAnimation line={line} shipment={id} stage={stage} />}
       </div>
       {/* Hidden from screen readers: the heading and the list below contain the same names. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">

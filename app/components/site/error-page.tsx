@@ -17,13 +17,11 @@ export function ErrorPage({ error }: { error: unknown }) {
   if (isConnectionLost(error)) return <ConnectionLostPage />;
   const response = isRouteErrorResponse(error) ? error : null;
   const status = response?.status ?? 500;
-  const { title, text } = explanations[status] ?? {
-    title: status < 500 ? "This request cannot be answered" : "Something went wrong",
-    text:
-      status < 500
-        ? String(response?.data?.reason ?? response?.data)
-        : "It is our fault, not yours. Try again in a minute.",
-  };
+  const { title, text } =
+    explanations[status] ??
+    (status < 500
+      ? { title: "This request cannot be answered", text: String(response?.data?.reason ?? response?.data) }
+      : { title: "Something went wrong", text: "It is our fault, not yours. Try again in a minute." });
   return (
     <>
       <Title>{title}</Title>

@@ -17,14 +17,15 @@ export function useChosenTheme(): string | null {
 export function ThemeToggle({ theme }: { theme: string }) {
   const { pathname, search } = useLocation();
   const fetcher = useFetcher({ key: fetcherKey });
-  const nextTheme = theme === "dark" ? "light" : "dark";
+  const isDark = theme === "dark";
+  const nextTheme = isDark ? "light" : "dark";
   useEffect(() => copyToLocalStorage("theme", theme), [theme]);
   return (
     <fetcher.Form method="post" action="/actions/theme" preventScrollReset>
       <input type="hidden" name="theme" value={nextTheme} />
       <input type="hidden" name="to" value={pathname + search} />
       <Button look="icon">
-        <Icon of={theme === "dark" ? Sun : Moon} className="size-5" />
+        <Icon of={isDark ? Sun : Moon} className="size-5" />
         <span className="sr-only">Use the {nextTheme} theme</span>
       </Button>
     </fetcher.Form>

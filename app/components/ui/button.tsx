@@ -27,7 +27,6 @@ export function Button({
   return <button type="submit" {...props} className={`${baseClasses} ${variantClasses[look]} ${className}`} />;
 }
 
-/** Only for navigation; a change needs a form. */
 export function ButtonLink({
   look = "plain",
   className = "",

@@ -99,7 +99,6 @@ function openModal(element: HTMLDialogElement): void {
 function closeModal(element: HTMLDialogElement): void {
   element.close();
   element.removeAttribute("style");
-  // The opener may be hidden now.
   if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
   setOpenDialogs(openDialogs.filter((dialog) => dialog !== element));
 }
@@ -123,7 +122,6 @@ export function useCloseDialog(back: string): () => void {
         dialog.querySelector(".toast") ? { opacity: [1, 0] } : { opacity: [1, 0], scale: [1, 0.92] },
       );
       dialog.inert = false;
-      // The user may have navigated during the animation.
       if (currentKey.current !== key || !dialog.isConnected) return dialog.removeAttribute("style");
       closeModal(dialog);
     }

@@ -20,7 +20,6 @@ function runWhenIdle(callback: () => void): () => void {
   return () => cancel();
 }
 
-/** Returns a module's default export, or null until it is loaded and if loading fails. */
 export function useIdleImport<Part>(load: () => Promise<{ default: Part }>): Part | null {
   const [loaded, setLoaded] = useState<{ default: Part } | null>(null);
   useEffect(() => runWhenIdle(() => load().then(setLoaded, () => {})), []);

@@ -106,9 +106,7 @@ function usePersistedWaitingToast(waiting: Toast | null): void {
       if (waiting) sessionStorage.setItem(waitingToastKey, JSON.stringify(waiting));
       else sessionStorage.removeItem(waitingToastKey);
       if (stored && !waiting) showToastNext(JSON.parse(stored));
-    } catch {
-      // Storage may be blocked or full: this document still has the toast.
-    }
+    } catch {}
   }, [waiting]);
 }
 
@@ -150,7 +148,6 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
   const [isBlurred, setBlurred] = useState(() => !document.hasFocus());
   const root = useRef<HTMLLIElement>(null);
   const isOver = useRef(false);
-  // A toast that replaces a visible banner does not slide in.
   const isNew = useRef(!bannerShown);
 
   const close = async (swipedPx?: number) => {
@@ -219,7 +216,6 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
   );
 }
 
-/** Falls back to the dialog around the toasts, or to the page. */
 function restoreFocus(previous: HTMLElement | null, list: HTMLElement): void {
   const fallback =
     list.closest("dialog")?.querySelector<HTMLElement>("a, button, input") ?? document.getElementById("main");

@@ -95,13 +95,7 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
         </Link>{" "}
         <a href={`/portal/${shipment.id}/print`}>Print form</a>
       </p>
-      <RouteLine
-        shipment={shipment.id}
-        stage={stage}
-        status={shipment.status}
-        nextAction={nextAction}
-        button={button}
-      />
+      <RouteLine shipment={shipment} nextAction={nextAction} button={button} />
       {storage && (
         <p
           className={`mt-4 rounded-label border border-line bg-raised px-4 py-3 text-sm ${storage.isUrgent ? "font-semibold text-attention" : ""}`}
