@@ -443,11 +443,11 @@ describe("the site map", () => {
       url,
       date,
     ]);
-    expect(changes).toEqual([
-      [`${origin}/privacy`, "2025-10-22"],
-      [`${origin}/terms`, "2025-10-22"],
-      ...publishedArticles.map(({ slug, date }) => [`${origin}/resources/blog/${slug}`, date]),
-    ]);
+    expect(Object.fromEntries(changes)).toEqual({
+      [`${origin}/privacy`]: "2025-10-22",
+      [`${origin}/terms`]: "2025-10-22",
+      ...Object.fromEntries(publishedArticles.map(({ slug, date }) => [`${origin}/resources/blog/${slug}`, date])),
+    });
   });
 
   test("lists only pages that are there, may be found and crawled, and name no other address as theirs", async () => {

@@ -523,7 +523,7 @@ describe("a client's writes are so many in a minute", () => {
     }
     expect(await getStatus(logIn(app.browser(), email, password))).toBe(303);
     expect([await countEmailsTo(email), await countEmailsTo(next)]).toEqual([0, 0]);
-    const [box] = (await browser.open("/portal/account")).all("main input[name=wanted]");
+    const [box] = (await browser.open("/portal/account")).all("#shipment-emails input[name=enabled]");
     expect(box?.hasAttribute("checked")).toBe(true);
   });
 

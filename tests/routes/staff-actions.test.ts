@@ -419,11 +419,11 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
   test("what a document or a payment is undone for", async () => {
     const { id } = await getDocument(app.company, shipment.id, "Packing List");
     const verifiedOne = await getDocument(app.company, shipment.id, "Bill of Lading");
-    await expectKept("Send back the Packing List", { reason: "" }, `reject-document-${id}-reason`, why);
+    await expectKept("Send back the Packing List", { reason: "" }, `reject-${id}-reason`, why);
     await expectKept(
       "Send back the Packing List",
       { reason: long(501) },
-      `reject-document-${id}-reason`,
+      `reject-${id}-reason`,
       "Use at most 500 characters.",
     );
     const back = "Take the verification back the Bill of Lading";

@@ -105,7 +105,7 @@ function DeskDocumentRow({
       </div>
       {state === "uploaded" && !isClosed && (
         <ReasonForm
-          intent="reject-document"
+          intent="reject"
           title="Send back"
           hint="The client reads this, such as: page 2 is unreadable"
           {...form}

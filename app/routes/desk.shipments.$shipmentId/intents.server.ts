@@ -144,7 +144,7 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
       const refused = await verifyDocument(backend, serviceRoleClient(), document, sent);
       return refused ?? { toast: "Verified", anchor: `#document-${document}` };
     }),
-    "reject-document": defineIntent(DocumentReasonFields, async ({ supabase: backend }, { document, reason }, sent) =>
+    reject: defineIntent(DocumentReasonFields, async ({ supabase: backend }, { document, reason }, sent) =>
       toIntentResult(await rejectDocument(backend, document, reason, sent), () => "Sent back", `#document-${document}`),
     ),
     unverify: defineIntent(DocumentReasonFields, async ({ supabase: backend }, { document, reason }, sent) =>
