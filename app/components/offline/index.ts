@@ -37,9 +37,9 @@ function savePage(): void {
   const { navigation, revalidation, errors, actionData, loaderData } = router.state;
   const site = loaderData.root as SiteData | undefined;
   if (navigation.state !== "idle" || revalidation !== "idle" || !site || site.lite) return;
-  const loaded = Object.values(loaderData) as { person?: string; toast?: object | null }[];
-  const person = loaded.find((data) => data?.person)?.person ?? "";
+  const loaded = Object.values(loaderData) as { accountId?: string; toast?: object | null }[];
+  const accountId = loaded.find((data) => data?.accountId)?.accountId ?? "";
   // A page in trouble says so in a toast of its own; that of the root is about what went before.
   const isWhole = !errors && !actionData && !loaded.some((data) => data !== (site as object) && data?.toast);
-  updateOfflineCache({ site, person, isWhole }).catch(() => {});
+  updateOfflineCache({ site, accountId, isWhole }).catch(() => {});
 }

@@ -39,20 +39,20 @@ document.addEventListener(
 );
 
 /** What a page knows of itself and of who sees it. */
-export type CurrentPage = { site: SiteData; person: string; isWhole: boolean };
+export type CurrentPage = { site: SiteData; accountId: string; isWhole: boolean };
 
 /**
  * Keeps the page in view, and registers the worker that shows it; where pages are not to be kept, ends both. Rejects where the
  * browser refuses storage or has no more.
  */
-export async function updateOfflineCache({ site, person, isWhole }: CurrentPage): Promise<void> {
+export async function updateOfflineCache({ site, accountId, isWhole }: CurrentPage): Promise<void> {
   if (!("serviceWorker" in navigator) || !("caches" in window)) return;
   if (!isOfflineAllowed(document.cookie)) return disableOffline();
   const { pathname, search } = location;
   if (pathname.startsWith("/desk")) return;
   // Before anything is waited for: the person may go on meanwhile.
   const kind = isWhole && getOfflineKind(pathname, search);
-  const copy = kind && (kind === "public" || person) ? createOfflineCopy(document, new Date()) : null;
+  const copy = kind && (kind === "public" || accountId) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);
   // Rejects where storage is refused: no worker is registered there.
   if (site.signedIn) await caches.keys();
@@ -62,7 +62,7 @@ export async function updateOfflineCache({ site, person, isWhole }: CurrentPage)
   const begun = signOutCount;
   await navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" });
   await navigator.serviceWorker.ready;
-  const name = site.signedIn ? await getAccountCacheName(person) : names.open;
+  const name = site.signedIn ? await getAccountCacheName(accountId) : names.open;
   if (!name || begun !== signOutCount) return;
   const cache = await caches.open(name);
   await writeCopy(cache, fallbackPagePath, withoutPage);
@@ -74,11 +74,11 @@ export async function updateOfflineCache({ site, person, isWhole }: CurrentPage)
 }
 
 /** The name of the cache of an account: a mark of it that tells nothing of it. Those of all others are deleted. */
-async function getAccountCacheName(person: string): Promise<string | null> {
+async function getAccountCacheName(accountId: string): Promise<string | null> {
   const known = (await caches.keys()).filter((name) => name.startsWith(names.own));
   // A public page does not know whose session it is.
-  if (!person) return known[0] ?? null;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(person));
+  if (!accountId) return known[0] ?? null;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(accountId));
   const own = names.own + [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   for (const name of known) if (name !== own) await deleteCaches(name);
   return own;
