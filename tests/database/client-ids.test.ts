@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { normalizeClientId } from "../../app/models/client-id.ts";
-import { startTestBackend } from "../support/test-backend.ts";
+import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
 
-let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
-let confirmedClient: Awaited<ReturnType<typeof testBackend.newClient>>;
+const { testBackend } = setUpTestBackend();
+let confirmedClient: TestClient;
 beforeAll(async () => {
-  testBackend = await startTestBackend();
   confirmedClient = await testBackend.newClient("confirmed@client.example");
 });
-afterAll(() => testBackend.close());
 
-test("staff issue one client ID when they name no number", async () => {
+test("The service role issues one client ID if it names no number.", async () => {
   const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", {});
   expect(error).toBeNull();
   expect(data).toEqual([
@@ -18,7 +16,7 @@ test("staff issue one client ID when they name no number", async () => {
   ]);
 });
 
-test("a thousand client IDs are all different, unclaimed, and as the sign-up form writes them", async () => {
+test("A thousand client IDs are all different, unclaimed, and in the format of the sign-up form.", async () => {
   const { data } = await testBackend.serviceRole.rpc("issue_client_ids", { how_many: 1000 });
   const ids = (data ?? []).map((row) => row.client_id);
   expect(new Set(ids).size).toBe(1000);
@@ -29,7 +27,7 @@ test("a thousand client IDs are all different, unclaimed, and as the sign-up for
   expect(data?.every((row) => row.account_id === null && row.claimed_at === null)).toBe(true);
 });
 
-test("every place of a client ID takes all 32 characters, so that none can be left out when guessing", async () => {
+test("Every place of a client ID can be each of 32 characters.", async () => {
   const { rows } = await testBackend.backend.db.query<{ place: number; different: number }>(
     `select place, count(distinct substr(replace(private.generate_client_id(), '-', ''), place, 1))::int as different
      from generate_series(1, 16) as place, generate_series(1, 1000) group by place`,
@@ -38,56 +36,29 @@ test("every place of a client ID takes all 32 characters, so that none can be le
   expect(rows.every(({ different }) => different === 32)).toBe(true);
 });
 
-test("more than a thousand client IDs at once are not issued, and none for zero or less", async () => {
-  for (const [asked, given] of [
+test("One call issues at most 1000 client IDs, and none for zero or less.", async () => {
+  for (const [requested, expected] of [
     [1001, 1000],
     [0, 0],
     [-5, 0],
   ] as const) {
     const before = await countClientIds();
-    const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", { how_many: asked });
+    const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", { how_many: requested });
     expect(error).toBeNull();
-    expect(data).toHaveLength(given);
-    expect((await countClientIds()) - before).toBe(given);
+    expect(data).toHaveLength(expected);
+    expect((await countClientIds()) - before).toBe(expected);
   }
 });
 
-test.each(["a visitor", "a client"])("%s cannot issue client IDs", async (who) => {
-  const before = await countClientIds();
-  const supabase = who === "a client" ? confirmedClient.supabase : testBackend.anonymous();
-  const { data, error } = await supabase.rpc("issue_client_ids", { how_many: 3 });
-  expect(error?.code).toBe(who === "a client" ? "PT403" : "42501");
-  expect(data).toBeNull();
-  expect(await countClientIds()).toBe(before);
-});
-
-test.each(["a visitor", "a client"])("%s cannot ask whether a client ID is good, spend one or vouch", async (who) => {
-  const supabase = who === "a client" ? confirmedClient.supabase : testBackend.anonymous();
-  const client_id = await newClientId();
-  const email = "new@client.example";
-  const results = [
-    await supabase.rpc("admit_sign_up", { client_id, email }),
-    await supabase.rpc("admit_sign_up", { client_id: "N0TH-1NG0-0F1T-HERE", email }),
-    await supabase.rpc("redeem_client_id", { client_id, email }),
-    await supabase.rpc("clear_email_hashes", { email }),
-    await supabase.rpc("mark_password_proven", { email, token: "0123456789abcdef" }),
-  ];
-  for (const { data, error } of results) {
-    expect(error?.code).toBe("42501");
-    expect(data).toBeNull();
-  }
-  expect(await isAdmitted(client_id, "other@client.example")).toBe(true);
-});
-
-test("an unspent client ID admits anybody, an unknown one nobody", async () => {
+test("An unused client ID admits every address, and an unknown one none.", async () => {
   expect(await isAdmitted(await newClientId(), "new@client.example")).toBe(true);
   expect(await isAdmitted("N0TH-1NG0-0F1T-HERE", "new@client.example")).toBe(false);
   expect(await isAdmitted("", "new@client.example")).toBe(false);
   expect(await isAdmitted("%", "new@client.example")).toBe(false);
 });
 
-describe("a spent client ID admits the e-mail it was used with, however it is written, and no other", () => {
-  const expectOnly = async (client_id: string, email: string) => {
+describe("used client IDs", () => {
+  const expectOnlyAdmits = async (client_id: string, email: string) => {
     expect(await isAdmitted(client_id, email)).toBe(true);
     expect(await isAdmitted(client_id, email.toUpperCase())).toBe(true);
     expect(await isAdmitted(client_id, "other@client.example")).toBe(false);
@@ -96,7 +67,7 @@ describe("a spent client ID admits the e-mail it was used with, however it is wr
     expect(await isAdmitted(client_id, email)).toBe(true);
   };
 
-  test("when it made an account, before and after its confirmation", async () => {
+  test("A client ID that created an account admits only this account's address, before and after confirmation.", async () => {
     const client_id = await newClientId();
     const email = "waiting@client.example";
     const { error } = await testBackend.anonymous().auth.signUp({
@@ -105,17 +76,17 @@ describe("a spent client ID admits the e-mail it was used with, however it is wr
       options: { data: { client_id } },
     });
     expect(error).toBeNull();
-    await expectOnly(client_id, email);
+    await expectOnlyAdmits(client_id, email);
     const token = /token_hash=([0-9a-f]+)/.exec(testBackend.emails.at(-1)?.html ?? "")?.[1] ?? "";
     await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
     expect((await testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" })).error).toBeNull();
-    await expectOnly(client_id, email);
+    await expectOnlyAdmits(client_id, email);
   });
 
-  test("when there was an account already", async () => {
+  test("A client ID that was used for an existing account admits only this account's address.", async () => {
     const client_id = await newClientId();
     expect(await redeemClientId(client_id, confirmedClient.email)).toBe(true);
-    await expectOnly(client_id, confirmedClient.email);
+    await expectOnlyAdmits(client_id, confirmedClient.email);
     const { rows } = await testBackend.backend.db.query<object>(
       "select * from public.client_ids where client_id = $1",
       [client_id],
@@ -125,7 +96,7 @@ describe("a spent client ID admits the e-mail it was used with, however it is wr
   });
 });
 
-test("fifty e-mails at once spend one client ID once", async () => {
+test("Fifty parallel addresses redeem one client ID once.", async () => {
   const client_id = await newClientId();
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, index) => redeemClientId(client_id, `known-${index}@client.example`)),
@@ -133,7 +104,7 @@ test("fifty e-mails at once spend one client ID once", async () => {
   expect(results.filter(Boolean)).toHaveLength(1);
 });
 
-test("a client ID that somebody used cannot be taken from the account, nor the account away under it", async () => {
+test("A used client ID cannot be detached from its account, and its account cannot be deleted.", async () => {
   await expect(
     testBackend.backend.db.query("update public.client_ids set claimed_at = null where account_id = $1", [
       confirmedClient.id,

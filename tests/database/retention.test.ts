@@ -1,5 +1,5 @@
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   deleteBeyondRetention,
   eraseAccount,
@@ -7,16 +7,10 @@ import {
   listBeyondRetention,
 } from "../../app/models/retention.server.ts";
 import { countRowsRead } from "../support/database.ts";
-import { startTestBackend } from "../support/test-backend.ts";
+import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
 
-type TestClient = Awaited<ReturnType<typeof testBackend.newClient>>;
-
-let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
+const { testBackend } = setUpTestBackend();
 let clientCount = 0;
-beforeAll(async () => {
-  testBackend = await startTestBackend();
-});
-afterAll(() => testBackend.close());
 
 const dateInYears = (years: number) => {
   const day = new Date();
@@ -25,15 +19,15 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
-/** A shipment with a packing list that counts and a file that does not, kept until some day. */
+/** Returns a shipment with the file of a packing list and a file without a document, kept until a day. */
 async function newShipment(client: TestClient, until?: string) {
-  const made = await client.supabase
+  const created = await client.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: client.id })
     .select("id")
     .single();
-  if (made.error) throw made.error;
-  const { id } = made.data;
+  if (created.error) throw created.error;
+  const { id } = created.data;
   const names = ["packing-list-0123456789ab-x.pdf", "bill-of-lading-0123456789ab-half.pdf"];
   const files = names.map((name) => `${client.id}/${id}/${name}`);
   for (const file of files) {
@@ -54,7 +48,7 @@ async function newShipment(client: TestClient, until?: string) {
   return { id, files };
 }
 
-/** Moves the creation and the last use of an account this many years into the past. */
+/** Moves the creation and the last use of an account into the past. */
 const setLastSeen = (client: TestClient, years: number) =>
   testBackend.backend.db.query(
     `with seen as (select now() - make_interval(years => $2) as at),
@@ -67,37 +61,37 @@ const getRetentionEnd = async (id: string) =>
   (await testBackend.serviceRole.from("shipments").select("retention_ends_on").eq("id", id)).data?.[0]
     ?.retention_ends_on;
 
-/** What there is of a shipment: rows, and which of its files the store hands out. */
+/** Returns the number of rows and readable files of a shipment. */
 async function countRemaining({ id, files }: { id: string; files: string[] }) {
   const { data } = await testBackend.serviceRole.from("shipments").select("id").eq("id", id);
   const documents = await testBackend.serviceRole
     .from("documents")
     .select("uploaded, storage_path")
     .eq("shipment_id", id);
-  const there = await Promise.all(
+  const downloads = await Promise.all(
     files.map((file) => testBackend.serviceRole.storage.from("documents").download(file)),
   );
   return {
     shipments: data?.length,
     documents: documents.data?.length,
-    files: there.filter(({ data }) => data).length,
+    files: downloads.filter(({ data }) => data).length,
   };
 }
 const everythingRemaining = { shipments: 1, documents: 4, files: 2 };
 const nothingRemaining = { shipments: 0, documents: 0, files: 0 };
 
-/** Deletes what is past its time. Returns what was reported as deleted. */
+/** Runs retention and returns its reports. */
 async function runRetention(company = testBackend.serviceRole) {
-  const told: object[] = [];
-  await deleteBeyondRetention(company, (fields) => told.push(fields));
-  return told;
+  const reports: object[] = [];
+  await deleteBeyondRetention(company, (fields) => reports.push(fields));
+  return reports;
 }
 
-/** Erases an account as the command does. Returns the refusal, or null. */
+/** Erases an account as the staff command does. Returns the error, or null. */
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
-test("a shipment is kept for seven years from the last step it made, and never shorter than staff said", async () => {
+test("A shipment is kept for seven years after its last move, and at least until the day set by staff.", async () => {
   const client = await newTestClient();
   const { id } = await newShipment(client);
   expect(await getRetentionEnd(id)).toBe(dateInYears(7));
@@ -117,7 +111,7 @@ test("a shipment is kept for seven years from the last step it made, and never s
   expect(await getRetentionEnd(id)).toBe(dateInYears(20));
 });
 
-test("clients neither say how long a shipment is kept nor ask what is past its time", async () => {
+test("A client cannot set the day until which a shipment is kept.", async () => {
   const client = await newTestClient();
   const early = { name: "Early", user_id: client.id, retention_ends_on: "2020-01-01" };
   expect((await (client.supabase as SupabaseClient).from("shipments").insert(early)).error?.code).toBe("42501");
@@ -126,12 +120,9 @@ test("clients neither say how long a shipment is kept nor ask what is past its t
     (await client.supabase.from("shipments").update({ retention_ends_on: "2020-01-01" }).eq("id", id)).error?.code,
   ).toBe("42501");
   expect(await getRetentionEnd(id)).toBe(dateInYears(7));
-  for (const supabase of [client.supabase, testBackend.anonymous()]) {
-    expect((await supabase.rpc("beyond_retention")).error?.code).toBe("42501");
-  }
 });
 
-test("what is past its time is listed with all its files, and looking changes nothing", async () => {
+test("Expired shipments are listed with all their files, and listing changes nothing.", async () => {
   const client = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
   const today = await newShipment(client, dateInYears(0));
@@ -145,15 +136,15 @@ test("what is past its time is listed with all its files, and looking changes no
   await runRetention();
 });
 
-test("deleting takes shipments past their time with documents, events and files, and nothing else; again, it finds none", async () => {
+test("Retention deletes expired shipments with documents, events and files, and nothing else, and a second run finds none.", async () => {
   const client = await newTestClient();
   const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-3))];
-  const kept = await newShipment(client);
+  const recent = await newShipment(client);
   expect(await runRetention()).toEqual(
     expect.arrayContaining([{ shipment_id: past[0]?.id }, { shipment_id: past[1]?.id }, { files: 4 }]),
   );
-  for (const one of past) expect(await countRemaining(one)).toEqual(nothingRemaining);
-  expect(await countRemaining(kept)).toEqual(everythingRemaining);
+  for (const shipment of past) expect(await countRemaining(shipment)).toEqual(nothingRemaining);
+  expect(await countRemaining(recent)).toEqual(everythingRemaining);
   expect(await listBeyondRetention(testBackend.serviceRole)).toEqual({
     shipments: [],
     files: [],
@@ -161,50 +152,51 @@ test("deleting takes shipments past their time with documents, events and files,
     accounts: [],
   });
   expect(await runRetention()).toEqual([]);
-  expect((await client.supabase.from("shipments").select("id")).data).toEqual([{ id: kept.id }]);
+  expect((await client.supabase.from("shipments").select("id")).data).toEqual([{ id: recent.id }]);
 });
 
-test("wherever deleting is cut off, no document counts a file that is gone, and the next run finishes", async () => {
+test("After an interruption at any call, no document has a deleted file, and the next run finishes.", async () => {
   const client = await newTestClient();
-  for (let answered = 0; ; answered += 1) {
+  for (let completedCalls = 0; ; completedCalls += 1) {
     const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-1))];
     let calls = 0;
     const breaking = testBackend.serviceRoleThrough(async (request, next) => {
       if (request.method === "GET" || /\/(beyond_retention|list_upload_chunks)$/.test(request.url))
         return next(request);
       calls += 1;
-      if (calls > answered + 1) throw new TypeError("the line broke before");
+      if (calls > completedCalls + 1) throw new TypeError("the connection broke before");
       const result = await next(request);
-      if (calls === answered + 1) throw new TypeError("the line broke after");
+      if (calls === completedCalls + 1) throw new TypeError("the connection broke after");
       return result;
     });
     const cut = await runRetention(breaking).catch(() => null);
     const counted = await testBackend.serviceRole.from("documents").select("storage_path").eq("uploaded", true);
     for (const { storage_path } of counted.data ?? []) {
       const file = await testBackend.serviceRole.storage.from("documents").download(storage_path ?? "");
-      expect(file.error, `after ${answered} calls`).toBeNull();
+      expect(file.error, `after ${completedCalls} calls`).toBeNull();
     }
     await runRetention();
-    for (const one of past) expect(await countRemaining(one), `after ${answered} calls`).toEqual(nothingRemaining);
+    for (const shipment of past)
+      expect(await countRemaining(shipment), `after ${completedCalls} calls`).toEqual(nothingRemaining);
     if (cut) break;
-    expect(answered).toBeLessThan(10);
+    expect(completedCalls).toBeLessThan(10);
   }
 });
 
-test("a file that no document counts goes after a day, and not while an upload may be under way", async () => {
+test("A file without a document is deleted after a day and not before.", async () => {
   const shipments = [await newShipment(await newTestClient()), await newShipment(await newTestClient())];
   const [young, old] = shipments.map(({ files }) => files[1] ?? "");
   const day = "update storage.objects set created_at = now() - interval '25 hours' where name = any($1)";
   await testBackend.backend.db.query(day, [[old, ...shipments.map(({ files }) => files[0])]]);
   expect((await listBeyondRetention(testBackend.serviceRole)).files).toEqual([old]);
   expect(await runRetention()).toEqual([{ files: 1 }]);
-  const there = async (file = "") =>
+  const exists = async (file = "") =>
     (await testBackend.serviceRole.storage.from("documents").download(file)).data !== null;
-  expect([await there(old), await there(young)]).toEqual([false, true]);
-  for (const { files } of shipments) expect(await there(files[0])).toBe(true);
+  expect([await exists(old), await exists(young)]).toEqual([false, true]);
+  for (const { files } of shipments) expect(await exists(files[0])).toBe(true);
 });
 
-/** Stores parts of a file on its way, an account's. */
+/** Stores upload chunks of an account and returns their names. */
 async function storeChunks({ id }: TestClient, file: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `${id}/${file}/${index * 4}-4`);
   for (const name of names) {
@@ -220,7 +212,7 @@ const listChunks = async (account: string) =>
     .map(({ name }) => name)
     .sort();
 
-test("parts of a file that did not arrive go after a day, and those of today stay", async () => {
+test("Upload chunks are deleted after a day and not before.", async () => {
   const client = await newTestClient();
   const old = await storeChunks(client, "old", 130);
   const young = await storeChunks(client, "young", 2);
@@ -232,49 +224,49 @@ test("parts of a file that did not arrive go after a day, and those of today sta
   expect(await runRetention()).toEqual([]);
 });
 
-test("the parts of one account are found by their names, however many others have", async () => {
-  const [client, other] = [await newTestClient(), await newTestClient()];
+test("Listing the upload chunks of one account reads no rows of other accounts.", async () => {
+  const [client, otherClient] = [await newTestClient(), await newTestClient()];
   const own = await storeChunks(client, "own", 3);
   const { db } = testBackend.backend;
   await db.query(
     `insert into storage.objects (bucket_id, name)
      select 'upload-chunks', $1 || '/' || gen_random_uuid() || '/0-4' from generate_series(1, 3000)`,
-    [other.id],
+    [otherClient.id],
   );
   await db.exec("analyze storage.objects");
   const read = await countRowsRead(db, "storage.objects", "public.list_upload_chunks(given.value::uuid)", client.id);
   expect(read).toBeGreaterThanOrEqual(own.length);
   expect(read).toBeLessThan(100);
   expect(await listChunks(client.id)).toEqual(own);
-  await db.query("delete from storage.objects where name like $1 || '/%'", [other.id]);
+  await db.query("delete from storage.objects where name like $1 || '/%'", [otherClient.id]);
 });
 
-test("erasing an account takes what came of its files with it, after an interruption too, and nobody else's", async () => {
-  const [client, other] = [await newTestClient(), await newTestClient()];
+test("Erasing an account deletes its upload chunks, also after an interruption, and no other account's.", async () => {
+  const [client, otherClient] = [await newTestClient(), await newTestClient()];
   await storeChunks(client, "file", 3);
-  const theirs = await storeChunks(other, "file", 1);
+  const otherChunks = await storeChunks(otherClient, "file", 1);
   const breaking = testBackend.serviceRoleThrough(async (request, next) => {
-    if (request.url.includes("/object/upload-chunks")) throw new TypeError("the line broke");
+    if (request.url.includes("/object/upload-chunks")) throw new TypeError("the connection broke");
     return next(request);
   });
   expect(await eraseClient(client, breaking)).toMatchObject({ status: 503 });
   expect(await eraseClient(client)).toBeNull();
   expect(await listChunks(client.id)).toEqual([]);
-  expect(await listChunks(other.id)).toEqual(theirs);
+  expect(await listChunks(otherClient.id)).toEqual(otherChunks);
 });
 
-test("a file that somebody else put into the bucket is not the portal's to delete", async () => {
+test("Retention does not delete a file outside the folders of shipments.", async () => {
   const { storage } = testBackend.serviceRole;
   await storage.from("documents").upload("forms/power-of-attorney.pdf", "%PDF-1.7", { contentType: "application/pdf" });
   await runRetention();
   expect((await storage.from("documents").download("forms/power-of-attorney.pdf")).error).toBeNull();
 });
 
-test("an account that nobody used for seven years and that has no shipment goes, with its client ID and all that auth knows", async () => {
+test("An account without shipments that was unused for seven years is deleted with its client ID and auth data.", async () => {
   const unused = await newTestClient();
   const used = await newTestClient();
   const shipper = await newTestClient();
-  const kept = await newShipment(shipper);
+  const recent = await newShipment(shipper);
   await setLastSeen(unused, 8);
   await setLastSeen(shipper, 8);
   await setLastSeen(used, 6);
@@ -292,48 +284,49 @@ test("an account that nobody used for seven years and that has no shipment goes,
     [unused.id],
   );
   expect(rows).toEqual([]);
-  const door = testBackend.anonymous().auth;
-  expect((await door.signInWithPassword({ email: unused.email, password: "a good password" })).error).not.toBeNull();
+  const auth = testBackend.anonymous().auth;
+  expect((await auth.signInWithPassword({ email: unused.email, password: "a good password" })).error).not.toBeNull();
   for (const { email } of [used, shipper]) {
-    expect((await door.signInWithPassword({ email, password: "a good password" })).error).toBeNull();
+    expect((await auth.signInWithPassword({ email, password: "a good password" })).error).toBeNull();
   }
-  expect(await countRemaining(kept)).toEqual(everythingRemaining);
+  expect(await countRemaining(recent)).toEqual(everythingRemaining);
 });
 
-test("an account whose shipments have to be kept is not erased, and the words say until when", async () => {
+test("An account whose shipments must be kept is not erased, and the error names the last day.", async () => {
   const client = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
-  const kept = await newShipment(client);
+  const recent = await newShipment(client);
   expect(await eraseClient(client)).toEqual({
     reason: `This account has shipments that have to be kept, the last until ${dateInYears(7)}: nothing was deleted.`,
     status: 409,
   });
   expect(await countRemaining(past)).toEqual(everythingRemaining);
-  expect(await countRemaining(kept)).toEqual(everythingRemaining);
+  expect(await countRemaining(recent)).toEqual(everythingRemaining);
 });
 
-test("erasing an account deletes it with the data that need not be kept, and nobody else's", async () => {
+test("Erasing an account deletes its data that need not be kept, and no other account's.", async () => {
   const client = await newTestClient();
   const stranger = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
-  const theirs = await newShipment(stranger, dateInYears(-1));
-  // A client ID sent with the e-mail of an existing account makes no account, and is spent with a hash of the e-mail.
+  const foreign = await newShipment(stranger, dateInYears(-1));
+  // A sign-up with the address of an existing account stores a hash of the address with the client ID.
   const issued = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data?.[0]?.client_id ?? "";
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: issued, email: client.email });
-  const marked = () => testBackend.serviceRole.from("client_ids").select("email_hash").eq("client_id", issued).single();
-  expect((await marked()).data?.email_hash).toMatch(/^[0-9a-f]{64}$/);
+  const readHash = () =>
+    testBackend.serviceRole.from("client_ids").select("email_hash").eq("client_id", issued).single();
+  expect((await readHash()).data?.email_hash).toMatch(/^[0-9a-f]{64}$/);
   expect(await eraseClient(client)).toBeNull();
-  expect((await marked()).data?.email_hash).toBe("");
+  expect((await readHash()).data?.email_hash).toBe("");
   for (const email of [client.email, "new@client.example"]) {
     expect((await testBackend.serviceRole.rpc("admit_sign_up", { client_id: issued, email })).data).toBe(false);
   }
   expect(await countRemaining(past)).toEqual(nothingRemaining);
-  expect(await countRemaining(theirs)).toEqual(everythingRemaining);
+  expect(await countRemaining(foreign)).toEqual(everythingRemaining);
   expect(await eraseClient(client)).toEqual({ reason: "There is no such client.", status: 404 });
   expect((await client.supabase.auth.getUser()).data.user).toBeNull();
 });
 
-test("erasing an account deletes all of its shipments, however few of them one answer lists", async () => {
+test("Erasing an account deletes all of its shipments, even if one response lists only some.", async () => {
   const client = await newTestClient();
   const { db } = testBackend.backend;
   await db.query("insert into public.shipments (user_id, name) select $1, 'Past' from generate_series(1, 5)", [
@@ -347,14 +340,14 @@ test("erasing an account deletes all of its shipments, however few of them one a
     return next(new Request(url, request));
   });
   expect(await eraseClient(client, short)).toBeNull();
-  const left = await testBackend.serviceRole.from("shipments").select("id").eq("user_id", client.id);
-  expect(left.data).toEqual([]);
+  const remaining = await testBackend.serviceRole.from("shipments").select("id").eq("user_id", client.id);
+  expect(remaining.data).toEqual([]);
 });
 
-test("what auth's log tells of somebody goes with the account, after an interruption too, and of nobody else", async () => {
+test("Erasing an account deletes its entries in auth's log, also after an interruption, and no other account's.", async () => {
   const client = await newTestClient();
-  const other = await newTestClient();
-  const told = async (id: string) => {
+  const otherClient = await newTestClient();
+  const listActions = async (id: string) => {
     const { rows } = await testBackend.backend.db.query<{ action: string }>(
       "select payload ->> 'action' as action from auth.audit_log_entries where payload::text like '%' || $1 || '%'",
       [id],
@@ -365,24 +358,25 @@ test("what auth's log tells of somebody goes with the account, after an interrup
     testBackend.backend.db.query("insert into auth.audit_log_entries (id, payload) values (gen_random_uuid(), $1)", [
       payload,
     ]);
-  for (const { id, email } of [client, other]) await write({ action: "login", actor_id: id, actor_username: email });
+  for (const { id, email } of [client, otherClient])
+    await write({ action: "login", actor_id: id, actor_username: email });
   await write({ action: "login", actor_id: "no id", actor_username: "nobody" });
   const breaking = testBackend.serviceRoleThrough(async (request, next) => {
-    if (request.url.includes("delete_orphaned_auth_log")) throw new TypeError("the line broke");
+    if (request.url.includes("delete_orphaned_auth_log")) throw new TypeError("the connection broke");
     return next(request);
   });
   expect(await eraseClient(client, breaking)).toMatchObject({ status: 503 });
-  expect(await told(client.id)).toEqual(expect.arrayContaining(["login", "user_deleted"]));
+  expect(await listActions(client.id)).toEqual(expect.arrayContaining(["login", "user_deleted"]));
   await deleteBeyondRetention(testBackend.serviceRole, () => undefined);
-  expect(await told(client.id)).toEqual([]);
-  expect(await told(other.id)).toContain("login");
-  expect(await told("no id")).toEqual(["login"]);
+  expect(await listActions(client.id)).toEqual([]);
+  expect(await listActions(otherClient.id)).toContain("login");
+  expect(await listActions("no id")).toEqual(["login"]);
 });
 
-test("erasing an account that was cut off is finished by erasing it again", async () => {
+test("An interrupted erasure is finished by erasing the account again.", async () => {
   const client = await newTestClient();
   const breaking = testBackend.serviceRoleThrough(async (request, next) => {
-    if (request.url.includes("/admin/users/")) throw new TypeError("the line broke");
+    if (request.url.includes("/admin/users/")) throw new TypeError("the connection broke");
     return next(request);
   });
   expect(await eraseClient(client, breaking)).toEqual({
@@ -396,7 +390,7 @@ test("erasing an account that was cut off is finished by erasing it again", asyn
   expect((await testBackend.serviceRole.rpc("find_account_id", { email: client.email })).data).toBeNull();
 });
 
-test("only the company deletes accounts", async () => {
+test("Only the service role can delete accounts.", async () => {
   const client = await newTestClient();
   for (const supabase of [testBackend.anonymous(), client.supabase]) {
     expect((await supabase.auth.admin.deleteUser(client.id)).error).not.toBeNull();

@@ -2,19 +2,19 @@ import type { SupabaseClient } from "@supabase/supabase-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestBackend } from "../support/test-backend.ts";
 
-/** A supabase without the types of our tables: it can send any column and value, as an attacker can. */
+/** A client without the types of our tables, which can send any column and value. */
 type UntypedClient = SupabaseClient;
 type AccessRole = "a visitor" | "the owner" | "a stranger";
 type TestedTable = "client_ids" | "shipments" | "documents" | "tracking_events";
 type SqlVerb = "select" | "insert" | "update" | "delete";
-/** Refused with an error; or answered, and then without effect or on exactly the owner's row. */
-type AccessOutcome = "refused" | "touches nothing" | "allowed";
+/** Rejected with an error, or accepted without effect, or accepted for exactly the owner's row. */
+type AccessOutcome = "rejected" | "touches nothing" | "allowed";
 
 const tables: TestedTable[] = ["client_ids", "shipments", "documents", "tracking_events"];
 const verbs: SqlVerb[] = ["select", "insert", "update", "delete"];
 const accessRoles: AccessRole[] = ["a visitor", "a stranger", "the owner"];
 
-/** What is not refused; everything else is. */
+/** The accepted attempts; all others are rejected. */
 const exceptions: Partial<Record<`${AccessRole} ${SqlVerb} ${TestedTable}`, AccessOutcome>> = {
   "the owner select shipments": "allowed",
   "the owner insert shipments": "allowed",
@@ -31,7 +31,7 @@ const cases = tables.flatMap((table) =>
       who,
       verb,
       table,
-      outcome: exceptions[`${who} ${verb} ${table}`] ?? ("refused" as AccessOutcome),
+      outcome: exceptions[`${who} ${verb} ${table}`] ?? ("rejected" as AccessOutcome),
     })),
   ),
 );
@@ -44,37 +44,37 @@ let rowsByTable: Record<TestedTable, { key: string; id: string; insert: object; 
 
 beforeAll(async () => {
   testBackend = await startTestBackend();
-  // Before the first request, at which the library reads the schema.
+  // The library reads the schema at the first request.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
-      begin raise exception using errcode = state, message = 'words', detail = 'more', hint = 'help'; end
+      begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end
     $$;
     grant execute on function public.raise_state(text) to service_role;
   `);
-  const [one, other] = [
+  const [ownerClient, strangerClient] = [
     await testBackend.newClient("owner@client.example"),
     await testBackend.newClient("other@client.example"),
   ];
-  [owner, stranger] = [one, other];
+  [owner, stranger] = [ownerClient, strangerClient];
   clientsByRole = {
     "a visitor": testBackend.anonymous() as UntypedClient,
-    "the owner": one.supabase as UntypedClient,
-    "a stranger": other.supabase as UntypedClient,
+    "the owner": ownerClient.supabase as UntypedClient,
+    "a stranger": strangerClient.supabase as UntypedClient,
   };
-  const { data: shipment, error } = await one.supabase
+  const { data: shipment, error } = await ownerClient.supabase
     .from("shipments")
-    .insert({ name: "Tea", user_id: one.id })
+    .insert({ name: "Tea", user_id: ownerClient.id })
     .select("id")
     .single();
   if (error) throw error;
-  const made = await one.supabase.from("documents").select("id").eq("name", "Packing List").single();
+  const document = await ownerClient.supabase.from("documents").select("id").eq("name", "Packing List").single();
   const event = await testBackend.serviceRole
     .from("tracking_events")
     .insert({ shipment_id: shipment.id, stage: 1, status: "Arrived", location: "Mombasa" })
     .select("id")
     .single();
-  if (made.error || event.error) throw made.error ?? event.error;
-  const path = `${one.id}/${shipment.id}/packing-list-tea.pdf`;
+  if (document.error || event.error) throw document.error ?? event.error;
+  const path = `${ownerClient.id}/${shipment.id}/packing-list-tea.pdf`;
   const stored = await testBackend.serviceRole.storage
     .from("documents")
     .upload(path, new TextEncoder().encode("%PDF-1.7"), { contentType: "application/pdf" });
@@ -83,20 +83,20 @@ beforeAll(async () => {
   rowsByTable = {
     client_ids: {
       key: "client_id",
-      id: await getClientId(one.id),
+      id: await getClientId(ownerClient.id),
       insert: { client_id: "MY0W-N000-C11E-NT1D" },
       update: { account_id: null, claimed_at: null },
     },
     shipments: {
       key: "id",
       id: shipment.id,
-      insert: { name: "Coffee", user_id: one.id },
+      insert: { name: "Coffee", user_id: ownerClient.id },
       update: { name: "Gold" },
     },
     documents: {
       key: "id",
-      id: made.data.id,
-      insert: { shipment_id: shipment.id, user_id: one.id, name: "Permit" },
+      id: document.data.id,
+      insert: { shipment_id: shipment.id, user_id: ownerClient.id, name: "Permit" },
       update: { uploaded: true, storage_path: path },
     },
     tracking_events: {
@@ -110,19 +110,19 @@ beforeAll(async () => {
 afterAll(() => testBackend.close());
 
 const outcomeSentences: Record<AccessOutcome, string> = {
-  refused: "is refused to",
-  "touches nothing": "touches nothing for",
-  allowed: "is allowed to",
+  rejected: "is rejected for",
+  "touches nothing": "has no effect for",
+  allowed: "is accepted for",
 };
 
 for (const { who, verb, table, outcome } of cases) {
-  test(`${verb} on ${table} ${outcomeSentences[outcome]} ${who}`, async () => {
+  test(`A request to ${verb} rows of ${table} ${outcomeSentences[outcome]} ${who}.`, async () => {
     const { key, id, insert, update } = rowsByTable[table];
     const before = await readTable(table);
     const { data, error } = await attemptQuery(clientsByRole[who], verb, table);
     const after = await readTable(table);
 
-    if (outcome === "refused") {
+    if (outcome === "rejected") {
       expect(error?.code).toBe("42501");
       expect(data).toBeNull();
     } else {
@@ -134,9 +134,9 @@ for (const { who, verb, table, outcome } of cases) {
       expect(after).toHaveLength(before.length + 1);
       expect(after).toContainEqual(expect.objectContaining(insert));
     } else if (outcome === "allowed" && verb === "update") {
-      const old = before.find((row) => row[key] === id);
-      expect(after).toEqual(before.map((row) => (row === old ? { ...row, ...update } : row)));
-      expect(old).not.toMatchObject(update);
+      const previous = before.find((row) => row[key] === id);
+      expect(after).toEqual(before.map((row) => (row === previous ? { ...row, ...update } : row)));
+      expect(previous).not.toMatchObject(update);
     } else {
       expect(after).toEqual(before);
     }
@@ -144,16 +144,16 @@ for (const { who, verb, table, outcome } of cases) {
   });
 }
 
-test("a client sees every row of its own and none of anybody else's", async () => {
-  const theirs = await clientsByRole["a stranger"]
+test("A client reads every own row and no row of another client.", async () => {
+  const foreign = await clientsByRole["a stranger"]
     .from("shipments")
     .insert({ name: "Cement", user_id: stranger.id })
     .select("id")
     .single();
-  expect(theirs.error).toBeNull();
+  expect(foreign.error).toBeNull();
   await testBackend.serviceRole
     .from("tracking_events")
-    .insert({ shipment_id: theirs.data?.id ?? "", stage: 1, status: "Departed" });
+    .insert({ shipment_id: foreign.data?.id ?? "", stage: 1, status: "Departed" });
   for (const [who, id] of [
     ["the owner", owner.id],
     ["a stranger", stranger.id],
@@ -174,7 +174,7 @@ test("a client sees every row of its own and none of anybody else's", async () =
   }
 });
 
-test("a stranger who asks for counts, nested rows or a known id learns nothing", async () => {
+test("A stranger learns nothing by counts, nested rows or a known ID.", async () => {
   const raw = clientsByRole["a stranger"];
   const id = rowsByTable.shipments.id;
   const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);
@@ -184,11 +184,11 @@ test("a stranger who asks for counts, nested rows or a known id learns nothing",
   const events = await raw.from("tracking_events").select("status, shipments (name, user_id)").eq("shipment_id", id);
   expect(events.data).toEqual([]);
   const unknown = await raw.from("shipments").select("id").eq("id", "00000000-0000-4000-8000-000000000000");
-  const known = await raw.from("shipments").select("id").eq("id", id);
-  expect({ status: known.status, data: known.data }).toEqual({ status: unknown.status, data: unknown.data });
+  const existing = await raw.from("shipments").select("id").eq("id", id);
+  expect({ status: existing.status, data: existing.data }).toEqual({ status: unknown.status, data: unknown.data });
 });
 
-// PostgREST's own: docs/references/errors.rst, "HTTP Status Codes", and mapSQLtoHTTP in its Error.hs.
+// From PostgREST: docs/references/errors.rst, "HTTP Status Codes", and mapSQLtoHTTP in its Error.hs.
 const statusBySqlState: Record<string, number> = {
   "08006": 503,
   "09000": 500,
@@ -235,25 +235,25 @@ const statusBySqlState: Record<string, number> = {
   PT409: 409,
 };
 
-test("errors of the database have the status that PostgREST gives them, and say which they are", async () => {
-  const answered: typeof statusBySqlState = {};
+test("A database error has the HTTP status that PostgREST gives it, and its own code.", async () => {
+  const statuses: typeof statusBySqlState = {};
   for (const state of Object.keys(statusBySqlState)) {
     const { error, status } = await (testBackend.serviceRole as UntypedClient).rpc("raise_state", { state });
-    expect(error).toMatchObject({ code: state, message: "words" });
-    answered[state] = status;
+    expect(error).toMatchObject({ code: state, message: "message" });
+    statuses[state] = status;
   }
-  expect(answered).toEqual(statusBySqlState);
+  expect(statuses).toEqual(statusBySqlState);
 });
 
-test("an error comes with PostgREST's four fields, and not again in the answer to the next request", async () => {
+test("A database error has PostgREST's four fields and does not affect the next response.", async () => {
   const raised = await (testBackend.serviceRole as UntypedClient).rpc("raise_state", { state: "23514" });
-  expect({ ...raised.error }).toMatchObject({ code: "23514", message: "words", details: "more", hint: "help" });
+  expect({ ...raised.error }).toMatchObject({ code: "23514", message: "message", details: "more", hint: "help" });
   const unknown = await (testBackend.serviceRole as UntypedClient).from("nothing").select("*");
   expect([unknown.status, unknown.error?.code]).toEqual([404, "PGRST205"]);
 });
 
 test.each(["auth", "private", "storage", "supabase_migrations", "pg_catalog", "information_schema"])(
-  "nobody reaches the schema %s through the API, not even the company",
+  "The schema %s is unreachable through the API, even for the service role.",
   async (schema) => {
     const reachable = { auth: "users", storage: "objects", supabase_migrations: "schema_migrations" } as const;
     const table = schema in reachable ? reachable[schema as keyof typeof reachable] : "pg_roles";
@@ -273,7 +273,7 @@ function attemptQuery(raw: UntypedClient, verb: SqlVerb, table: TestedTable) {
   return raw.from(table).delete().eq(key, id).select("*");
 }
 
-/** Every row of a table, past row-level security. */
+/** Returns every row of a table without row-level security. */
 async function readTable(table: TestedTable): Promise<Record<string, unknown>[]> {
   const { rows } = await testBackend.backend.db.query<Record<string, unknown>>(
     `select * from public.${table} order by 1`,

@@ -7,13 +7,13 @@ import { startTestBackend } from "../support/test-backend.ts";
 const supabase = path.resolve(import.meta.dirname, "../../supabase");
 const schemas = schemaFiles().map((file) => ({ file, text: readFileSync(path.join(supabase, file), "utf8") }));
 
-let world: Awaited<ReturnType<typeof startTestBackend>>;
+let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
 beforeAll(async () => {
-  world = await startTestBackend();
+  testBackend = await startTestBackend();
 });
-afterAll(() => world.close());
+afterAll(() => testBackend.close());
 
-/** Everything that the schema files decide, one line each: a query of the line's text for every kind of object. */
+/** A query for each kind of object that the schema files define, with one line of text per object. */
 const catalogue = {
   columns: `select concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated,
       attidentity, pg_get_expr(adbin, adrelid), attacl) as line
@@ -37,7 +37,7 @@ const catalogue = {
 async function readCatalogue(): Promise<Record<string, string[]>> {
   const kinds = await Promise.all(
     Object.entries(catalogue).map(async ([kind, query]) => {
-      const { rows } = await world.backend.db.query<{ line: string }>(
+      const { rows } = await testBackend.backend.db.query<{ line: string }>(
         `with ours as (select oid from pg_namespace where nspname in ('public', 'private')) ${query} order by line`,
       );
       return [kind, rows.map(({ line }) => line)] as const;
@@ -46,10 +46,10 @@ async function readCatalogue(): Promise<Record<string, string[]>> {
   return Object.fromEntries(kinds);
 }
 
-test("The migrations make the same database as the files of supabase/schemas", async () => {
+test("The migrations create the same database as the files of supabase/schemas.", async () => {
   const migrated = await readCatalogue();
   expect(Object.values(migrated).map((lines) => lines.length)).not.toContain(0);
-  const { db } = world.backend;
+  const { db } = testBackend.backend;
   await db.exec(`
     drop schema public cascade; drop schema private cascade; create schema public;
     grant usage on schema public to anon, authenticated, service_role;
@@ -61,17 +61,17 @@ test("The migrations make the same database as the files of supabase/schemas", a
   expect(await readCatalogue()).toEqual(migrated);
 });
 
-test("The baseline migration is what npm run db:baseline generates", () => {
+test("The baseline migration is what npm run db:baseline generates.", () => {
   const baseline = readFileSync(path.join(supabase, "migrations/20261125080000_baseline.sql"), "utf8");
   expect(baseline === baselineSql(), "run npm run db:baseline").toBe(true);
 });
 
-test("Every function body refers only to tables and functions that exist", async () => {
-  const { rows } = await world.backend.db.query<{ text: string }>(
+test("Every function body refers only to tables and functions that exist.", async () => {
+  const { rows } = await testBackend.backend.db.query<{ text: string }>(
     `select pg_get_functiondef(oid) as text from pg_proc
      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
   );
   expect(rows.length).toBeGreaterThan(100);
-  // Postgres checks a body when its function is created again.
-  for (const { text } of rows) await world.backend.db.exec(text);
+  // Postgres checks the body of a function that is created again.
+  for (const { text } of rows) await testBackend.backend.db.exec(text);
 });

@@ -1,56 +1,40 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runStaffAction } from "../../app/models/staff-action.server.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { type AppSupabaseClient, startTestBackend } from "../support/test-backend.ts";
+import { enrollFactor, setUpTestBackend } from "../support/database-suite.ts";
+import { logIn as logInAsStaff } from "../support/staff-members.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-let testBackend: Awaited<ReturnType<typeof startTestBackend>>;
-beforeAll(async () => {
-  testBackend = await startTestBackend();
-});
-afterAll(() => testBackend.close());
-
+const { testBackend, newShipment } = setUpTestBackend();
 const password = "a good password";
+
 let clientCount = 0;
 
-/** A new client with a shipment, a stored file and a verified factor. */
+/** Returns a new client with a shipment, a stored file and a verified second factor. */
 async function newProtectedClient() {
   clientCount += 1;
   const client = await testBackend.newClient(`factor-${clientCount}@client.example`, password);
-  const made = await client.supabase
-    .from("shipments")
-    .insert({ name: "Tea", user_id: client.id })
-    .select("id")
-    .single();
-  if (made.error) throw made.error;
-  const path = `${client.id}/${made.data.id}/packing-list-0123456789ab-a.pdf`;
+  const shipmentId = await newShipment(client);
+  const path = `${client.id}/${shipmentId}/packing-list-0123456789ab-a.pdf`;
   const stored = await testBackend.serviceRole.storage
     .from("documents")
     .upload(path, Buffer.from("%PDF-1.4"), { contentType: "application/pdf" });
   if (stored.error) throw stored.error;
-  const advanced = await testBackend.serviceRole.rpc("move_shipment", {
-    shipment_id: made.data.id,
-    despite_missing: true,
-  });
-  if (advanced.error) throw advanced.error;
+  const moved = await testBackend.serviceRole.rpc("move_shipment", { shipment_id: shipmentId, despite_missing: true });
+  if (moved.error) throw moved.error;
   const { app, factorId } = await enrollFactor(client.supabase);
-  const verified = await client.supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
-  if (verified.error) throw verified.error;
-  return { ...client, shipmentId: made.data.id, path, app, factorId };
+  return { ...client, shipmentId, path, app, factorId };
 }
 
-async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
+/** Starts to set up a second factor, without verifying it. */
+async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
   if (error) throw error;
   return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
 }
 
-async function logIn(email: string): Promise<AppSupabaseClient> {
-  const supabase = testBackend.anonymous();
-  const { error } = await supabase.auth.signInWithPassword({ email, password });
-  if (error) throw error;
-  return supabase;
-}
+const logIn = (email: string) => logInAsStaff(testBackend, email, password);
 
 async function readCredentials(id: string) {
   const { rows } = await testBackend.backend.db.query(
@@ -64,24 +48,29 @@ async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | 
   return (await supabase.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
 }
 
-describe("a session that has not given the code of its account's factor", () => {
-  test("reads and writes no row and no stored object", async () => {
+describe("sessions before the code", () => {
+  test("A session before the code reads and writes no row and no stored object.", async () => {
     const client = await newProtectedClient();
-    const half = await logIn(client.email);
-    expect(await getAssuranceLevel(half)).toBe("aal1");
+    const unverified = await logIn(client.email);
+    expect(await getAssuranceLevel(unverified)).toBe("aal1");
 
     for (const table of ["shipments", "documents", "tracking_events"] as const) {
-      expect((await half.from(table).select("id")).data).toEqual([]);
+      expect((await unverified.from(table).select("id")).data).toEqual([]);
     }
-    expect((await half.from("shipments").insert({ name: "Coffee", user_id: client.id })).error?.code).toBe("42501");
-    const marked = await half.from("documents").update({ uploaded: true, storage_path: client.path }).select("id");
+    expect((await unverified.from("shipments").insert({ name: "Coffee", user_id: client.id })).error?.code).toBe(
+      "42501",
+    );
+    const marked = await unverified
+      .from("documents")
+      .update({ uploaded: true, storage_path: client.path })
+      .select("id");
     expect(marked.error?.code).toBe("42501");
     const [document] = (await client.supabase.from("documents").select("id").limit(1)).data ?? [];
-    const asked = { document_id: document?.id ?? "" };
-    expect((await half.rpc("require_upload_allowed", asked)).error?.code).toBe("PT404");
-    expect((await client.supabase.rpc("require_upload_allowed", asked)).error).toBeNull();
+    const args = { document_id: document?.id ?? "" };
+    expect((await unverified.rpc("require_upload_allowed", args)).error?.code).toBe("PT404");
+    expect((await client.supabase.rpc("require_upload_allowed", args)).error).toBeNull();
 
-    const bucket = half.storage.from("documents");
+    const bucket = unverified.storage.from("documents");
     expect((await bucket.download(client.path)).data).toBeNull();
     expect((await bucket.list(`${client.id}/${client.shipmentId}`)).data).toEqual([]);
     const upload = await bucket.upload(`${client.id}/${client.shipmentId}/bill-of-lading-b.pdf`, Buffer.from("%PDF-"), {
@@ -93,26 +82,26 @@ describe("a session that has not given the code of its account's factor", () => 
     expect((await client.supabase.from("shipments").select("id")).data).toHaveLength(1);
     expect((await client.supabase.from("tracking_events").select("id")).data).toHaveLength(1);
     expect((await testBackend.serviceRole.storage.from("documents").download(client.path)).error).toBeNull();
-    // The code opens no file by the token either: the server reads them.
+    // No client token reads files, not even at AAL2.
     expect((await client.supabase.storage.from("documents").download(client.path)).data).toBeNull();
   });
 
-  test("cannot remove the factor or add another", async () => {
+  test("A session before the code can neither remove the second factor nor add another.", async () => {
     const client = await newProtectedClient();
-    const half = await logIn(client.email);
-    expect((await half.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
-    const added = await half.auth.mfa.enroll({ factorType: "totp", friendlyName: "Mine" });
+    const unverified = await logIn(client.email);
+    expect((await unverified.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
+    const added = await unverified.auth.mfa.enroll({ factorType: "totp", friendlyName: "Mine" });
     expect(added.error?.code).toBe("insufficient_aal");
   });
 
-  test("changes neither password nor e-mail, as GoTrue has it, however the address is written", async () => {
+  test("A session before the code cannot change password, email or phone, for any spelling of the endpoint.", async () => {
     const client = await newProtectedClient();
-    const half = await logIn(client.email);
-    const token = (await half.auth.getSession()).data.session?.access_token;
+    const unverified = await logIn(client.email);
+    const token = (await unverified.auth.getSession()).data.session?.access_token;
     const before = await readCredentials(client.id);
-    const update = (at: string, change: object) =>
+    const update = (path: string, change: object) =>
       testBackend.backend.fetch(
-        new Request(`http://backend.local${at}`, {
+        new Request(`http://backend.local${path}`, {
           method: "PUT",
           headers: { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` },
           body: JSON.stringify(change),
@@ -124,7 +113,7 @@ describe("a session that has not given the code of its account's factor", () => 
       expect(result.status).toBe(401);
       expect(await result.json()).toMatchObject({ code: 401, error_code: "insufficient_aal" });
     }
-    for (const at of [
+    for (const path of [
       "/auth/v1/%75ser",
       "/auth/v1/user/",
       "/auth/v1//user",
@@ -132,7 +121,7 @@ describe("a session that has not given the code of its account's factor", () => 
       "/auth/v1/user;x",
       "/auth/v1/%2575ser",
     ]) {
-      expect((await update(at, { password: "a thief's password" })).status, at).toBe(404);
+      expect((await update(path, { password: "a thief's password" })).status, path).toBe(404);
     }
     expect((await update("/auth/v1/user", { data: { full_name: "Still Me" } })).status).toBe(200);
     expect(await readCredentials(client.id)).toEqual(before);
@@ -143,7 +132,7 @@ describe("a session that has not given the code of its account's factor", () => 
     expect(await readCredentials(client.id)).not.toEqual(before);
   });
 
-  test("opens everything once the code is given, and after a refresh too", async () => {
+  test("A session reads everything after the code, also after a refresh.", async () => {
     const client = await newProtectedClient();
     const supabase = await logIn(client.email);
     await supabase.auth.mfa.challengeAndVerify({ factorId: client.factorId, code: await client.app.freshCode() });
@@ -159,7 +148,7 @@ describe("a session that has not given the code of its account's factor", () => 
   });
 });
 
-test("a new password asks for a login of the last 24 hours", async () => {
+test("Changing the password needs a login within the last 24 hours.", async () => {
   const client = await testBackend.newClient("yesterday@client.example", password);
   await testBackend.backend.db.query(
     "update auth.sessions set created_at = created_at - interval '25 hours' where user_id = $1",
@@ -173,30 +162,30 @@ test("a new password asks for a login of the last 24 hours", async () => {
   expect((await testBackend.anonymous().auth.signInWithPassword({ email: client.email, password })).error).toBeNull();
 });
 
-test("an account without a factor is not asked for one", async () => {
+test("An account without a verified second factor needs no code.", async () => {
   const client = await testBackend.newClient("no-factor@client.example");
-  await enrollFactor(client.supabase);
-  const made = await client.supabase
+  await startEnrollment(client.supabase);
+  const opened = await client.supabase
     .from("shipments")
     .insert({ name: "Tea", user_id: client.id })
     .select("id")
     .single();
-  expect(made.error).toBeNull();
+  expect(opened.error).toBeNull();
 });
 
-test("enabling a factor ends the account's other sessions", async () => {
+test("Verifying a new second factor ends the account's other sessions.", async () => {
   const client = await testBackend.newClient("sessions@client.example", password);
-  const other = await logIn(client.email);
-  const { factorId, app } = await enrollFactor(client.supabase);
+  const otherSession = await logIn(client.email);
+  const { factorId, app } = await startEnrollment(client.supabase);
   await client.supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
-  expect((await other.auth.getUser()).error).not.toBeNull();
-  expect((await other.from("shipments").select("id")).error).not.toBeNull();
-  expect((await other.auth.refreshSession()).error).not.toBeNull();
+  expect((await otherSession.auth.getUser()).error).not.toBeNull();
+  expect((await otherSession.from("shipments").select("id")).error).not.toBeNull();
+  expect((await otherSession.auth.refreshSession()).error).not.toBeNull();
   expect((await client.supabase.auth.getUser()).error).toBeNull();
 });
 
-describe("a code", () => {
-  test("is accepted once", async () => {
+describe("codes", () => {
+  test("A code is accepted once.", async () => {
     const client = await newProtectedClient();
     const { error } = await client.supabase.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
@@ -205,43 +194,43 @@ describe("a code", () => {
     expect(error?.code).toBe("mfa_verification_failed");
   });
 
-  test("of some minutes ago is refused", async () => {
+  test("A code of some minutes ago is rejected.", async () => {
     const client = await newProtectedClient();
-    const half = await logIn(client.email);
-    const { error } = await half.auth.mfa.challengeAndVerify({
+    const unverified = await logIn(client.email);
+    const { error } = await unverified.auth.mfa.challengeAndVerify({
       factorId: client.factorId,
       code: await client.app.expiredCode(),
     });
     expect(error?.code).toBe("mfa_verification_failed");
   });
 
-  test("of another account, or for another's factor, is refused", async () => {
-    const [mine, theirs] = [await newProtectedClient(), await newProtectedClient()];
-    const wrongSecret = await mine.supabase.auth.mfa.challengeAndVerify({
-      factorId: mine.factorId,
-      code: await theirs.app.lastCode(),
+  test("A code of another account, or for another account's factor, is rejected.", async () => {
+    const [first, second] = [await newProtectedClient(), await newProtectedClient()];
+    const wrongSecret = await first.supabase.auth.mfa.challengeAndVerify({
+      factorId: first.factorId,
+      code: await second.app.lastCode(),
     });
     expect(wrongSecret.error?.code).toBe("mfa_verification_failed");
-    const wrongFactor = await mine.supabase.auth.mfa.challenge({ factorId: theirs.factorId });
+    const wrongFactor = await first.supabase.auth.mfa.challenge({ factorId: second.factorId });
     expect(wrongFactor.error?.code).toBe("mfa_factor_not_found");
-    expect((await mine.supabase.auth.mfa.unenroll({ factorId: theirs.factorId })).error?.code).toBe(
+    expect((await first.supabase.auth.mfa.unenroll({ factorId: second.factorId })).error?.code).toBe(
       "mfa_factor_not_found",
     );
   });
 
-  test("without a challenge, with a used one, another factor's or an expired one is refused", async () => {
-    const [mine, theirs] = [await newProtectedClient(), await newProtectedClient()];
+  test("A code with an unknown, used, foreign or expired challenge is rejected.", async () => {
+    const [first, second] = [await newProtectedClient(), await newProtectedClient()];
     const verify = async (challengeId: string) =>
-      mine.supabase.auth.mfa.verify({ factorId: mine.factorId, challengeId, code: await mine.app.wrongCode() });
+      first.supabase.auth.mfa.verify({ factorId: first.factorId, challengeId, code: await first.app.wrongCode() });
     expect((await verify("00000000-0000-4000-8000-000000000000")).error?.code).toBe("mfa_factor_not_found");
-    const foreign = await theirs.supabase.auth.mfa.challenge({ factorId: theirs.factorId });
+    const foreign = await second.supabase.auth.mfa.challenge({ factorId: second.factorId });
     expect((await verify(foreign.data?.id ?? "")).error?.code).toBe("mfa_factor_not_found");
     const { rows } = await testBackend.backend.db.query<{ id: string }>(
       "select id from auth.mfa_challenges where factor_id = $1 and verified_at is not null",
-      [mine.factorId],
+      [first.factorId],
     );
     expect((await verify(rows[0]?.id ?? "")).error?.code).toBe("mfa_ip_address_mismatch");
-    const old = await mine.supabase.auth.mfa.challenge({ factorId: mine.factorId });
+    const old = await first.supabase.auth.mfa.challenge({ factorId: first.factorId });
     await testBackend.backend.db.query(
       "update auth.mfa_challenges set created_at = now() - interval '6 minutes' where id = $1",
       [old.data?.id],
@@ -249,30 +238,30 @@ describe("a code", () => {
     expect((await verify(old.data?.id ?? "")).error?.code).toBe("mfa_challenge_expired");
   });
 
-  test("that is wrong many times pauses nothing, as on a hosted backend: the site counts, and locks no owner out", async () => {
+  test("Many wrong codes do not lock the account; the website limits the attempts.", async () => {
     const client = await newProtectedClient();
-    const half = await logIn(client.email);
-    const give = (code: string) => half.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
+    const unverified = await logIn(client.email);
+    const enterCode = (code: string) => unverified.auth.mfa.challengeAndVerify({ factorId: client.factorId, code });
     for (let wrong = 0; wrong < 7; wrong += 1) {
-      expect((await give(await client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
+      expect((await enterCode(await client.app.wrongCode())).error?.code).toBe("mfa_verification_failed");
     }
-    expect((await give(await client.app.freshCode())).error).toBeNull();
+    expect((await enterCode(await client.app.freshCode())).error).toBeNull();
   });
 });
 
-describe("enrolling", () => {
-  test("gives a QR code that a data address can carry, a secret and an otpauth address", async () => {
+describe("setting up a second factor", () => {
+  test("Setting up a second factor returns a QR code as a data URL, a secret and an otpauth URL.", async () => {
     const client = await testBackend.newClient("qr@client.example");
-    const { totp } = await enrollFactor(client.supabase);
+    const { totp } = await startEnrollment(client.supabase);
     expect(totp.qr_code).toMatch(/^data:image\/svg\+xml;utf-8,<svg /);
     expect(totp.qr_code).not.toContain("#");
     expect(new URL(totp.uri).searchParams.get("secret")).toBe(totp.secret);
     expect(totp.secret).toMatch(/^[A-Z2-7]{32}$/);
   });
 
-  test("twice under one name, or without a name, conflicts; two tabs make two factors and the verified one stays", async () => {
+  test("A second factor with the name of another is rejected, and verifying one deletes the unverified ones.", async () => {
     const client = await testBackend.newClient("two-tabs@client.example");
-    const first = await enrollFactor(client.supabase, "First");
+    const first = await startEnrollment(client.supabase, "First");
     const again = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
     expect(again.error?.code).toBe("mfa_factor_name_conflict");
     expect((await client.supabase.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
@@ -283,123 +272,25 @@ describe("enrolling", () => {
     expect(data?.all.map(({ id, status }) => ({ id, status }))).toEqual([{ id: first.factorId, status: "verified" }]);
   });
 
-  test("leaves nothing after five minutes when nobody verified it", async () => {
+  test("An unverified second factor expires after five minutes.", async () => {
     const client = await testBackend.newClient("expiry@client.example");
-    await enrollFactor(client.supabase, "Old");
+    await startEnrollment(client.supabase, "Old");
     await testBackend.backend.db.query("update auth.mfa_factors set created_at = now() - interval '6 minutes'");
     expect((await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Old" })).error).toBeNull();
   });
 
-  test("stops at ten factors", async () => {
+  test("An account can have at most ten second factors.", async () => {
     const client = await testBackend.newClient("many@client.example");
-    for (let made = 0; made < 10; made += 1) await enrollFactor(client.supabase, `Factor ${made}`);
+    for (let count = 0; count < 10; count += 1) await startEnrollment(client.supabase, `Factor ${count}`);
     const eleventh = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Eleventh" });
     expect(eleventh.error?.code).toBe("too_many_enrolled_mfa_factors");
   });
 });
 
-describe("with a page of the portal the database says who asks:", () => {
-  const asked = async (supabase: AppSupabaseClient, opened?: string) => {
-    const page = await supabase.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
-    const alone = await supabase.rpc("get_viewer", {}, { get: true });
-    const { viewer, ...shown } = page.data as { viewer: object | null; shipments: object[]; shipment: object | null };
-    expect(alone.data).toEqual({ viewer });
-    return { viewer, ...shown };
-  };
-
-  test("the name, the address and the verified factors, of this person alone", async () => {
-    const client = await newProtectedClient();
-    await enrollFactor(client.supabase, "Never finished");
-    const other = await testBackend.newClient("nobody-else@client.example");
-    expect(await asked(client.supabase, client.shipmentId)).toMatchObject({
-      viewer: {
-        email: client.email,
-        full_name: `Client ${client.email}`,
-        factors: [
-          { id: client.factorId, name: "Phone", created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
-        ],
-      },
-      shipments: [{ name: "Tea" }],
-      shipment: { name: "Tea" },
-    });
-    expect(await asked(other.supabase, client.shipmentId)).toEqual({
-      viewer: {
-        email: other.email,
-        full_name: `Client ${other.email}`,
-        has_aal2: false,
-        factors: [],
-        staff: null,
-      },
-      announcement: null,
-      shipments: [],
-      work: null,
-      shipment: null,
-    });
-  });
-
-  test("before the code of a factor is given too, and shows nothing else then", async () => {
-    const client = await newProtectedClient();
-    const half = await logIn(client.email);
-    expect(await asked(half, client.shipmentId)).toMatchObject({
-      viewer: { factors: [{ id: client.factorId }] },
-      shipments: [],
-      shipment: null,
-    });
-  });
-
-  test("nobody, once the session has ended", async () => {
-    const client = await testBackend.newClient("leaves@client.example");
-    const left = testBackend.withToken(client.accessToken);
-    const waiting = [expect.objectContaining({ name: "Tea" })];
-    await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
-    expect(await asked(left)).toMatchObject({
-      ...{ viewer: { email: client.email }, shipments: waiting, work: { waiting, client: 1 } },
-    });
-    await client.supabase.auth.signOut();
-    const nothing = { waiting: [], client: 0, company: 0, nobody: 0 };
-    expect(await asked(left)).toEqual({
-      ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null },
-    });
-  });
-
-  test("no longer that a code was given, once the factor that it was of is removed and another remains", async () => {
-    const client = await newProtectedClient();
-    const other = await enrollFactor(client.supabase, "Tablet");
-    const own = await client.supabase.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
-    expect(own.error).toBeNull();
-    const lifted = await logIn(client.email);
-    const given = await lifted.auth.mfa.challengeAndVerify({
-      factorId: client.factorId,
-      code: await client.app.freshCode(),
-    });
-    expect(given.error).toBeNull();
-    const token = given.data?.access_token ?? "";
-    const before = testBackend.withToken(token);
-    expect(await asked(before, client.shipmentId)).toMatchObject({
-      viewer: { has_aal2: true },
-      shipment: { name: "Tea" },
-    });
-    expect((await client.supabase.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
-
-    expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ aal: "aal2" });
-    expect(await asked(before, client.shipmentId)).toMatchObject({
-      ...{ viewer: { has_aal2: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
-    });
-    expect((await before.from("documents").select("id")).data).toEqual([]);
-    expect(await asked(client.supabase)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
-  });
-
-  test("nothing to a visitor", async () => {
-    for (const name of ["portal_page", "get_viewer"] as const) {
-      expect((await testBackend.anonymous().rpc(name, {}, { get: true })).error?.code).toBe("42501");
-    }
-  });
-});
-
-test("a token that claims aal2 under another secret opens nothing", async () => {
+test("A token that claims AAL2 with another signature is rejected.", async () => {
   const client = await newProtectedClient();
-  const half = await logIn(client.email);
-  const token = (await half.auth.getSession()).data.session?.access_token ?? "";
+  const unverified = await logIn(client.email);
+  const token = (await unverified.auth.getSession()).data.session?.access_token ?? "";
   const [header = "", payload = ""] = token.split(".");
   const claims: object = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
   const forgedPayload = Buffer.from(JSON.stringify({ ...claims, aal: "aal2" })).toString("base64url");
@@ -417,7 +308,7 @@ test("a token that claims aal2 under another secret opens nothing", async () => 
   }
 });
 
-test("the company lists and removes an account's factors; a client's token cannot", async () => {
+test("The service role lists and removes an account's second factors, and a client's token cannot.", async () => {
   const client = await newProtectedClient();
   expect((await client.supabase.auth.admin.mfa.listFactors({ userId: client.id })).error).not.toBeNull();
   const listed = await testBackend.serviceRole.auth.admin.mfa.listFactors({ userId: client.id });

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
+import { callRpcOrGetRejection as callRpc, setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { callConcurrently } from "../support/staff-members.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, query, newShipment, readShipment } = setUpDesk();
+let stranger: TestClient;
+beforeAll(async () => {
+  stranger = await testBackend.newClient("stranger@client.example");
+});
+const logInAgainError = "403 Log in again to do this.";
+const unknownShipmentError = "404 There is no such shipment.";
+
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+const outdated = "409 This shipment has changed since you opened the form. Look at it again.";
+const movedOn = "409 This shipment has moved on: call us to change its name or its AWB/BL.";
+const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
+  callRpc(
+    "change_shipment",
+    { shipment_id: shipment, name: "Coffee", awb: "706-51093844", expected_version: 0, ...more },
+    supabase,
+  );
+
+test("A client changes the name and the AWB/BL of a shipment at stage 1, and nothing else.", async () => {
+  await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
+  const { changed_at: _, ...before } = await readShipment(shipment);
+  expect(await change({ awb: " 706-51093844 " })).toBeNull();
+  const { changed_at, ...after } = await readShipment(shipment);
+  expect(after).toEqual({ ...before, name: "Coffee", awb: "706-51093844", version: 1 });
+  expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
+  const { data } = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment });
+  expect(data.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
+});
+
+test("A client's change is rejected for an outdated version, but not if the same form is sent again.", async () => {
+  expect(await change({ name: "Coffee", awb: "" })).toBeNull();
+  expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
+  expect(await change({ name: "Sugar", awb: "" })).toBe(outdated);
+  for (const seen of [null, -1, 2]) expect(await change({ name: "Sugar", expected_version: seen })).toBe(outdated);
+  // The same form again, after a lost response.
+  expect(await change({ name: "Coffee", awb: "" })).toBeNull();
+  expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
+  expect(await change({ name: "Coffee", awb: "1", expected_version: 1 })).toBeNull();
+  expect(await change({ name: "Coffee", awb: "2", expected_version: 1 })).toBe(outdated);
+  expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: "1", version: 2 });
+});
+
+test("A client's change makes a team member's open form outdated.", async () => {
+  expect(await change({ name: "Coffee", awb: "" })).toBeNull();
+  const move = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
+  expect(await callRpc("move_shipment", move, clerk.supabase)).toBe(
+    "409 This shipment has changed since you opened it.",
+  );
+});
+
+test("Of four parallel changes by a client one succeeds and the others are rejected.", async () => {
+  const calls = ["Coffee", "Sugar", "Salt", "Soap"].map((name) => ({
+    ...{ name: "change_shipment", token: owner.accessToken },
+    args: { shipment_id: shipment, name, awb: "", expected_version: 0 },
+  }));
+  const rejection = (await callConcurrently(testBackend, calls)).flatMap(({ rejection }) => rejection ?? []);
+  expect(rejection).toEqual(Array(3).fill(outdated.slice(4)));
+  expect(await readShipment(shipment)).toMatchObject({ version: 1 });
+});
+
+test("Only the owner with a valid session can change a shipment.", async () => {
+  const before = await readShipment(shipment);
+  for (const supabase of [stranger.supabase, clerk.supabase])
+    expect(await change({}, supabase)).toBe(unknownShipmentError);
+  expect(await change({ shipment_id: randomUUID() })).toBe(unknownShipmentError);
+  expect(await change({}, testBackend.anonymous())).toMatch(/^401 /);
+  expect(await change({}, clerk.aal1)).toBe(logInAgainError);
+  expect(await change({}, await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
+  await runWithSecondFactor(testBackend, owner.id, async () => expect(await change()).toBe(logInAgainError));
+  expect(await readShipment(shipment)).toEqual(before);
+});
+
+test("A client cannot change a shipment after stage 1 unless it is corrected back to stage 1.", async () => {
+  for (const stage of [2, 10]) {
+    await query("update public.shipments set stage = $2 where id = $1", [shipment, stage]);
+    const before = await readShipment(shipment);
+    for (const seen of [0, 1, 2]) expect(await change({ expected_version: seen })).toBe(movedOn);
+    expect(await readShipment(shipment)).toEqual(before);
+  }
+  await query("update public.shipments set stage = 1 where id = $1", [shipment]);
+  expect(await change({ expected_version: (await readShipment(shipment)).version })).toBeNull();
+});
+
+test.each(["", " ", " Gold", "Gold ", "x".repeat(121), "Gold\nGold", "Gold\u202eGold", "Gold\u009bGold", null])(
+  "A client cannot change a shipment's name to %j.",
+  async (name) => {
+    const before = await readShipment(shipment);
+    expect(await change({ name })).toMatch(/^400 /);
+    expect(await readShipment(shipment)).toEqual(before);
+  },
+);
+
+test.each(["x".repeat(65), "706\n510", "706\t510", "706\u202e510", "706\u2028510"])(
+  "A client cannot change a shipment's AWB/BL to %j.",
+  async (awb) => {
+    const before = await readShipment(shipment);
+    expect(await change({ awb })).toMatch(/^400 /);
+    expect(await readShipment(shipment)).toEqual(before);
+  },
+);
+
+test.each(["", "   ", null])("A client removes the AWB/BL of a shipment with %j.", async (awb) => {
+  expect(await change({ awb: "x".repeat(64), name: "x".repeat(120) })).toBeNull();
+  expect(await readShipment(shipment)).toMatchObject({ awb: "x".repeat(64), name: "x".repeat(120) });
+  expect(await change({ awb, expected_version: 1 })).toBeNull();
+  expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 2 });
+});

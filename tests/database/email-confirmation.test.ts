@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { password, setUpSignUp } from "../support/sign-up-suite.ts";
+
+const {
+  testBackend,
+  newClientId,
+  newEmailAddress,
+  signUp,
+  logInAs,
+  confirmEmail,
+  postJson,
+  listEmailsTo,
+  extractToken,
+  findUser,
+  backdateConfirmation,
+} = setUpSignUp();
+
+const linkLifetimeSeconds = 24 * 60 * 60;
+
+test("The link in a newer email works, and the link in the older one no longer does.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  await backdateConfirmation(email, 61);
+  await postJson("/auth/v1/resend", { type: "signup", email });
+  const [older, newer] = listEmailsTo(email).map(extractToken);
+  expect(newer).not.toBe(older);
+  expect((await confirmEmail(email, older)).error?.code).toBe("otp_expired");
+  expect(await findUser(email)).toMatchObject({ confirmed: false });
+  expect((await confirmEmail(email, newer)).error).toBeNull();
+  expect(await findUser(email)).toMatchObject({ confirmed: true });
+});
+
+test("A confirmation link works once.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  const token = extractToken(listEmailsTo(email)[0]);
+  expect(token).not.toBe("");
+  expect((await confirmEmail(email, token)).error).toBeNull();
+  expect(await findUser(email)).toMatchObject({ confirmed: true });
+  const second = await confirmEmail(email, token);
+  expect(second.error?.code).toBe("otp_expired");
+  expect(second.data.session).toBeNull();
+});
+
+test("Ten parallel confirmations with one link open one session.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  const token = extractToken(listEmailsTo(email)[0]);
+  const results = await Promise.all(Array.from({ length: 10 }, () => confirmEmail(email, token)));
+  expect(results.filter(({ data }) => data.session !== null)).toHaveLength(1);
+});
+
+test("A confirmation link older than a day is rejected and leaves the address unconfirmed.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  await backdateConfirmation(email, linkLifetimeSeconds + 60);
+  const { data, error } = await confirmEmail(email, extractToken(listEmailsTo(email)[0]));
+  expect(error?.code).toBe("otp_expired");
+  expect(data.session).toBeNull();
+  expect(await findUser(email)).toMatchObject({ confirmed: false });
+  expect((await logInAs(email, password)).error?.code).toBe("email_not_confirmed");
+});
+
+test("A confirmation link is valid after 23 hours.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  await backdateConfirmation(email, linkLifetimeSeconds - 60 * 60);
+  expect((await confirmEmail(email, extractToken(listEmailsTo(email)[0]))).error).toBeNull();
+  expect(await findUser(email)).toMatchObject({ confirmed: true });
+});
+
+test.each(["", "0", "a".repeat(64), "null", "%", "' or true --"])(
+  "The token %j confirms no address.",
+  async (token) => {
+    const waiting = newEmailAddress();
+    await signUp(waiting, await newClientId());
+    const { data, error } = await confirmEmail(waiting, token);
+    expect(error).not.toBeNull();
+    expect(data.session).toBeNull();
+    expect(await findUser(waiting)).toMatchObject({ confirmed: false });
+  },
+);
+
+describe("confirmation needs the password", () => {
+  test("No auth endpoint confirms an address by the emailed token only, and the token then still works with the password.", async () => {
+    const email = newEmailAddress();
+    await signUp(email, await newClientId());
+    const token = extractToken(listEmailsTo(email)[0]);
+    for (const type of ["signup", "email", "magiclink", "recovery", "invite", "email_change"]) {
+      await postJson("/auth/v1/verify", { type, token_hash: token });
+      const headers = { apikey: testBackend.publishableKey };
+      await testBackend.backend.fetch(
+        new Request(`http://backend.local/auth/v1/verify?type=${type}&token=${token}`, { headers }),
+      );
+    }
+    expect(await findUser(email)).toMatchObject({ confirmed: false });
+    expect((await logInAs(email, password)).error?.code).toBe("email_not_confirmed");
+    expect((await confirmEmail(email, token)).error).toBeNull();
+    expect((await logInAs(email, password)).error).toBeNull();
+  });
+
+  test("A confirmation fails with another account's password, or with a password given more than a minute ago.", async () => {
+    const [email, otherEmail] = [newEmailAddress(), newEmailAddress()];
+    await signUp(email, await newClientId());
+    await signUp(otherEmail, await newClientId());
+    const [token, otherToken] = [email, otherEmail].map((address) => extractToken(listEmailsTo(address)[0]));
+    const prove = (address: string, token = "") =>
+      testBackend.serviceRole.rpc("mark_password_proven", { email: address, token });
+    expect((await prove(otherEmail, token)).data).toBe(false);
+    expect((await prove(otherEmail, otherToken)).data).toBe(true);
+    await testBackend.anonymous().auth.verifyOtp({ token_hash: token ?? "", type: "signup" });
+    expect(await findUser(email)).toMatchObject({ confirmed: false });
+
+    expect((await prove(email, token)).data).toBe(true);
+    await testBackend.backend.db.query(
+      "update public.client_ids set password_proven_at = password_proven_at - interval '61 s'",
+    );
+    await testBackend.anonymous().auth.verifyOtp({ token_hash: token ?? "", type: "signup" });
+    expect(await findUser(email)).toMatchObject({ confirmed: false });
+    expect((await confirmEmail(email, token)).error).toBeNull();
+  });
+
+  test("The company can create an account that is confirmed from the start.", async () => {
+    const email = newEmailAddress();
+    await testBackend.backend.db.exec(`begin;
+      insert into auth.users (id, email, raw_user_meta_data)
+      values (gen_random_uuid(), '${email}', '{"client_id": "${await newClientId()}"}');
+      update auth.users set email_confirmed_at = now() where email = '${email}';
+      commit;`);
+    expect(await findUser(email)).toMatchObject({ confirmed: true });
+  });
+});
+
+test("The link in the confirmation email leads to the site and contains no session token.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  const message = listEmailsTo(email)[0];
+  const link = new URL(/https?:\/\/[^\s"\]]+/.exec(message?.text ?? "")?.[0] ?? "");
+  expect(link.origin + link.pathname).toBe("http://127.0.0.1:3000/auth/confirm");
+  expect(link.searchParams.get("type")).toBe("signup");
+  expect(link.searchParams.get("token_hash")).toBe(extractToken(message));
+  expect(message?.text).not.toMatch(/access_token|refresh_token/);
+});

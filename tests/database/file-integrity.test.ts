@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { verifyDocument } from "../../app/models/document.server.ts";
+import { readStoredFile } from "../../app/models/document-file.server.ts";
+import { fileRecord, originalContent, setUpDocuments } from "../support/document-suite.ts";
+
+const {
+  testBackend,
+  owner,
+  stranger,
+  clerk,
+  shipment,
+  query,
+  readPortalFile,
+  storeFile,
+  markUploaded,
+  updateDocument,
+  verifyByName,
+  listDocuments,
+  findDocument,
+} = setUpDocuments();
+const { sha256 } = fileRecord;
+
+/** Marks the document as verified without the model's comparison of hashes. */
+const markVerified = () => updateDocument("Packing List", { verified: true });
+/** Replaces a stored file, which needs the secret key. */
+const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
+  const { error } = await testBackend.serviceRole.storage
+    .from("documents")
+    .upload(path, content, { contentType: "application/pdf", upsert: true });
+  if (error) throw error;
+};
+
+test("A staff command verifies a document by its name after its upload.", async () => {
+  await expect(verifyByName()).rejects.toThrow("The Packing List has not been uploaded yet.");
+  expect((await markVerified()).error).not.toBeNull();
+  await expect(verifyByName("Gold")).rejects.toThrow('no document "Gold"');
+  await markUploaded(await storeFile());
+  await verifyByName("packing list");
+  expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, verified: true });
+});
+
+test("Verifying a document a second time fails and changes nothing.", async () => {
+  await markUploaded(await storeFile());
+  await verifyByName();
+  const before = await listDocuments();
+  await expect(verifyByName()).rejects.toThrow("The Packing List is verified already.");
+  expect(await listDocuments()).toEqual(before);
+});
+
+test("A team member at AAL2 verifies a document, and a client, a stranger or a session before the code cannot.", async () => {
+  await markUploaded(await storeFile());
+  const { id = "" } = (await findDocument("Packing List")) ?? {};
+  expect(await verifyDocument(stranger.supabase, testBackend.serviceRole, id, {})).toMatchObject({ status: 404 });
+  expect(await verifyDocument(clerk.aal1, testBackend.serviceRole, id, {})).toMatchObject({ status: 404 });
+  expect(await verifyDocument(owner.supabase, testBackend.serviceRole, id, {})).toMatchObject({ status: 403 });
+  expect(await findDocument("Packing List")).toMatchObject({ verified: false });
+  expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 0 })).toMatchObject({
+    status: 409,
+  });
+  expect(await verifyDocument(clerk.supabase, testBackend.serviceRole, id, { expected_version: 1 })).toBeNull();
+  expect(await findDocument("Packing List")).toMatchObject({ verified: true, sha256 });
+});
+
+test("A file that was replaced after its upload cannot be verified.", async () => {
+  const path = await storeFile();
+  await markUploaded(path);
+  await replaceFile(path);
+  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  expect((await markVerified()).error?.code).toBe("PT409");
+  const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
+  // The version changes only in the update that verifies the document.
+  expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
+  expect(await findDocument("Packing List")).toMatchObject({ verified: false });
+});
+
+test("A file that was restored from a backup with the same bytes can be verified as a new object.", async () => {
+  const path = await storeFile();
+  await markUploaded(path);
+  await replaceFile(path, originalContent);
+  expect((await markVerified()).error?.code).toBe("PT409");
+  await verifyByName();
+  const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
+  expect(await findDocument("Packing List")).toMatchObject({ verified: true, storage_version: object?.version });
+});
+
+test("A deleted file cannot be verified.", async () => {
+  const path = await storeFile();
+  await markUploaded(path);
+  await testBackend.serviceRole.storage.from("documents").remove([path]);
+  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+  expect((await markVerified()).error?.code).toBe("PT409");
+});
+
+test("A verified file is read unchanged or not at all, and only by the service role.", async () => {
+  const path = await storeFile();
+  await markUploaded(path);
+  await verifyByName();
+  const recorded = await findDocument("Packing List");
+  if (!recorded) throw new Error("no document");
+  const portalFile = (await readPortalFile(owner.supabase, recorded.id)).file;
+  expect(portalFile).toMatchObject({ storage_path: path, storage_version: recorded.storage_version, sha256 });
+  for (const source of [portalFile ?? recorded, recorded]) {
+    const file = await readStoredFile(testBackend.serviceRole, source);
+    expect("content" in file && new TextDecoder().decode(file.content)).toBe(originalContent);
+  }
+  // Only the service role reads the bytes.
+  for (const supabase of [owner.supabase, stranger.supabase, testBackend.anonymous()]) {
+    expect(await readStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
+  }
+  await replaceFile(path);
+  const rejection = { reason: "The stored file is not the one that was uploaded.", status: 409 };
+  for (const source of [portalFile ?? recorded, recorded])
+    expect(await readStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
+});
+
+test("A file without a recorded hash gets its hash on verification, unless it was replaced.", async () => {
+  const path = await storeFile();
+  await markUploaded(path);
+  await clearFileHash();
+  const recorded = await findDocument("Packing List");
+  if (!recorded) throw new Error("no document");
+  const portalFile = (await readPortalFile(owner.supabase, recorded.id)).file;
+  if (!portalFile) throw new Error("no file");
+  expect(portalFile).toMatchObject({ sha256: null, storage_version: recorded.storage_version });
+  expect(await readStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ sha256 });
+  expect((await markVerified()).error?.code).toBe("PT409");
+  await replaceFile(path);
+  expect(await readStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ status: 409 });
+  await expect(verifyByName()).rejects.toThrow("The stored file is not the one that was uploaded.");
+
+  const lading = await storeFile("Bill of Lading");
+  await markUploaded(lading, "Bill of Lading");
+  await verifyByName("Bill of Lading");
+  await clearFileHash();
+  expect(await findDocument("Bill of Lading")).toMatchObject({ verified: true, sha256: null });
+  await verifyByName("Bill of Lading");
+  expect(await findDocument("Bill of Lading")).toMatchObject({ verified: true, sha256 });
+  await expect(verifyByName("Bill of Lading")).rejects.toThrow("is verified already");
+});
+
+/** Removes the recorded hashes of the shipment's files. */
+async function clearFileHash(): Promise<void> {
+  await testBackend.backend.db.exec(`
+    alter table public.documents disable trigger check_document_file;
+    update public.documents set sha256 = null, file_name = null where shipment_id = '${shipment.id}';
+    alter table public.documents enable trigger check_document_file;
+  `);
+}

@@ -1,0 +1,170 @@
+import { expect, test } from "vitest";
+import { clientIdInvalid } from "../../app/models/client-id.ts";
+import { password, setUpSignUp } from "../support/sign-up-suite.ts";
+
+const {
+  testBackend,
+  newClientId,
+  newEmailAddress,
+  signUp,
+  logInAs,
+  confirmEmail,
+  isAdmitted,
+  newConfirmedEmail,
+  listEmailsTo,
+  extractToken,
+  listUsers,
+  findUser,
+  getClaimAccountId,
+  backdateConfirmation,
+  backdateClientId,
+} = setUpSignUp();
+
+const hourSeconds = 60 * 60;
+
+test("An unconfirmed sign-up is replaced after an hour by one with another client ID, whose password counts; the first link is invalid.", async () => {
+  const email = newEmailAddress();
+  const [first, second] = [await newClientId(), await newClientId()];
+  await signUp(email, first, "a stranger's");
+  const oldToken = extractToken(listEmailsTo(email)[0]);
+  await backdateClientId(email, hourSeconds + 1);
+  expect(await isAdmitted(second, email)).toBe(true);
+  expect((await signUp(email, second)).error).toBeNull();
+
+  expect((await confirmEmail(email, oldToken)).error?.code).toBe("otp_expired");
+  expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
+  expect((await confirmEmail(email, extractToken(listEmailsTo(email)[1]))).error).toBeNull();
+  expect((await logInAs(email, password)).error).toBeNull();
+  expect(await getClaimAccountId(first)).toBeNull();
+  expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
+  // The first client ID stays used, so that its response does not reveal the replacement.
+  expect(await isAdmitted(first, email)).toBe(true);
+  expect(await isAdmitted(first, newEmailAddress())).toBe(false);
+  expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);
+});
+
+test("An unconfirmed sign-up cannot be replaced within a minute.", async () => {
+  const email = newEmailAddress();
+  const clientId = await newClientId();
+  await signUp(email, clientId);
+  const before = await findUser(email);
+  expect(await isAdmitted(clientId, email)).toBe(true);
+  expect(await findUser(email)).toEqual(before);
+});
+
+test("An unconfirmed sign-up cannot be replaced by another client ID within an hour.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  await backdateClientId(email, hourSeconds - 10);
+  const before = await findUser(email);
+  expect(await isAdmitted(await newClientId(), email)).toBe(true);
+  expect(await findUser(email)).toEqual(before);
+  await backdateClientId(email, hourSeconds + 1);
+  expect(await isAdmitted(await newClientId(), email)).toBe(true);
+  expect(await findUser(email)).toBeUndefined();
+});
+
+test("A client ID that was used within the hour replaces the unconfirmed sign-up afterwards, and starts a new hour.", async () => {
+  const email = newEmailAddress();
+  const [foreignId, ownId, lateId] = [await newClientId(), await newClientId(), await newClientId()];
+  await signUp(email, foreignId, "a stranger's");
+  for (let round = 0; round < 2; round += 1) {
+    expect(await isAdmitted(ownId, email)).toBe(true);
+    expect((await testBackend.serviceRole.rpc("redeem_client_id", { client_id: ownId, email })).data).toBe(true);
+  }
+  expect(await getClaimAccountId(foreignId)).toBe((await findUser(email))?.id);
+  await testBackend.backend.db.query("update public.client_ids set used_at = used_at - interval '61 minutes'");
+  expect(await isAdmitted(ownId, email)).toBe(true);
+  expect((await signUp(email, ownId)).error).toBeNull();
+  const waiting = await findUser(email);
+  expect(await getClaimAccountId(ownId)).toBe(waiting?.id);
+  for (const clientId of [foreignId, lateId]) expect(await isAdmitted(clientId, email)).toBe(true);
+  expect(await findUser(email)).toEqual(waiting);
+  expect((await confirmEmail(email, extractToken(listEmailsTo(email).at(-1)))).error).toBeNull();
+  expect((await logInAs(email, password)).error).toBeNull();
+});
+
+test("A replaced sign-up does not return, however often its client ID is sent.", async () => {
+  const email = newEmailAddress();
+  const [foreignId, ownId] = [await newClientId(), await newClientId()];
+  await signUp(email, foreignId, "a stranger's");
+  // The stranger repeats the sign-up as often as allowed.
+  await backdateClientId(email, hourSeconds + 1);
+  await isAdmitted(foreignId, email);
+  await signUp(email, foreignId, "a stranger's");
+  await isAdmitted(ownId, email);
+  await signUp(email, ownId);
+  const waiting = await findUser(email);
+  for (let round = 0; round < 3; round += 1) {
+    await backdateConfirmation(email, 61);
+    expect(await isAdmitted(foreignId, email)).toBe(true);
+    await signUp(email, foreignId, "a stranger's");
+  }
+  expect(await findUser(email)).toEqual(waiting);
+  expect((await confirmEmail(email, extractToken(listEmailsTo(email).at(-1)))).error).toBeNull();
+  expect((await logInAs(email, password)).error).toBeNull();
+  expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
+});
+
+test("An unconfirmed sign-up is replaced by the same client ID after a minute, so that a mistyped password can be corrected.", async () => {
+  const email = newEmailAddress();
+  const clientId = await newClientId();
+  await signUp(email, clientId, "mistyped");
+  await backdateConfirmation(email, 61);
+  expect(await isAdmitted(clientId, email)).toBe(true);
+  expect((await signUp(email, clientId)).error).toBeNull();
+  expect((await confirmEmail(email, extractToken(listEmailsTo(email).at(-1)))).error).toBeNull();
+  expect((await logInAs(email, password)).error).toBeNull();
+});
+
+test("An unconfirmed sign-up is replaced after an hour even if another email was requested just before.", async () => {
+  const email = newEmailAddress();
+  const [foreignId, ownId] = [await newClientId(), await newClientId()];
+  await signUp(email, foreignId);
+  await backdateClientId(email, hourSeconds + 1);
+  await testBackend.backend.db.query("update auth.users set confirmation_sent_at = now() where email = $1", [email]);
+  const before = await findUser(email);
+  expect(await isAdmitted(ownId, email)).toBe(true);
+  await signUp(email, ownId);
+  expect((await findUser(email))?.id).not.toBe(before?.id);
+});
+
+test("An invalid client ID replaces no sign-up, and no client ID replaces an account that was ever confirmed.", async () => {
+  const waiting = newEmailAddress();
+  await signUp(waiting, await newClientId());
+  await backdateClientId(waiting, hourSeconds + 1);
+  const used = await newClientId();
+  await signUp(newEmailAddress(), used);
+  const confirmed = await newConfirmedEmail();
+  await backdateClientId(confirmed, hourSeconds + 1);
+  const revoked = await newConfirmedEmail();
+  await testBackend.backend.db.query("update auth.users set email_confirmed_at = null where email = $1", [revoked]);
+  await backdateClientId(revoked, hourSeconds + 1);
+  const before = await listUsers();
+  for (const invalidId of ["N0TH-1NG0-0F1T-HERE", "", used]) expect(await isAdmitted(invalidId, waiting)).toBe(false);
+  for (const email of [confirmed, revoked]) expect(await isAdmitted(await newClientId(), email)).toBe(true);
+  expect(await listUsers()).toEqual(before);
+});
+
+test("Of fifty parallel requests with one client ID for fifty unconfirmed addresses, one replaces a sign-up.", async () => {
+  const { rows } = await testBackend.backend.db.query<{ email: string }>(
+    `with issued as (
+         insert into public.client_ids select private.generate_client_id() from generate_series(1, 50) returning client_id
+       )
+       insert into auth.users (id, email, raw_user_meta_data, created_at)
+       select gen_random_uuid(), 'pending-' || lower(client_id) || '@client.example',
+         jsonb_build_object('client_id', client_id), now() - interval '61 seconds'
+       from issued
+       returning email`,
+  );
+  const emails = rows.map(({ email }) => email);
+  await testBackend.backend.db.query(
+    `update public.client_ids set used_at = now() - interval '61 minutes'
+       where account_id in (select id from auth.users where email like 'pending-%')`,
+  );
+  const clientId = await newClientId();
+  const results = await Promise.all(emails.map((email) => isAdmitted(clientId, email)));
+  expect(results.filter(Boolean)).toHaveLength(1);
+  const remaining = (await listUsers()).filter(({ email }) => emails.includes(email));
+  expect(remaining).toHaveLength(49);
+});

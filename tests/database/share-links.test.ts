@@ -1,0 +1,278 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
+import {
+  callRpcOrGetRejection as callRpc,
+  decodeClaims,
+  setUpDesk,
+  type TestClient,
+} from "../support/database-suite.ts";
+import { callConcurrently, runInSession } from "../support/staff-members.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, query, newShipment } = setUpDesk();
+let stranger: TestClient;
+beforeAll(async () => {
+  stranger = await testBackend.newClient("stranger@client.example");
+});
+const logInAgainError = "403 Log in again to do this.";
+const unknownShipmentError = "404 There is no such shipment.";
+
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+const limitReached = "409 This shipment has five links, as many as there can be. End one first.";
+const newToken = () => randomBytes(20).toString("base64url");
+const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
+const form = (token = newToken(), more: object = {}) => ({
+  ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashToken(token) },
+  ...more,
+});
+const create = (args: object = form(), supabase: AppSupabaseClient = owner.supabase) =>
+  callRpc("create_share_link", args, supabase);
+const revoke = (id: string, supabase: AppSupabaseClient = owner.supabase) =>
+  callRpc("revoke_share_link", { id }, supabase);
+const readShared = async (token: string | null) =>
+  (await toUntypedClient(testBackend.serviceRole).rpc("shared_shipment", { token })).data;
+const listLinks = () =>
+  query("select * from private.share_links where shipment_id = $1 order by created_at, id", [shipment]);
+const expire = (id: string) =>
+  query("update private.share_links set expires_at = now() - interval '1 second' where id = $1", [id]);
+
+test("The owner creates a share link, of which only the token's hash is stored, and sees it for 30 days.", async () => {
+  const token = newToken();
+  const link = form(token);
+  expect(await create(link)).toBeNull();
+  expect(await readShared(token)).toMatchObject({ name: "Tea", stage: 1, status: "Client Onboarding" });
+  expect(JSON.stringify(await listLinks())).not.toContain(token);
+  const { shipment: page } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
+  expect(page.share_links).toEqual([
+    { id: link.id, token_hash: link.token_hash, created_at: expect.any(String), expires_at: expect.any(String) },
+  ]);
+  const [{ days } = { days: "" }] = await query<{ days: string }>(
+    "select (expires_at - created_at)::text as days from private.share_links where id = $1",
+    [link.id],
+  );
+  expect(days).toBe("30 days");
+});
+
+test("Only the owner with a valid session can create a share link.", async () => {
+  for (const supabase of [stranger.supabase, clerk.supabase])
+    expect(await create(form(), supabase)).toBe(unknownShipmentError);
+  expect(await create(form(newToken(), { shipment_id: randomUUID() }))).toBe(unknownShipmentError);
+  expect(await create(form(), testBackend.anonymous())).toMatch(/^401 /);
+  expect(await create(form(), testBackend.serviceRole)).toMatch(/^40[13] /);
+  expect(await create(form(), clerk.aal1)).toBe(logInAgainError);
+  expect(await create(form(), await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
+  await runWithSecondFactor(testBackend, owner.id, async () => expect(await create()).toBe(logInAgainError));
+  expect(await listLinks()).toEqual([]);
+});
+
+test("A share link's form that is sent again, even ten times in parallel, creates one link.", async () => {
+  const link = form();
+  const calls = Array.from({ length: 10 }, () => ({
+    name: "create_share_link",
+    args: link,
+    token: owner.accessToken,
+  }));
+  expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
+    calls.map(() => undefined),
+  );
+  const before = await listLinks();
+  expect(before).toHaveLength(1);
+  expect(await create(link)).toBeNull();
+  // Another link with the same ID or hash is rejected.
+  const foreignShipment = await newShipment(stranger);
+  expect(await create({ ...link, token_hash: hashToken("another") })).toMatch(/^409 /);
+  expect(await create({ ...link, shipment_id: foreignShipment }, stranger.supabase)).toMatch(/^409 /);
+  expect(await create(form(newToken(), { token_hash: link.token_hash }))).toMatch(/^409 /);
+  expect(await listLinks()).toEqual(before);
+  expect(await query("select from private.share_links where shipment_id = $1", [foreignShipment])).toEqual([]);
+});
+
+test("A share link needs a valid token hash and an ID.", async () => {
+  for (const token_hash of ["", "x", "0".repeat(63), "0".repeat(65), "G".repeat(64), `${"0".repeat(64)}\n`, null]) {
+    expect(await create(form(newToken(), { token_hash }))).toMatch(/^400 /);
+  }
+  expect(await create(form(newToken(), { id: null }))).toMatch(/^400 /);
+  expect(await listLinks()).toEqual([]);
+});
+
+test("A shipment has at most five valid share links; revoked and expired links do not count.", async () => {
+  const links = Array.from({ length: 5 }, () => form());
+  for (const link of links) expect(await create(link)).toBeNull();
+  expect(await create()).toBe(limitReached);
+  expect(await create(links[0])).toBeNull();
+  await revoke(links[0]?.id ?? "");
+  // The form of a revoked link does not create the link again.
+  expect(await create(links[0])).toMatch(/^409 The link of this form has ended\./);
+  expect(await create()).toBeNull();
+  expect(await create()).toBe(limitReached);
+  await expire(links[1]?.id ?? "");
+  const { shipment: page } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
+  expect(page.share_links).toHaveLength(4);
+  expect(page.share_links).not.toContainEqual(expect.objectContaining({ id: links[1]?.id }));
+  expect(await create()).toBeNull();
+  expect(await create()).toBe(limitReached);
+  const { shipment: laterPage } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment }))
+    .data;
+  expect(laterPage.share_links).toHaveLength(5);
+  // Each shipment has its own limit.
+  shipment = await newShipment(owner);
+  expect(await create()).toBeNull();
+});
+
+test("Ten parallel requests create five share links.", async () => {
+  const calls = Array.from({ length: 10 }, () => ({
+    name: "create_share_link",
+    args: form(),
+    token: owner.accessToken,
+  }));
+  const rejection = (await callConcurrently(testBackend, calls)).flatMap(({ rejection }) => rejection ?? []);
+  expect(rejection).toEqual(Array(5).fill(limitReached.slice(4)));
+  expect(await listLinks()).toHaveLength(5);
+});
+
+test("Only the owner can revoke a share link, which then opens nothing.", async () => {
+  const token = newToken();
+  const { id, ...more } = form(token);
+  await create({ id, ...more });
+  const before = await listLinks();
+  for (const supabase of [stranger.supabase, clerk.supabase]) expect(await revoke(id, supabase)).toBeNull();
+  expect(await revoke(id, testBackend.anonymous())).toMatch(/^401 /);
+  expect(await revoke(id, await newEndedSession(testBackend, owner.email))).toBe(logInAgainError);
+  await runWithSecondFactor(testBackend, owner.id, async () => expect(await revoke(id)).toBe(logInAgainError));
+  expect(await revoke(randomUUID())).toBeNull();
+  expect(await listLinks()).toEqual(before);
+  expect(await readShared(token)).not.toBeNull();
+  for (const _twice of [1, 2]) expect(await revoke(id)).toBeNull();
+  const { shipment: page } = (await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment })).data;
+  expect(page.share_links).toEqual([]);
+  expect(await readShared(token)).toBeNull();
+});
+
+test("A share link opens nothing with a wrong token, after 30 days, or while the account is closed.", async () => {
+  const token = newToken();
+  const link = form(token);
+  await create(link);
+  for (const wrong of [newToken(), "", link.token_hash, link.id, `${token} `, token.slice(1), "%", null]) {
+    expect(await readShared(wrong)).toBeNull();
+  }
+  const closed = { account_id: owner.id, reason: "They asked" };
+  expect(await callRpc("close_account", closed, clerk.supabase)).toBeNull();
+  try {
+    expect(await readShared(token)).toBeNull();
+  } finally {
+    await callRpc("reopen_account", closed, clerk.supabase);
+    // Closing the account ended the session.
+    await owner.supabase.auth.signInWithPassword({ email: owner.email, password: "a good password" });
+    const { data } = await owner.supabase.auth.getSession();
+    Object.assign(owner, { accessToken: data.session?.access_token });
+  }
+  expect(await readShared(token)).not.toBeNull();
+  await expire(link.id);
+  expect(await readShared(token)).toBeNull();
+});
+
+test("A share link shows name, stage, last change and moves, but no document, charge, note, AWB/BL or person.", async () => {
+  const call = async (name: string, args: object) => {
+    const result = await callRpc(name, { shipment_id: shipment, ...args }, clerk.supabase);
+    expect(String(result), name).not.toMatch(/^4/);
+  };
+  await call("send_note", { note: "Secret before any move" });
+  await call("save_awb", { awb: "MEDUX4471203" });
+  await call("move_shipment", { despite_missing: true, location: "Mombasa", note: "Secret with a move" });
+  await call("send_note", { note: "Secret note" });
+  await call("send_note", { note: "Secret note again" });
+  await call("correct_stage", { stage: 6, reason: "Secret reason" });
+  await call("move_shipment", { despite_missing: true, note: "Secret with another move" });
+  await call("send_note", { note: "Secret last note" });
+  await call("set_charge", { item: "duties", amount: 1234.5, currency: "KES", note: "Secret charge" });
+  await call("save_arrival", { place: "naivasha", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" });
+  const token = newToken();
+  await create(form(token));
+  const shown = await readShared(token);
+  expect(shown).toEqual({
+    ...{ name: "Tea", stage: 7, status: "Inspection & Release", changed_at: expect.any(String) },
+    tracking_events: [
+      { status: "Inspection & Release", location: null, created_at: expect.any(String) },
+      { status: "Corrected: Cargo Tracking", location: null, created_at: expect.any(String) },
+      { status: "Document Verification", location: "Mombasa", created_at: expect.any(String) },
+    ],
+  });
+  const text = JSON.stringify(shown);
+  for (const hidden of ["Secret", "Note", "MEDUX", "duties", "1234", "Packing", "naivasha", "2026-03", shipment]) {
+    expect(text).not.toContain(hidden);
+  }
+  for (const { id, email } of [owner, clerk]) {
+    for (const hidden of [id, email, email.split("@")[0] ?? ""]) expect(text).not.toContain(hidden);
+  }
+});
+
+test("A share link shows the 15 newest moves.", async () => {
+  await query(
+    `insert into public.tracking_events (shipment_id, kind, location, note, created_at)
+       select $1, case when number % 3 = 0 then 'note' else 'stage' end, 'Place ' || number,
+         case when number % 3 = 0 then 'A note' end, now() - number * interval '1 hour'
+       from generate_series(1, 60) as number`,
+    [shipment],
+  );
+  const token = newToken();
+  await create(form(token));
+  const { tracking_events: events } = (await readShared(token)) as unknown as {
+    tracking_events: { location: string }[];
+  };
+  const moves = Array.from({ length: 60 }, (_, index) => index + 1).filter((number) => number % 3 !== 0);
+  expect(events.map(({ location }) => location)).toEqual(moves.slice(0, 15).map((number) => `Place ${number}`));
+});
+
+test("Only the server can open a share link, and only the owner's page lists it.", async () => {
+  const token = newToken();
+  await create(form(token));
+  for (const supabase of [owner.supabase, stranger.supabase, clerk.supabase, testBackend.anonymous()]) {
+    expect((await toUntypedClient(supabase).rpc("shared_shipment", { token })).error?.code).toBe("42501");
+  }
+  for (const supabase of [owner.supabase, clerk.supabase, testBackend.anonymous(), testBackend.serviceRole]) {
+    expect((await toUntypedClient(supabase).from("share_links").select("*")).data).toBeNull();
+    expect((await toUntypedClient(supabase).schema("private").from("share_links").select("*")).data).toBeNull();
+    expect((await toUntypedClient(supabase).rpc("list_share_links", { shipment_id: shipment })).data).toBeNull();
+  }
+  const [row] = await query<{ may: boolean }>(
+    `select bool_or(has_table_privilege(role, 'private.share_links', 'select, insert, update, delete, truncate')
+         or has_any_column_privilege(role, 'private.share_links', 'select, insert, update')) as may
+       from unnest(array['anon', 'authenticated', 'service_role']) as role`,
+  );
+  expect(row?.may).toBe(false);
+  // Only the owner sees links on the page of a shipment.
+  for (const supabase of [stranger.supabase, clerk.supabase]) {
+    const { data } = await toUntypedClient(supabase).rpc("portal_page", { opened_id: shipment });
+    expect(JSON.stringify(data)).not.toContain(hashToken(token));
+  }
+  const listed = [];
+  for (const { accessToken } of [owner, stranger, clerk]) listed.push(await listLinksAs(accessToken));
+  expect(listed).toEqual([[expect.objectContaining({ token_hash: hashToken(token) })], [], []]);
+  await runWithSecondFactor(testBackend, owner.id, async () =>
+    expect(await listLinksAs(owner.accessToken)).toEqual([]),
+  );
+});
+
+/** Returns the links that the page of the shipment would show to the holder of a token. */
+const listLinksAs = (token: string) =>
+  runInSession(testBackend, async (session) => {
+    const claims = decodeClaims(token);
+    await session`
+        select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
+          set_config('request.jwt.claim.sub', ${claims.sub}, true),
+          set_config('role', 'authenticated', true)`;
+    const [row] = await session`select private.list_share_links(${shipment}) as shares`;
+    return row?.shares;
+  });
+
+test("Deleting a shipment deletes its share links.", async () => {
+  const token = newToken();
+  await create(form(token));
+  await query("delete from public.shipments where id = $1", [shipment]);
+  expect(await listLinks()).toEqual([]);
+  expect(await readShared(token)).toBeNull();
+});

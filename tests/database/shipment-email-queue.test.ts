@@ -1,0 +1,230 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
+import { eraseAccount } from "../../app/models/retention.server.ts";
+import { sha256 } from "../support/database-suite.ts";
+import {
+  createChargeArgs,
+  createMoveArgs,
+  type QueuedUpdate,
+  setUpShipmentEmails,
+} from "../support/shipment-email-suite.ts";
+import { callConcurrently, readDeskState, runInSession } from "../support/staff-members.ts";
+import { toUntypedClient } from "../support/test-backend.ts";
+
+const {
+  testBackend,
+  owner,
+  clerk,
+  query,
+  callRpc,
+  newShipment,
+  uploadDocument,
+  listQueuedUpdates,
+  claimEmails,
+  finishEmails,
+  setEmailsEnabled,
+  makeDue,
+  setFreeStorageEnd,
+  runWithRejectedWrites,
+} = setUpShipmentEmails();
+/** A new shipment of the owner for each test. */
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+
+const createRejectionArgs = async () => ({ document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
+
+/** The actions that queue a shipment update, with their arguments and the update. */
+const emailedActions: [string, string, () => object | Promise<object>, QueuedUpdate][] = [
+  ["A move", "move_shipment", () => createMoveArgs(shipment), { kind: "stage", detail: "2", reason: null }],
+  [
+    "A correction",
+    "correct_stage",
+    () => ({ shipment_id: shipment, stage: 7, reason: "It is there" }),
+    { kind: "stage", detail: "7", reason: null },
+  ],
+  [
+    "A note",
+    "send_note",
+    () => ({ shipment_id: shipment, note: "Wire 5 USD" }),
+    { kind: "note", detail: "note", reason: null },
+  ],
+  [
+    "A rejected document",
+    "reject_document",
+    createRejectionArgs,
+    { kind: "rejected", detail: "Packing List", reason: "Blurred" },
+  ],
+  ["A charge", "set_charge", () => createChargeArgs(shipment), { kind: "charge", detail: "duties", reason: null }],
+  [
+    "A bulk move",
+    "move_shipments",
+    async () => {
+      for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
+      return { moves: [{ id: shipment }] };
+    },
+    { kind: "stage", detail: "2", reason: null },
+  ],
+];
+
+describe.each(emailedActions)("%s", (action, name, args, update) => {
+  test.each(["the desk", "a staff command"])(
+    `${action} by %s queues one update in its own transaction, due in ten minutes.`,
+    async (caller) => {
+      await callRpc(name, await args(), caller === "the desk" ? clerk.supabase : testBackend.serviceRole);
+      expect(await listQueuedUpdates(shipment)).toEqual([update]);
+      const [row] = await query(
+        `select email.account_id, email.xmin = entry.xmin as is_atomic,
+           email.due_at - email.created_at = interval '10 minutes' as is_delayed
+         from public.email_outbox as email join public.audit_log as entry on entry.shipment_id = email.shipment_id`,
+      );
+      expect(row).toEqual({ account_id: owner.id, is_atomic: true, is_delayed: true });
+    },
+  );
+
+  test(`${action} whose form arrives eight times in parallel queues one update.`, async () => {
+    const form = { ...(await args()), idempotency_key: randomUUID() };
+    const calls = Array.from({ length: 8 }, () => ({ name, args: { ...form }, token: clerk.accessToken }));
+    expect((await callConcurrently(testBackend, calls)).map(({ rejection }) => rejection)).toEqual(
+      calls.map(() => undefined),
+    );
+    await callRpc(name, form);
+    expect(await listQueuedUpdates(shipment)).toEqual([update]);
+  });
+
+  test(`${action} changes nothing if its update cannot be queued.`, async () => {
+    const actionArgs = await args();
+    await runWithRejectedWrites("public.email_outbox", "the outbox is full", async () => {
+      const before = await readDeskState(testBackend);
+      const { error } = await toUntypedClient(clerk.supabase).rpc(name, actionArgs);
+      expect(error?.message).toBe("the outbox is full");
+      expect(await readDeskState(testBackend)).toEqual(before);
+    });
+  });
+
+  test(`${action} queues no update if it is rolled back, or if the account is closed or has unsubscribed.`, async () => {
+    const actionArgs = await args();
+    const named = Object.keys(actionArgs).map((key, index) => `${key} => $${index + 1}`);
+    const rolledBack = runInSession(testBackend, async (session) => {
+      await session`select set_config('role', 'service_role', true)`;
+      await session.unsafe(`select public.${name}(${named.join(", ")})`, Object.values(actionArgs) as never[]);
+      await session`select set_config('role', 'none', true)`;
+      const [row] = await session`select count(*)::integer from public.email_outbox`;
+      throw new Error(`${row?.count} was written`);
+    });
+    await expect(rolledBack).rejects.toThrow("1 was written");
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+    await setEmailsEnabled(false);
+    await callRpc(name, actionArgs);
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+    await setEmailsEnabled(true);
+    await callRpc("close_account", { account_id: owner.id, reason: "They asked" });
+    shipment = await newShipment(owner);
+    await callRpc(name, await args());
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+    await callRpc("reopen_account", { account_id: owner.id, reason: "They called" });
+    shipment = await newShipment(owner);
+    await callRpc(name, await args());
+    expect(await listQueuedUpdates(shipment)).toEqual([update]);
+  });
+});
+
+test("Actions without news for the client queue no update.", async () => {
+  const list = await uploadDocument(shipment);
+  await callRpc("set_charge", createChargeArgs(shipment));
+  await query("delete from public.email_outbox");
+  const arrival = { place: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
+  const actions: [string, object][] = [
+    ["save_awb", { shipment_id: shipment, awb: "MEDUX4471203" }],
+    ["save_arrival", { shipment_id: shipment, ...arrival }],
+    ["verify_document", { document_id: list.id, sha256, storage_version: list.version }],
+    ["open_document", { document_id: list.id, shipment_id: shipment }],
+    ["unverify_document", { document_id: list.id, reason: "Wrong" }],
+    ["set_charge_paid", { shipment_id: shipment, item: "duties", paid: true }],
+    ["set_charge_paid", { shipment_id: shipment, item: "duties", paid: false, reason: "It bounced" }],
+    ["announce", { text: "All is well" }],
+    ["end_announcement", {}],
+    ["request_password_link", { account_id: owner.id }],
+    ["issue_client_ids", { how_many: 1 }],
+  ];
+  for (const [name, args] of actions) await callRpc(name, args);
+  await callRpc("extend_shipment_retention", { shipment_id: shipment, day: "2099-01-01" }, testBackend.serviceRole);
+  expect(await query("select from public.audit_log where created_at > now() - interval '1 minute'")).not.toEqual([]);
+  expect(await query("select kind from public.email_outbox")).toEqual([]);
+});
+
+test("Rejected actions, and a move that returns missing documents, queue no update.", async () => {
+  const { id } = await uploadDocument(shipment);
+  const rejectedCalls: [string, object][] = [
+    ["move_shipment", { shipment_id: shipment }],
+    ["move_shipment", { shipment_id: shipment, despite_missing: true, expected_version: 99 }],
+    ["move_shipments", { moves: [{ id: shipment }] }],
+    ["correct_stage", { shipment_id: shipment, stage: 1, reason: "It is there" }],
+    ["correct_stage", { shipment_id: shipment, stage: 4, reason: " " }],
+    ["send_note", { shipment_id: shipment, note: " " }],
+    ["set_charge", { shipment_id: shipment, item: "duties", amount: -1, currency: "KES" }],
+    ["set_charge", { shipment_id: shipment, item: "bribe", amount: 1, currency: "KES" }],
+    ["reject_document", { document_id: id, reason: "" }],
+    ["reject_document", { document_id: id, reason: "Blurred", expected_version: 99 }],
+  ];
+  for (const [name, args] of rejectedCalls) await callRpc(name, args).catch(() => undefined);
+  expect(await query("select kind from public.email_outbox")).toEqual([]);
+  expect(await query("select action from public.audit_log where shipment_id = $1", [shipment])).toEqual([]);
+});
+
+test("Turning emails off deletes the account's unsent updates only, and turning them on queues new updates.", async () => {
+  const otherClient = await testBackend.newClient("other@client.example");
+  const otherShipment = await newShipment(otherClient);
+  await callRpc("move_shipment", createMoveArgs(shipment));
+  await makeDue(shipment);
+  const [first] = await claimEmails();
+  await finishEmails(first, true);
+  await callRpc("send_note", { shipment_id: shipment, note: "It came" });
+  await callRpc("send_note", { shipment_id: otherShipment, note: "It came" });
+  for (const round of [1, 2]) {
+    await setEmailsEnabled(false);
+    expect(await listQueuedUpdates(shipment), `${round}`).toEqual([]);
+  }
+  expect(await query("select from public.email_outbox where shipment_id = $1", [shipment])).toHaveLength(1);
+  expect(await listQueuedUpdates(otherShipment)).toHaveLength(1);
+  await callRpc("move_shipment", createMoveArgs(shipment));
+  expect(await listQueuedUpdates(shipment)).toEqual([]);
+  for (const round of [1, 2]) {
+    await setEmailsEnabled(true);
+    await callRpc("send_note", { shipment_id: shipment, note: `Again ${round}` });
+    expect(await listQueuedUpdates(shipment)).toHaveLength(round);
+  }
+});
+
+test("An account without emails gets no free storage update, and an unknown account changes nothing.", async () => {
+  await setFreeStorageEnd(shipment, 2);
+  await setEmailsEnabled(false);
+  await claimEmails();
+  expect(await query("select from public.email_outbox")).toEqual([]);
+  await setEmailsEnabled(true);
+  for (const enabled of [false, true]) await setEmailsEnabled(enabled, randomUUID());
+  expect(await query("select from private.email_opt_outs")).toEqual([]);
+});
+
+test("Deleting a shipment deletes its updates, and erasing an account deletes all of its updates.", async () => {
+  const client = await testBackend.newClient("leaving@client.example");
+  const [first, second] = [await newShipment(client), await newShipment(client)];
+  for (const id of [first, second]) await callRpc("send_note", { shipment_id: id, note: "It came" });
+  await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: false });
+  await testBackend.serviceRole.rpc("set_shipment_emails_enabled", { account_id: client.id, enabled: true });
+  for (const id of [first, second]) await callRpc("send_note", { shipment_id: id, note: "It came" });
+  await query("update public.shipments set retention_ends_on = '2020-01-01' where user_id = $1", [client.id]);
+  const listEmails = () => query("select shipment_id from public.email_outbox where account_id = $1", [client.id]);
+  expect(await listEmails()).toHaveLength(2);
+  await query("update public.email_outbox set claimed_at = now() where shipment_id = $1", [first]);
+  await query("delete from public.shipments where id = $1", [first]);
+  expect(await listEmails()).toEqual([{ shipment_id: second }]);
+  await callRpc("send_note", { shipment_id: shipment, note: "It came" });
+  await query("insert into private.email_opt_outs (account_id) values ($1)", [client.id]);
+  expect(await eraseAccount(testBackend.serviceRole, testBackend.serviceRole, client.id, "They asked")).toBeNull();
+  expect(await listEmails()).toEqual([]);
+  expect(await query("select from private.email_opt_outs")).toEqual([]);
+  expect(await listQueuedUpdates(shipment)).toHaveLength(1);
+});

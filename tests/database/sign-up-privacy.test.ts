@@ -1,0 +1,215 @@
+import bcrypt from "bcryptjs";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { password, setUpSignUp } from "../support/sign-up-suite.ts";
+
+const {
+  newClientId,
+  newEmailAddress,
+  createSignUpForm,
+  signUp,
+  logInAs,
+  newConfirmedEmail,
+  postJson,
+  postText,
+  listEmailsTo,
+  listUsers,
+  findUser,
+  getClaimAccountId,
+  backdateConfirmation,
+} = setUpSignUp();
+
+test("Auth endpoints send only the confirmation email and do not reveal whether an address has an account.", async () => {
+  const known = await newConfirmedEmail();
+  const sent = listEmailsTo(known).length;
+  const endpoints: [string, object][] = [
+    ["/auth/v1/otp", {}],
+    ["/auth/v1/magiclink", {}],
+    ["/auth/v1/recover", {}],
+    ["/auth/v1/invite", {}],
+    ["/auth/v1/resend", { type: "email_change" }],
+  ];
+  for (const [endpoint, body] of endpoints) {
+    const results = await Promise.all(
+      [known, newEmailAddress()].map((email) => postJson(endpoint, { ...body, email })),
+    );
+    expect(results.map(({ ok }) => ok)).toEqual([false, false]);
+    const [first, second] = await Promise.all(results.map((result) => result.text()));
+    expect([results[0]?.status, first]).toEqual([results[1]?.status, second]);
+  }
+  expect(listEmailsTo(known)).toHaveLength(sent);
+});
+
+test("A sign-up for a confirmed address gets a response like a new one, without an email or a claimed client ID.", async () => {
+  const known = await newConfirmedEmail();
+  const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
+  const sent = listEmailsTo(known).length;
+  const before = await listUsers();
+  const again = await createSignUpForm(known);
+  const result = await postJson("/auth/v1/signup", again);
+
+  expect(result.status).toBe(200);
+  const body = await result.json();
+  expect(Object.keys(body).sort()).toEqual(Object.keys(fresh).sort());
+  expect(body).toMatchObject({ email: known, aud: "authenticated", app_metadata: fresh.app_metadata });
+  expect(body.id).not.toBe((await findUser(known))?.id);
+  expect(Date.parse(body.created_at)).toBeGreaterThan(Date.parse("2020-01-01"));
+  expect(JSON.stringify(body)).not.toContain("confirmed_at");
+  expect(listEmailsTo(known)).toHaveLength(sent);
+  expect(await listUsers()).toEqual(before);
+  expect(await getClaimAccountId(again.data.client_id)).toBeNull();
+});
+
+test("A second sign-up for an address does not change its password.", async () => {
+  const known = await newConfirmedEmail();
+  await postJson("/auth/v1/signup", { ...(await createSignUpForm(known)), password: "another password" });
+  expect((await logInAs(known, "another password")).error?.code).toBe("invalid_credentials");
+  expect((await logInAs(known, password)).error).toBeNull();
+});
+
+test("A sign-up for an unconfirmed address sends the email again, at most once a minute.", async () => {
+  const email = newEmailAddress();
+  const clientId = await newClientId();
+  await signUp(email, clientId);
+  const [first] = listEmailsTo(email);
+
+  const soon = await postJson("/auth/v1/signup", { email, password, data: { client_id: clientId } });
+  expect(soon.status).toBe(429);
+  expect((await soon.json()).error_code).toBe("over_email_send_rate_limit");
+  expect(listEmailsTo(email)).toEqual([first]);
+
+  await backdateConfirmation(email, 61);
+  const later = await postJson("/auth/v1/signup", { email, password, data: { client_id: clientId } });
+  expect(later.status).toBe(200);
+  expect(listEmailsTo(email)).toHaveLength(2);
+  expect((await listUsers()).filter((user) => user.email === email)).toHaveLength(1);
+
+  const once = await postJson("/auth/v1/signup", { email, password, data: { client_id: clientId } });
+  expect(once.status).toBe(429);
+  expect(listEmailsTo(email)).toHaveLength(2);
+});
+
+test("Resending sends the email to unconfirmed addresses only, once a minute, with the same response for all.", async () => {
+  const email = newEmailAddress();
+  await signUp(email, await newClientId());
+  const resend = (to: string) => postJson("/auth/v1/resend", { type: "signup", email: to });
+
+  expect((await resend(email)).status).toBe(429);
+  expect(listEmailsTo(email)).toHaveLength(1);
+  await backdateConfirmation(email, 61);
+  const again = await resend(email.toUpperCase());
+  expect(again.status).toBe(200);
+  expect(listEmailsTo(email)).toHaveLength(2);
+
+  const confirmed = await newConfirmedEmail();
+  const sent = listEmailsTo(confirmed).length;
+  const unknown = newEmailAddress();
+  const [toConfirmed, toUnknown] = [await resend(confirmed), await resend(unknown)];
+  expect([toConfirmed.status, toUnknown.status]).toEqual([again.status, again.status]);
+  const text = await again.text();
+  expect([await toConfirmed.text(), await toUnknown.text()]).toEqual([text, text]);
+  expect(listEmailsTo(confirmed)).toHaveLength(sent);
+  expect(listEmailsTo(unknown)).toEqual([]);
+});
+
+// The responses of GoTrue 2.196.0.
+test.each([
+  ["/auth/v1/token?grant_type=password", '{"email":5,"password":"x"}', "bad_json"],
+  ["/auth/v1/token?grant_type=password", '{"email":"a@client.example","password":["x"]}', "bad_json"],
+  ["/auth/v1/token?grant_type=password", "[]", "bad_json"],
+  ["/auth/v1/token?grant_type=password", "", "bad_json"],
+  ["/auth/v1/token?grant_type=password", "null", "validation_failed"],
+  ["/auth/v1/token?grant_type=password", '{"email":null,"password":"x"}', "validation_failed"],
+  ["/auth/v1/token?grant_type=refresh_token", '{"refresh_token":{}}', "bad_json"],
+  ["/auth/v1/token?grant_type=refresh_token", "null", "validation_failed"],
+  ["/auth/v1/signup", '{"email":"a@client.example","password":"long enough","data":[1]}', "bad_json"],
+  ["/auth/v1/signup", "{", "bad_json"],
+  ["/auth/v1/token?grant_type=refresh_token", '{"refresh_token":"\\u0000"}', "bad_json"],
+  [
+    "/auth/v1/signup",
+    '{"email":"a@client.example","password":"long enough","data":{"client_id":"\\ud800"}}',
+    "bad_json",
+  ],
+  ["/auth/v1/resend", '{"type":"signup","email":5}', "bad_json"],
+  ["/auth/v1/resend", "null", "validation_failed"],
+  ["/auth/v1/verify", '{"type":"signup","token_hash":5}', "bad_json"],
+  ["/auth/v1/verify", "null", "validation_failed"],
+])("A POST to %s of the body %s fails with %s and status 400.", async (at, body, code) => {
+  const result = await postText(at, body);
+  expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
+});
+
+test("Before confirmation, a login with the right password says so, and a wrong password gets the usual error.", async () => {
+  const unconfirmed = newEmailAddress();
+  await signUp(unconfirmed, await newClientId());
+  const confirmed = await newConfirmedEmail();
+
+  const right = await logInAs(unconfirmed, password);
+  expect(right.error?.code).toBe("email_not_confirmed");
+  expect(right.data.session).toBeNull();
+
+  const wrong = await Promise.all(
+    [unconfirmed, confirmed, newEmailAddress()].map(async (email) => {
+      const result = await postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
+      return { status: result.status, body: await result.json() };
+    }),
+  );
+  expect(wrong[0]).toMatchObject({ status: 400, body: { error_code: "invalid_credentials" } });
+  expect(wrong[1]).toEqual(wrong[0]);
+  expect(wrong[2]).toEqual(wrong[0]);
+});
+
+test("A login and a sign-up cost one password hash, whether or not the address has an account.", async () => {
+  // The cost of the product, which other tests lower.
+  vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const known = await newConfirmedEmail();
+  const waiting = newEmailAddress();
+  await signUp(waiting, await newClientId());
+  const logIn = (email: string) =>
+    postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
+  const signUpAgain = async (email: string) => postJson("/auth/v1/signup", await createSignUpForm(email));
+  // The first login creates the hash with which unknown addresses are compared.
+  await logIn(newEmailAddress());
+  const requests = {
+    "login, known": () => logIn(known),
+    "login, not confirmed": () => logIn(waiting),
+    "login, unknown": () => logIn(newEmailAddress()),
+    "sign-up, known": () => signUpAgain(known),
+    "sign-up, not confirmed": () => signUpAgain(waiting),
+    "sign-up, unknown": () => signUpAgain(newEmailAddress()),
+  };
+  for (const [name, request] of Object.entries(requests)) {
+    expect(await collectHashRounds(request), name).toEqual([10]);
+  }
+});
+
+test("A password that only begins like the right one does not open the account.", async () => {
+  const email = await newConfirmedEmail();
+  for (const guess of [`${password}x`, password.slice(0, -1), password.toUpperCase(), ""]) {
+    expect((await logInAs(email, guess)).data.session).toBeNull();
+  }
+});
+
+test("Addresses that differ only in case belong to one account.", async () => {
+  const email = await newConfirmedEmail();
+  expect((await logInAs(email.toUpperCase(), password)).error).toBeNull();
+  const before = await listUsers();
+  await postJson("/auth/v1/signup", await createSignUpForm(email.toUpperCase()));
+  expect(await listUsers()).toEqual(before);
+});
+
+/** Returns the bcrypt cost of each password that a request hashes or compares. */
+async function collectHashRounds(request: () => Promise<unknown>): Promise<number[]> {
+  const compare = vi.spyOn(bcrypt, "compare");
+  const hash = vi.spyOn(bcrypt, "hash");
+  try {
+    await request();
+    return [
+      ...compare.mock.calls.map(([_given, stored]) => Number(String(stored).split("$")[2])),
+      ...hash.mock.calls.map(([_given, rounds]) => Number(rounds)),
+    ];
+  } finally {
+    compare.mockRestore();
+    hash.mockRestore();
+  }
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { createRpcCaller, getRejection, setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { callConcurrently, createStaffAccount, logIn, staffPassword } from "../support/staff-members.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, lead, query } = setUpDesk();
+const callRpc = createRpcCaller(() => lead.supabase);
+let client: TestClient;
+beforeAll(async () => {
+  client = await testBackend.newClient("client@client.example");
+});
+
+type InvitationResult = { invite_id?: string; account_id?: string };
+const invite = (more: object, supabase: AppSupabaseClient = lead.supabase) =>
+  callRpc("invite_staff_member", { name: "Nekesa", role: "clerk", ...more }, supabase) as Promise<InvitationResult>;
+const removeMember = (account: string, supabase: AppSupabaseClient = lead.supabase, reason = "They left") =>
+  callRpc("remove_staff_member", { account_id: account, reason }, supabase);
+
+test("An invitation creates the team member's account with its name and role, and the log has who invited.", async () => {
+  const { invite_id: invitation = "" } = await invite({ email: " New@Company.Example ", role: "lead" });
+  const id = await createStaffAccount(testBackend, "new@company.example", invitation);
+  expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa", role: "lead", removed_at: null });
+  expect(await listAccountAuditEntries(id)).toEqual([
+    { action: "team invite", actor_name: lead.name, before: null, after: { role: "lead" }, reason: null },
+  ]);
+  const supabase = await logIn(testBackend, "new@company.example");
+  const { data } = await toUntypedClient(supabase).rpc("get_viewer", {}, { get: true });
+  expect(data.viewer.staff).toEqual({ name: "Nekesa", role: "lead" });
+  await removeMember(id);
+});
+
+test("An invitation is valid once, for its address only, until a newer one is sent.", async () => {
+  const email = "once@company.example";
+  const { invite_id: oldInvitation = "" } = await invite({ email });
+  const { invite_id: invitation = "" } = await invite({ email, name: "Otieno", role: "lead" });
+  const otherEmail = "other@company.example";
+  for (const [address, id] of [
+    [email, oldInvitation],
+    [otherEmail, invitation],
+    [otherEmail, randomUUID()],
+    [otherEmail, ""],
+    [otherEmail, "%"],
+  ] as const) {
+    await expect(createStaffAccount(testBackend, address, id), `${address} ${id}`).rejects.toThrow();
+  }
+  const id = await createStaffAccount(testBackend, email, invitation);
+  expect(await findStaffMember(id)).toMatchObject({ name: "Otieno", role: "lead" });
+  await expect(createStaffAccount(testBackend, otherEmail, invitation)).rejects.toThrow();
+  expect(await query("select from auth.users where email = $1", [otherEmail])).toEqual([]);
+  await removeMember(id);
+});
+
+test("An invitation is invalid in the sign-up form, and no sign-up creates a team member.", async () => {
+  const email = "wanted@company.example";
+  const { invite_id: invitation } = await invite({ email, role: "lead" });
+  const signUp = (data: object) =>
+    testBackend.anonymous().auth.signUp({ email, password: staffPassword, options: { data } });
+  expect((await signUp({ full_name: "Me", staff_invite_id: invitation })).error).not.toBeNull();
+  expect(await query("select from auth.users where email = $1", [email])).toEqual([]);
+  const { data: [issued] = [] } = (await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids")) as {
+    data: { client_id: string }[];
+  };
+  const forged = { full_name: "Me", client_id: issued?.client_id, staff_invite_id: randomUUID(), role: "lead" };
+  expect((await signUp(forged)).error).toBeNull();
+  const [{ id } = { id: "" }] = await query<{ id: string }>("select id from auth.users where email = $1", [email]);
+  expect(id).not.toBe("");
+  expect(await findStaffMember(id)).toBeUndefined();
+});
+
+test("An invitation to the address of a client or of a current team member is rejected.", async () => {
+  for (const email of [client.email, ` ${client.email.toUpperCase()} `]) {
+    expect(await getRejection(invite({ email }))).toBe(
+      "409 This address has a client's account. A colleague needs an address of their own.",
+    );
+  }
+  expect(await getRejection(invite({ email: lead.email, role: "clerk" }))).toBe(
+    "409 This address is a colleague's already.",
+  );
+  expect(await findStaffMember(lead.id)).toMatchObject({ role: "lead" });
+  expect(await listAccountAuditEntries(client.id)).toEqual([]);
+});
+
+test("An invitation can be repeated with another name and role until the team member logs in.", async () => {
+  const email = "slow@company.example";
+  const { invite_id: invitation = "" } = await invite({ email });
+  const id = await createStaffAccount(testBackend, email, invitation);
+  expect(await invite({ email, name: "Nekesa Barasa", role: "lead" })).toEqual({ account_id: id });
+  expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa Barasa", role: "lead" });
+  expect((await listAccountAuditEntries(id)).map(({ after }) => after)).toEqual([{ role: "clerk" }, { role: "lead" }]);
+  await logIn(testBackend, email);
+  expect(await getRejection(invite({ email }))).toMatch(/^409 /);
+  await removeMember(id);
+});
+
+test("An invitation form that is sent twice makes one invitation.", async () => {
+  const email = "hasty@company.example";
+  const form = { email, name: "Nekesa", idempotency_key: randomUUID() };
+  const { invite_id: invitation = "" } = await invite(form);
+  expect(invitation).not.toBe("");
+  expect(await invite(form)).toEqual({ invite_id: invitation });
+  expect(await listInvitations(email)).toEqual([{ id: invitation, name: "Nekesa" }]);
+  // The same idempotency key with another text or address makes a new invitation.
+  const { invite_id: renamed = "" } = await invite({ ...form, name: "Nekesa Barasa" });
+  expect(await listInvitations(email)).toEqual([{ id: renamed, name: "Nekesa Barasa" }]);
+  expect((await invite({ ...form, email: "hasty-too@company.example" })).invite_id).toBeTruthy();
+  await expect(createStaffAccount(testBackend, email, invitation)).rejects.toThrow();
+  const id = await createStaffAccount(testBackend, email, renamed);
+  expect(await invite({ ...form, name: "Nekesa Barasa" })).toEqual({ account_id: id });
+  expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite"]);
+  // A second form that is sent twice invites the same person once more.
+  const again = { email, name: "Nekesa", idempotency_key: randomUUID() };
+  expect(await invite(again)).toEqual({ account_id: id });
+  expect(await invite(again)).toEqual({ account_id: id });
+  expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite", "team invite"]);
+  await removeMember(id);
+});
+
+test("An invitation form that arrives eight times in parallel makes one invitation.", async () => {
+  const email = "eager@company.example";
+  const args = { email, name: "Nekesa", role: "clerk", idempotency_key: randomUUID() };
+  const results = await callConcurrently(
+    testBackend,
+    Array.from({ length: 8 }, () => ({ name: "invite_staff_member", args, token: lead.accessToken })),
+  );
+  const [created] = await listInvitations(email);
+  const invited = results.map(({ result }) => (result as InvitationResult).invite_id);
+  expect(invited).toEqual(Array.from({ length: 8 }, () => created?.id));
+});
+
+test.each([
+  { role: "boss" },
+  { role: null },
+  { name: " " },
+  { name: "x".repeat(101) },
+  { name: "Two\nlines" },
+  { name: "Turned \u202e round" },
+])("An invitation with %j is rejected.", async (wrong) => {
+  expect(await getRejection(invite({ email: "wrong@company.example", ...wrong }))).toMatch(/^400 /);
+  expect(await query("select from private.staff_invites where email like 'wrong%'")).toEqual([]);
+});
+
+async function findStaffMember(account: string) {
+  return (await query("select * from public.staff_members where account_id = $1", [account]))[0];
+}
+
+/** Returns the open invitations to an address. */
+function listInvitations(email: string) {
+  return query<{ id: string; name: string }>("select id, name from private.staff_invites where email = $1", [email]);
+}
+
+/** Returns the audit entries of an account, oldest first. */
+function listAccountAuditEntries(account: string) {
+  return query(
+    "select action, actor_name, before, after, reason from public.audit_log where account_id = $1 order by created_at",
+    [account],
+  );
+}

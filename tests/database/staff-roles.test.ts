@@ -1,0 +1,281 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import {
+  createRpcCaller,
+  decodeClaims,
+  getRejection,
+  setUpDesk,
+  type TestClient,
+  type TestStaffMember,
+} from "../support/database-suite.ts";
+import {
+  callConcurrently,
+  createStaffAccount,
+  logIn,
+  newStaffMember,
+  newStaffMemberWithoutFactor,
+  readDeskState,
+} from "../support/staff-members.ts";
+import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, lead, query } = setUpDesk();
+const callRpc = createRpcCaller(() => lead.supabase);
+let client: TestClient;
+beforeAll(async () => {
+  client = await testBackend.newClient("client@client.example");
+});
+
+type InvitationResult = { invite_id?: string; account_id?: string };
+const invite = (more: object, supabase: AppSupabaseClient = lead.supabase) =>
+  callRpc("invite_staff_member", { name: "Nekesa", role: "clerk", ...more }, supabase) as Promise<InvitationResult>;
+const removeMember = (account: string, supabase: AppSupabaseClient = lead.supabase, reason = "They left") =>
+  callRpc("remove_staff_member", { account_id: account, reason }, supabase);
+const changeRole = (account: string, role: string, supabase: AppSupabaseClient = lead.supabase) =>
+  callRpc("change_staff_role", { account_id: account, role }, supabase);
+
+describe("removed team members", () => {
+  test("A removed team member loses every session immediately, cannot log in, and stays in the log.", async () => {
+    const removed = await newStaffMember(testBackend, "clerk", "gone@company.example");
+    const endedClient = toUntypedClient(testBackend.withToken(removed.accessToken));
+    await callRpc("announce", { text: "All is well" }, removed.supabase);
+    const token = await issueLink(removed.id);
+    expect((await endedClient.from("audit_log").select("id")).data).not.toEqual([]);
+    expect(await getRejection(removeMember(removed.id, lead.supabase, " "))).toMatch(/^400 /);
+
+    await removeMember(removed.id);
+    expect((await endedClient.from("audit_log").select("id")).data).toEqual([]);
+    expect((await endedClient.from("announcements").select("id")).data).toEqual([]);
+    expect((await endedClient.rpc("desk_today", {}, { get: true })).data).toEqual({ viewer: null });
+    expect((await endedClient.rpc("announce", { text: "Pay here" })).error?.code).toBe("PT403");
+    for (const supabase of [removed.supabase, removed.aal1])
+      expect((await supabase.auth.refreshSession()).error).not.toBeNull();
+    await expect(logIn(testBackend, removed.email)).rejects.toThrow();
+    expect(await readLink(token)).toBeNull();
+    expect(await getRejection(callRpc("request_password_link", { account_id: removed.id }))).toMatch(/^409 /);
+    expect(await getRejection(removeMember(removed.id))).toMatch(/^404 /);
+    expect(await getRejection(changeRole(removed.id, "lead"))).toMatch(/^404 /);
+    expect(await listAccountAuditEntries(removed.id)).toEqual([
+      expect.objectContaining({ action: "team invite" }),
+      { action: "team remove", actor_name: lead.name, before: { role: "clerk" }, after: null, reason: "They left" },
+    ]);
+    const [entry] = await query("select actor_name from public.audit_log where staff_id = $1", [removed.id]);
+    expect(entry).toEqual({ actor_name: removed.name });
+  });
+
+  test("A removed team member returns by a new invitation in the new role, without the previous password and second factor.", async () => {
+    const back = await newStaffMember(testBackend, "lead", "back@company.example");
+    await removeMember(back.id);
+    expect(await invite({ email: back.email, name: "Back Again", role: "clerk" })).toEqual({ account_id: back.id });
+    expect(await findStaffMember(back.id)).toMatchObject({ name: "Back Again", role: "clerk", removed_at: null });
+    const endedClient = toUntypedClient(testBackend.withToken(back.accessToken));
+    expect((await endedClient.rpc("desk_today", {}, { get: true })).data).toEqual({ viewer: null });
+    await expect(logIn(testBackend, back.email)).rejects.toThrow("Invalid login credentials");
+    const link = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email: back.email });
+    const supabase = testBackend.anonymous();
+    await supabase.auth.verifyOtp({ type: "recovery", token_hash: link.data.properties?.hashed_token ?? "" });
+    expect((await supabase.auth.updateUser({ password: "chosen by the new link" })).error).toBe(null);
+    expect((await supabase.auth.mfa.listFactors()).data?.all).toEqual([]);
+    expect((await supabase.from("audit_log").select("id")).data).toEqual([]);
+  });
+});
+
+describe("staff roles", () => {
+  test("A changed role applies to open sessions immediately, and the log has both roles.", async () => {
+    const secondLead = await newStaffMember(testBackend, "clerk", "other@company.example");
+    const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
+    expect(await getRejection(changeRole(newcomer.id, "lead", secondLead.supabase))).toMatch(/^403 /);
+    await changeRole(secondLead.id, "lead");
+    await changeRole(newcomer.id, "lead", secondLead.supabase);
+    await changeRole(secondLead.id, "clerk");
+    await changeRole(secondLead.id, "clerk");
+    expect(await getRejection(changeRole(newcomer.id, "clerk", secondLead.supabase))).toMatch(/^403 /);
+    expect((await listAccountAuditEntries(secondLead.id)).slice(1)).toEqual([
+      {
+        action: "team role",
+        actor_name: lead.name,
+        before: { role: "clerk" },
+        after: { role: "lead" },
+        reason: null,
+      },
+      {
+        action: "team role",
+        actor_name: lead.name,
+        before: { role: "lead" },
+        after: { role: "clerk" },
+        reason: null,
+      },
+    ]);
+    await removeMember(newcomer.id);
+  });
+
+  test("Only a team member can get a role, and only clerk or lead.", async () => {
+    expect(await getRejection(changeRole(lead.id, "boss"))).toMatch(/^400 /);
+    for (const account of [client.id, randomUUID()]) {
+      for (const role of ["clerk", "lead"]) expect(await getRejection(changeRole(account, role))).toMatch(/^404 /);
+      expect(await getRejection(removeMember(account))).toMatch(/^404 /);
+    }
+  });
+});
+
+test("A lead removes a team member's second factors; the sessions end, and the desk stays closed until a new factor is set up.", async () => {
+  const careless = await newStaffMember(testBackend, "clerk", "careless@company.example");
+  expect(await callRpc("remove_second_factors", { account_id: careless.id, reason: "A lost telephone" })).toEqual({
+    removed: 1,
+    email: careless.email,
+  });
+  expect((await careless.supabase.auth.refreshSession()).error).not.toBeNull();
+  const supabase = await logIn(testBackend, careless.email);
+  expect((await supabase.from("audit_log").select("id")).data).toEqual([]);
+  expect(await getRejection(callRpc("announce", { text: "Pay here" }, supabase))).toMatch(/^403 /);
+});
+
+const removals: [string, (member: TestStaffMember) => Promise<unknown>][] = [
+  ["the team member", ({ supabase, factorId }) => supabase.auth.mfa.unenroll({ factorId })],
+  [
+    "the service role",
+    ({ id, factorId }) => testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: id, id: factorId }),
+  ],
+  ["a lead", ({ id }) => callRpc("remove_second_factors", { account_id: id }).then(() => ({ error: null }))],
+];
+
+test.each(removals)(
+  "A token at AAL2 opens no row, page or action after %s has removed the second factor.",
+  async (what, removeFactor) => {
+    for (const role of ["clerk", "lead"] as const) {
+      const member = await newStaffMember(testBackend, role, `${role}-${what.replaceAll(" ", "-")}@company.example`);
+      const endedClient = toUntypedClient(testBackend.withToken(member.accessToken));
+      const page = async (name: string, args = {}) => (await endedClient.rpc(name, args, { get: true })).data;
+      const tables = [
+        "audit_log",
+        "staff_members",
+        "shipments",
+        "documents",
+        "tracking_events",
+        "charges",
+        "failed_emails",
+      ];
+      expect(Object.keys(await page("desk_log"))).toContain("audit_entries");
+      expect((await endedClient.from("audit_log").select("id")).data).not.toEqual([]);
+      const before = await readDeskState(testBackend);
+
+      expect(await removeFactor(member)).toMatchObject({ error: null });
+      const claims = decodeClaims(member.accessToken);
+      expect([claims.aal, Number(claims.exp) * 1000 > Date.now()]).toEqual(["aal2", true]);
+      const after = await readDeskState(testBackend);
+      for (const table of tables) expect((await endedClient.from(table).select("*")).data, table).toEqual([]);
+      expect((await endedClient.from("client_ids").select("*")).error?.code).toBe("42501");
+      for (const [name, args] of [
+        ["desk_today", {}],
+        ["desk_shipments", {}],
+        ["desk_shipments_export", {}],
+        ["desk_move_result", { shipment_ids: [randomUUID()] }],
+        ["desk_clients", { opened_id: client.id }],
+        ["desk_invitations", {}],
+        ["desk_team", {}],
+        ["desk_log", {}],
+      ] as const) {
+        expect(Object.keys(await page(name, args)), name).toEqual(["viewer"]);
+      }
+      for (const [name, args] of [
+        ["announce", { text: "Pay here" }],
+        ["issue_client_ids", {}],
+        ["move_shipments", { moves: [] }],
+        ["close_account", { account_id: client.id, reason: "Because" }],
+        ["open_document", { document_id: randomUUID(), shipment_id: randomUUID() }],
+        ["send_client_id", { client_id: "N0TH-1NG0-0F1T-HERE" }],
+        ["change_staff_role", { account_id: member.id, role: "lead" }],
+        ["invite_staff_member", { email: "accomplice@client.example", name: "Accomplice", role: "lead" }],
+      ] as const) {
+        const { data, error } = await endedClient.rpc(name, args);
+        expect([data, error?.code], name).toEqual([null, "PT403"]);
+      }
+      expect(await readDeskState(testBackend)).toEqual(after);
+      expect(after["public.shipments"]).toEqual(before["public.shipments"]);
+      await removeMember(member.id);
+    }
+  },
+);
+
+// These tests are the last because they change who is a lead.
+describe("the last lead", () => {
+  const leads = () =>
+    query<{ account_id: string }>(
+      "select account_id from public.staff_members where role = 'lead' and removed_at is null",
+    );
+  const lastLead = "This is the last lead who works here: make somebody else a lead first.";
+
+  test("The last lead can be neither removed nor made a clerk, by themselves or by the service role.", async () => {
+    expect(await leads()).toEqual([{ account_id: lead.id }]);
+    for (const supabase of [lead.supabase, testBackend.serviceRole]) {
+      expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${lastLead}`);
+      expect(await getRejection(changeRole(lead.id, "clerk", supabase))).toBe(`409 ${lastLead}`);
+    }
+    expect(await leads()).toEqual([{ account_id: lead.id }]);
+    expect((await lead.supabase.from("audit_log").select("id").limit(1)).data).toHaveLength(1);
+  });
+
+  test("An invited lead counts as a lead only after the first login.", async () => {
+    const email = "coming@company.example";
+    const { invite_id: invitation = "" } = await invite({ email, role: "lead" });
+    const id = await createStaffAccount(testBackend, email, invitation);
+    expect(await leads()).toHaveLength(2);
+    for (const supabase of [lead.supabase, testBackend.serviceRole]) {
+      expect(await getRejection(removeMember(lead.id, supabase))).toBe(`409 ${lastLead}`);
+      expect(await getRejection(changeRole(lead.id, "clerk", supabase))).toBe(`409 ${lastLead}`);
+    }
+    // An invited lead who never logged in does not count as a lead.
+    const secondInvitation = await invite({ email: "coming-too@company.example", role: "lead" });
+    const second = await createStaffAccount(
+      testBackend,
+      "coming-too@company.example",
+      secondInvitation.invite_id ?? "",
+    );
+    await changeRole(second, "clerk");
+    await removeMember(second);
+    await removeMember(id);
+    const third = await newStaffMemberWithoutFactor(testBackend, "lead", "came@company.example");
+    await changeRole(lead.id, "clerk", testBackend.serviceRole);
+    expect(await leads()).toEqual([{ account_id: third.id }]);
+    expect(await getRejection(removeMember(third.id, testBackend.serviceRole))).toBe(`409 ${lastLead}`);
+    await changeRole(lead.id, "lead", testBackend.serviceRole);
+    await removeMember(third.id);
+    expect(await leads()).toEqual([{ account_id: lead.id }]);
+  });
+
+  test("If two leads demote or remove each other in parallel, one lead remains.", async () => {
+    const second = await newStaffMember(testBackend, "lead", "second@company.example");
+    const each = (name: string, more: object) =>
+      callConcurrently(testBackend, [
+        { name, args: { account_id: second.id, ...more }, token: lead.accessToken },
+        { name, args: { account_id: lead.id, ...more }, token: second.accessToken },
+      ]);
+    const demoted = await each("change_staff_role", { role: "clerk" });
+    expect(demoted.filter(({ rejection }) => rejection)).toHaveLength(1);
+    expect(await leads()).toHaveLength(1);
+    for (const { id } of [lead, second]) await changeRole(id, "lead", testBackend.serviceRole);
+    expect(await leads()).toHaveLength(2);
+    const removed = await each("remove_staff_member", { reason: "They left" });
+    expect(removed.filter(({ rejection }) => rejection)).toHaveLength(1);
+    expect(await leads()).toHaveLength(1);
+  });
+});
+
+const issueLink = (account = client.id, hours = 1) =>
+  callRpc(
+    "issue_password_link",
+    { account_id: account, valid_hours: hours },
+    testBackend.serviceRole,
+  ) as Promise<string>;
+const readLink = (token: string) => callRpc("password_link", { token }, testBackend.serviceRole);
+
+async function findStaffMember(account: string) {
+  return (await query("select * from public.staff_members where account_id = $1", [account]))[0];
+}
+
+/** Returns the audit entries of an account, oldest first. */
+function listAccountAuditEntries(account: string) {
+  return query(
+    "select action, actor_name, before, after, reason from public.audit_log where account_id = $1 order by created_at",
+    [account],
+  );
+}

@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { Authenticator } from "../support/authenticator.ts";
+import { enrollFactor, setUpTestBackend } from "../support/database-suite.ts";
+import { logIn as logInAsStaff } from "../support/staff-members.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
+
+const { testBackend, newShipment } = setUpTestBackend();
+const password = "a good password";
+
+let clientCount = 0;
+
+/** Returns a new client with a shipment and a verified second factor. */
+async function newProtectedClient() {
+  clientCount += 1;
+  const client = await testBackend.newClient(`factor-${clientCount}@client.example`, password);
+  const shipmentId = await newShipment(client);
+  return { ...client, shipmentId, ...(await enrollFactor(client.supabase)) };
+}
+
+/** Starts to set up a second factor, without verifying it. */
+async function startEnrollment(supabase: AppSupabaseClient, friendlyName = "Phone") {
+  const { data, error } = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName });
+  if (error) throw error;
+  return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
+}
+
+const logIn = (email: string) => logInAsStaff(testBackend, email, password);
+
+const readPage = async (supabase: AppSupabaseClient, opened?: string) => {
+  const page = await supabase.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
+  const viewerResult = await supabase.rpc("get_viewer", {}, { get: true });
+  const { viewer, ...rest } = page.data as { viewer: object | null; shipments: object[]; shipment: object | null };
+  expect(viewerResult.data).toEqual({ viewer });
+  return { viewer, ...rest };
+};
+
+test("A portal page names the viewer with email and verified second factors, and shows another client nothing.", async () => {
+  const client = await newProtectedClient();
+  await startEnrollment(client.supabase, "Never finished");
+  const otherClient = await testBackend.newClient("nobody-else@client.example");
+  expect(await readPage(client.supabase, client.shipmentId)).toMatchObject({
+    viewer: {
+      email: client.email,
+      full_name: `Client ${client.email}`,
+      factors: [
+        { id: client.factorId, name: "Phone", created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
+      ],
+    },
+    shipments: [{ name: "Tea" }],
+    shipment: { name: "Tea" },
+  });
+  expect(await readPage(otherClient.supabase, client.shipmentId)).toEqual({
+    viewer: {
+      email: otherClient.email,
+      full_name: `Client ${otherClient.email}`,
+      has_aal2: false,
+      factors: [],
+      staff: null,
+    },
+    announcement: null,
+    shipments: [],
+    work: null,
+    shipment: null,
+  });
+});
+
+test("A portal page before the code shows only the viewer.", async () => {
+  const client = await newProtectedClient();
+  const unverified = await logIn(client.email);
+  expect(await readPage(unverified, client.shipmentId)).toMatchObject({
+    viewer: { factors: [{ id: client.factorId }] },
+    shipments: [],
+    shipment: null,
+  });
+});
+
+test("A portal page after the session's end has no viewer and no data.", async () => {
+  const client = await testBackend.newClient("leaves@client.example");
+  const ended = testBackend.withToken(client.accessToken);
+  const waiting = [expect.objectContaining({ name: "Tea" })];
+  await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
+  expect(await readPage(ended)).toMatchObject({
+    ...{ viewer: { email: client.email }, shipments: waiting, work: { waiting, client: 1 } },
+  });
+  await client.supabase.auth.signOut();
+  const nothing = { waiting: [], client: 0, company: 0, nobody: 0 };
+  expect(await readPage(ended)).toEqual({
+    ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null },
+  });
+});
+
+test("A session loses AAL2 when the second factor of its code is removed, even if another factor remains.", async () => {
+  const client = await newProtectedClient();
+  const other = await startEnrollment(client.supabase, "Tablet");
+  const verified = await client.supabase.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
+  expect(verified.error).toBeNull();
+  const secondSession = await logIn(client.email);
+  const given = await secondSession.auth.mfa.challengeAndVerify({
+    factorId: client.factorId,
+    code: await client.app.freshCode(),
+  });
+  expect(given.error).toBeNull();
+  const token = given.data?.access_token ?? "";
+  const tokenClient = testBackend.withToken(token);
+  expect(await readPage(tokenClient, client.shipmentId)).toMatchObject({
+    viewer: { has_aal2: true },
+    shipment: { name: "Tea" },
+  });
+  expect((await client.supabase.auth.mfa.unenroll({ factorId: client.factorId })).error).toBeNull();
+
+  expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ aal: "aal2" });
+  expect(await readPage(tokenClient, client.shipmentId)).toMatchObject({
+    ...{ viewer: { has_aal2: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
+  });
+  expect((await tokenClient.from("documents").select("id")).data).toEqual([]);
+  expect(await readPage(client.supabase)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
+});
+
+test("A visitor cannot call the functions that return the viewer.", async () => {
+  for (const name of ["portal_page", "get_viewer"] as const) {
+    expect((await testBackend.anonymous().rpc(name, {}, { get: true })).error?.code).toBe("42501");
+  }
+});

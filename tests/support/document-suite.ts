@@ -1,0 +1,125 @@
+/** Set-up and calls of the tests of documents and their files. */
+import { createHash } from "node:crypto";
+import { beforeAll, beforeEach } from "vitest";
+import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
+import type { DownloadableFile } from "../../app/models/document-file.server.ts";
+import { setUpDesk, type TestClient } from "./database-suite.ts";
+import { type AppSupabaseClient, toUntypedClient } from "./test-backend.ts";
+
+type DocumentColumns = {
+  id: string;
+  name: string;
+  uploaded: boolean;
+  verified: boolean;
+  storage_path: string | null;
+  storage_version: string | null;
+  sha256: string | null;
+  version: number;
+};
+type PortalFileResult = { viewer: object | null; file: DownloadableFile | null };
+
+export const originalContent = "%PDF-1.7 the original";
+/** What the server records of a file, apart from its path. */
+export const fileRecord = {
+  sha256: createHash("sha256").update(originalContent).digest("hex"),
+  file_name: "Liste août.pdf",
+  file_size: originalContent.length,
+  media_type: "application/pdf",
+};
+/** The columns of a document that waits for a file. */
+export const awaitedState = { uploaded: false, verified: false, storage_path: null, sha256: null };
+
+/** As setUpDesk, with a stranger and, before each test, a new shipment of the owner. */
+export function setUpDocuments() {
+  const suite = setUpDesk();
+  const { testBackend, owner, query, newShipment } = suite;
+  const stranger = {} as TestClient;
+  const shipment = { id: "" };
+  beforeAll(async () => {
+    Object.assign(stranger, await testBackend.newClient("stranger@client.example"));
+  });
+  beforeEach(async () => {
+    shipment.id = await newShipment(owner);
+  });
+
+  /** Returns the viewer and the file of a document, as the server reads them for a request. */
+  async function readPortalFile(
+    supabase: AppSupabaseClient,
+    document_id: string,
+    shipment_id = shipment.id,
+  ): Promise<PortalFileResult> {
+    const { data, error } = await toUntypedClient(supabase).rpc(
+      "portal_file",
+      { document_id, shipment_id },
+      { get: true },
+    );
+    if (error) throw error;
+    return data;
+  }
+
+  /** Returns a path at which the server would store a file. */
+  async function createPath(name = "Packing List"): Promise<string> {
+    return objectPath({ user_id: owner.id, shipment_id: shipment.id, name }, "list.pdf");
+  }
+
+  /** Stores a file as the server does and returns its path. */
+  async function storeFile(name = "Packing List"): Promise<string> {
+    const path = await createPath(name);
+    const { error } = await testBackend.serviceRole.storage
+      .from("documents")
+      .upload(path, originalContent, { contentType: "application/pdf", upsert: false });
+    if (error) throw error;
+    return path;
+  }
+
+  /** Records a file as the server does. */
+  function markUploaded(path: string, name = "Packing List") {
+    return updateDocument(name, { uploaded: true, storage_path: path, ...fileRecord });
+  }
+
+  function updateDocument(name: string, change: object) {
+    return testBackend.serviceRole
+      .from("documents")
+      .update(change)
+      .eq("shipment_id", shipment.id)
+      .eq("name", name)
+      .select("id");
+  }
+
+  /** Verifies a document as the staff command does. Throws if the verification is rejected. */
+  async function verifyByName(name = "Packing List"): Promise<void> {
+    const id = await findDocumentId(testBackend.serviceRole, shipment.id, name);
+    const rejection = await verifyDocument(testBackend.serviceRole, testBackend.serviceRole, id, {
+      actor_name: "Wanjiru",
+    });
+    if (rejection) throw new Error(rejection.reason);
+  }
+
+  async function closeShipment(): Promise<void> {
+    const { error } = await testBackend.serviceRole.from("shipments").update({ stage: 10 }).eq("id", shipment.id);
+    if (error) throw error;
+  }
+
+  function listDocuments() {
+    return query<DocumentColumns>("select * from public.documents where shipment_id = $1 order by name", [shipment.id]);
+  }
+
+  async function findDocument(name: string) {
+    return (await listDocuments()).find((document) => document.name === name);
+  }
+
+  return {
+    ...suite,
+    stranger,
+    shipment,
+    readPortalFile,
+    createPath,
+    storeFile,
+    markUploaded,
+    updateDocument,
+    verifyByName,
+    closeShipment,
+    listDocuments,
+    findDocument,
+  };
+}

@@ -1,0 +1,135 @@
+/** Set-up and calls of the tests of sign-up. */
+import { setUpTestBackend } from "./database-suite.ts";
+
+export const password = "a good password";
+
+export function setUpSignUp() {
+  const suite = setUpTestBackend();
+  const { testBackend } = suite;
+  let addressCount = 0;
+
+  async function newClientId(): Promise<string> {
+    const { data, error } = await testBackend.serviceRole.rpc("issue_client_ids", {});
+    if (error) throw error;
+    return data[0]?.client_id ?? "";
+  }
+
+  function newEmailAddress(): string {
+    addressCount += 1;
+    return `client-${addressCount}@client.example`;
+  }
+
+  async function createSignUpForm(email: string) {
+    return { email, password, data: { full_name: "Achieng Otieno", client_id: await newClientId() } };
+  }
+
+  function signUp(email: string, clientId: string, chosenPassword = password) {
+    return testBackend
+      .anonymous()
+      .auth.signUp({ email, password: chosenPassword, options: { data: { client_id: clientId } } });
+  }
+
+  function logInAs(email: string, given: string) {
+    return testBackend.anonymous().auth.signInWithPassword({ email, password: given });
+  }
+
+  /** Confirms an address with the token of a link, after the password was given. */
+  async function confirmEmail(email: string, token = "") {
+    await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
+    return testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });
+  }
+
+  async function isAdmitted(client_id: string, email: string) {
+    const { data, error } = await testBackend.serviceRole.rpc("admit_sign_up", { client_id, email });
+    if (error) throw error;
+    return data;
+  }
+
+  async function newConfirmedEmail(): Promise<string> {
+    const { email } = await testBackend.newClient(newEmailAddress(), password);
+    return email;
+  }
+
+  function postJson(at: string, body: object): Promise<Response> {
+    return postText(at, JSON.stringify(body));
+  }
+
+  function postText(at: string, body: string): Promise<Response> {
+    return testBackend.backend.fetch(
+      new Request(`http://backend.local${at}`, {
+        method: "POST",
+        headers: { apikey: testBackend.publishableKey, "content-type": "application/json" },
+        body,
+      }),
+    );
+  }
+
+  function listEmailsTo(email: string) {
+    return testBackend.emails.filter((message) => message.to === email);
+  }
+
+  function extractToken(email: { html: string } | undefined): string {
+    return /token_hash=([0-9a-f]+)/.exec(email?.html ?? "")?.[1] ?? "";
+  }
+
+  async function listUsers() {
+    const { rows } = await testBackend.backend.db.query<{ id: string; email: string; confirmed: boolean }>(
+      "select id, email, confirmed_at is not null as confirmed from auth.users order by id",
+    );
+    return rows;
+  }
+
+  async function findUser(email: string) {
+    return (await listUsers()).find((user) => user.email === email);
+  }
+
+  /** Returns the ID of the account that claimed a client ID, or null. */
+  async function getClaimAccountId(clientId: string): Promise<string | null> {
+    const { rows } = await testBackend.backend.db.query<{ account_id: string | null }>(
+      "select account_id from public.client_ids where client_id = $1",
+      [clientId],
+    );
+    return rows[0]?.account_id ?? null;
+  }
+
+  /** Moves the creation of an account and its last confirmation email into the past. */
+  async function backdateConfirmation(email: string, seconds: number): Promise<void> {
+    await testBackend.backend.db.query(
+      `update auth.users
+     set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
+     where email = $1`,
+      [email, seconds],
+    );
+  }
+
+  /** Moves the use of an unconfirmed account's client ID into the past. */
+  async function backdateClientId(email: string, seconds: number): Promise<void> {
+    await backdateConfirmation(email, seconds);
+    await testBackend.backend.db.query(
+      `update public.client_ids set used_at = now() - make_interval(secs => $2)
+     where account_id = (select id from auth.users where email = $1)`,
+      [email, seconds],
+    );
+  }
+
+  return {
+    ...suite,
+    newClientId,
+    newEmailAddress,
+    createSignUpForm,
+    signUp,
+    logInAs,
+    confirmEmail,
+    isAdmitted,
+    newConfirmedEmail,
+    postJson,
+    postText,
+    listEmailsTo,
+    extractToken,
+    listUsers,
+    findUser,
+    getClaimAccountId,
+    backdateConfirmation,
+    backdateClientId,
+  };
+}
