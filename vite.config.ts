@@ -39,7 +39,7 @@ const chunks = {
     {
       name: "site",
       test: new RegExp(
-        `/app/(?!lib/http/page-meta|models/desk|${inComponents(Object.values(pageGroups).flat())})(components|lib|models|actions|site-map)|node_modules/(@conform-to|lucide)/`,
+        `/app/(?!lib/http/page-meta|models/desk|${inComponents(Object.values(pageGroups).flat())})(components|lib|models|actions|site-links)|node_modules/(@conform-to|lucide)/`,
       ),
       minShareCount: 2,
     },

@@ -3,48 +3,39 @@
  * read it. Browsers download only the exports that their code uses: keep `publicPages` out of browser code.
  */
 
+import {
+  about,
+  additionalInfo,
+  blog,
+  careers,
+  contact,
+  cookieSettings,
+  faq,
+  feeds,
+  footerLinks,
+  home,
+  legal,
+  login,
+  mainLinks,
+  privacy,
+  resourceLinks,
+  services,
+  terms,
+} from "./site-links.ts";
+
 type PagePath = { path: string };
-export type PageLink = PagePath & { label: string };
 
-const home = { path: "/", label: "Home" };
-const services = { path: "/services", label: "Services" };
-const about = { path: "/about", label: "About" };
 const cost = { path: "/resources/cost" };
-const faq = { path: "/resources/faq", label: "FAQ" };
-const feeds = { path: "/resources/feeds", label: "Feeds Update" };
-const blog = { path: "/resources/blog", label: "Blog" };
 const article = { path: "/resources/blog/:slug" };
-export const contact = { path: "/contact", label: "Contact" };
-const careers = { path: "/careers", label: "Careers" };
-export const login = { path: "/login", label: "Client Login" };
-export const privacy = { path: "/privacy", label: "Privacy Policy" };
-const terms = { path: "/terms", label: "Terms of Service" };
-const legal = { path: "/legal", label: "Legal Notice" };
-const additionalInfo = { path: "/additional-info", label: "Additional Info" };
-const cookieSettings = { path: "/cookie-settings", label: "Cookie Settings" };
 const quote = { path: "/quote" };
-
-export const mainLinks: PageLink[] = [home, services, about];
-export const resourceLinks: PageLink[] = [faq, feeds, blog];
-export const footerLinks: PageLink[] = [contact, careers, login, privacy, terms, legal, additionalInfo, cookieSettings];
 
 /** Pages of which the browser may store an offline copy. */
 export const offlinePages: PagePath[] = [
-  home,
-  services,
-  about,
+  ...mainLinks,
+  ...resourceLinks,
+  ...footerLinks.filter((page) => page !== login),
   cost,
-  faq,
-  feeds,
-  blog,
   article,
-  contact,
-  careers,
-  privacy,
-  terms,
-  legal,
-  additionalInfo,
-  cookieSettings,
 ];
 
 /** The query parameter of every public page that opens the quote form over it. Its value has no meaning. */

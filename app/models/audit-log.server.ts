@@ -4,7 +4,7 @@ import { calendarDate } from "../lib/dates.ts";
 import { toUserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database, Json } from "../lib/supabase/database.ts";
-import { STORAGE_LOCATIONS, type StorageLocation } from "./labels.ts";
+import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 
 /** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */

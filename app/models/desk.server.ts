@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
 import { readShipmentFilter } from "./desk.ts";
-import { STAFF_ROLES, STORAGE_LOCATIONS, type StorageLocation, WAITING_ON } from "./labels.ts";
+import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
+import { STAFF_ROLES, WAITING_ON } from "./labels.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
 import { readBulkMoveOutcomes } from "./staff-action.server.ts";
 

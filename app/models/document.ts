@@ -32,8 +32,10 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
 export const acceptedExtensions =
   ".pdf,.jpg,.jpeg,.png,.webp,.heic,.tif,.tiff,.txt,.csv,.rtf,.doc,.docx,.xls,.xlsx,.odt";
 
-/** The accepted kinds in words. */
-export const acceptedKindsText = "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
+/** Returns the accepted kinds of files in words. A constant would be copied into each file of script. */
+export function describeAcceptedKinds(): string {
+  return "PDF, photo (JPG, PNG, WebP, HEIC, TIFF), Word, Excel, ODT, RTF, CSV or text";
+}
 
 /** The extension of a file name in lower case, without the dot; "" without one. */
 export function getExtension(fileName: string): string {
@@ -48,7 +50,7 @@ export function getFileProblem({ name, size }: { name: string; size: number }): 
   if (size === 0) return "This file is empty. Choose another one.";
   if (size > maxFileBytes) return `This file is over 10 MB. ${tooLargeHint}.`;
   if (!acceptedExtensions.split(",").includes(`.${getExtension(name)}`))
-    return `We take ${acceptedKindsText}. Choose a file of one of these kinds.`;
+    return `We take ${describeAcceptedKinds()}. Choose a file of one of these kinds.`;
   return null;
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database } from "../lib/supabase/database.ts";
-import type { StorageLocation } from "./labels.ts";
+import type { StorageLocation } from "./desk-labels.ts";
 import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];

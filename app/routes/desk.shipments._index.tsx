@@ -8,7 +8,7 @@ import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { createShipmentSearch, type ShipmentFilter } from "~/models/desk";
 import type { DeskShipmentListItem } from "~/models/desk.server";
-import { deskWaitingOnLabels } from "~/models/labels";
+import { deskWaitingOnLabels } from "~/models/desk-labels";
 import { textLimits } from "~/models/limits";
 import { lastStage, STAGES } from "~/models/shipment";
 import type { loader } from "./desk.shipments";

@@ -21,7 +21,8 @@ import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from 
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { getEmailSender } from "~/models/content.server";
 import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
-import { STAFF_ROLES, staffRoleLabels } from "~/models/labels";
+import { staffRoleLabels } from "~/models/desk-labels";
+import { STAFF_ROLES } from "~/models/labels";
 import { sendPasswordLink } from "~/models/password-link.server";
 import { removeSecondFactors } from "~/models/second-factor.server";
 import { changeStaffRole, inviteStaffMember, removeStaffMember } from "~/models/staff.server";

@@ -151,7 +151,7 @@ export function setUpDesk() {
 }
 
 /** Returns a function that calls a database function, by default as `getCaller()`, and throws an RpcError. */
-function createRpcCaller(getCaller: () => AppSupabaseClient) {
+export function createRpcCaller(getCaller: () => AppSupabaseClient) {
   return async (name: string, args: object, supabase: AppSupabaseClient = getCaller()): Promise<unknown> => {
     const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
     if (error) throw new RpcError(error.message, status);

@@ -2,7 +2,8 @@ import { Link } from "react-router";
 import type { FormField } from "~/components/forms/form";
 import { eastAfricaTime } from "~/lib/dates";
 import type { AuditEntry } from "~/models/audit-log.server";
-import { deskWaitingOnLabels, type WaitingOn } from "~/models/labels";
+import { deskWaitingOnLabels } from "~/models/desk-labels";
+import type { WaitingOn } from "~/models/labels";
 
 const waitingOnColours: Record<WaitingOn, string> = {
   client: "text-attention",

@@ -1,6 +1,6 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/models/content.server";
-import { contact, footerLinks, login, type PageLink, privacy } from "~/site-map";
+import { contact, footerLinks, login, type PageLink, privacy } from "~/site-links";
 import { Button } from "../ui/button";
 import { Chat } from "./chat";
 import { useAccountLink, useIsAtDesk } from "./navigation";

@@ -1,7 +1,7 @@
 import { ChevronDown, LogOut, Menu } from "lucide";
 import { Form, Link, NavLink, useLocation, useMatches } from "react-router";
 import { Icon } from "~/components/ui/icon";
-import { contact, login, mainLinks, type PageLink, resourceLinks } from "~/site-map";
+import { contact, login, mainLinks, type PageLink, resourceLinks } from "~/site-links";
 import { Button, buttonClass } from "../ui/button";
 import { Bar } from "./bar";
 import { Chat } from "./chat";

@@ -3,7 +3,7 @@ import { SubmitButton } from "~/components/forms/form";
 import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
 import { calendarDate } from "~/lib/dates";
-import { STORAGE_LOCATIONS } from "~/models/labels";
+import { STORAGE_LOCATIONS } from "~/models/desk-labels";
 import type { ShipmentSectionProps } from "./stage-card";
 
 const storageLocationOptions = Object.entries(STORAGE_LOCATIONS).map(([value, words]) => ({ value, words }));

@@ -11,7 +11,7 @@ import {
 import { Card } from "~/components/ui/card";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import type { DeskCharge } from "~/models/desk.server";
-import { CHARGE_CURRENCIES } from "~/models/labels";
+import { CHARGE_CURRENCIES } from "~/models/desk-labels";
 import { PAYMENTS } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 

@@ -6,8 +6,8 @@ import { Card } from "~/components/ui/card";
 import { eastAfricaTime } from "~/lib/dates";
 import { formatFileSize } from "~/lib/forms/file-size";
 import type { DeskDocument } from "~/models/desk.server";
+import { deskDocumentStateLabels } from "~/models/desk-labels";
 import { getDocumentState } from "~/models/document";
-import { deskDocumentStateLabels } from "~/models/labels";
 import { lastStage } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 

@@ -5,9 +5,9 @@ import { defineIntent, type IntentDefinition, toIntentResult } from "~/lib/forms
 import { oneLine, severalLines } from "~/lib/forms/text-fields";
 import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { storageTariff } from "~/models/content.server";
+import { CHARGE_CURRENCIES, STORAGE_LOCATIONS, type StorageLocation } from "~/models/desk-labels";
 import { verifyDocument } from "~/models/document.server";
 import { getLastFreeDay } from "~/models/free-storage";
-import { CHARGE_CURRENCIES, STORAGE_LOCATIONS, type StorageLocation } from "~/models/labels";
 import { maxLength } from "~/models/limits";
 import { PAYMENTS } from "~/models/shipment";
 import {

@@ -5,7 +5,7 @@ import { Button, buttonClass } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { Icon } from "~/components/ui/icon";
 import { useIdleImport } from "~/components/ui/idle-import";
-import { acceptedKindsText } from "~/models/document";
+import { describeAcceptedKinds } from "~/models/document";
 import type { DocumentState } from "~/models/labels";
 import { type RejectedUpload, UploadForm } from "./upload-form";
 import { cancelAllUploads, isSending, useIsSending } from "./upload-queue";
@@ -50,7 +50,7 @@ export function Documents(props: {
       </ul>
       {!isClosed && documents.some(({ state }) => state === "missing") && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
-          Up to 10 MB each: {acceptedKindsText}. Larger files:{" "}
+          Up to 10 MB each: {describeAcceptedKinds()}. Larger files:{" "}
           <a className="underline" href={`mailto:${mail}`}>
             {mail}
           </a>

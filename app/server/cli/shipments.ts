@@ -2,10 +2,10 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { findShipmentId, listAllShipments } from "../../models/all-shipments.server.ts";
+import { CHARGE_CURRENCIES, STORAGE_LOCATIONS, type StorageLocation } from "../../models/desk-labels.ts";
 import { findDocumentId, verifyDocument } from "../../models/document.server.ts";
 import { openFileForStaff } from "../../models/document-file.server.ts";
 import { getLastFreeDay } from "../../models/free-storage.ts";
-import { CHARGE_CURRENCIES, STORAGE_LOCATIONS, type StorageLocation } from "../../models/labels.ts";
 import { textLimits } from "../../models/limits.ts";
 import { extendShipmentRetention } from "../../models/retention.server.ts";
 import { formatMoney, lastStage, PAYMENTS } from "../../models/shipment.ts";
