@@ -2,16 +2,10 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { getErrorStatus, otherPassword, password, setUpAuth } from "../support/auth-suite.ts";
 
-const {
-  testBackend,
-  newEmailAddress,
-  createInvitationMetadata,
-  newStaffAccount,
-  newSession,
-  createRecoveryToken,
-  countAccountTraces,
-  listAuthLogEntries,
-} = setUpAuth();
+const suite = setUpAuth();
+const { testBackend } = suite;
+const { newEmailAddress, createInvitationMetadata, newStaffAccount, newSession } = suite;
+const { createRecoveryToken, countAccountTraces, listAuthLogEntries } = suite;
 
 test("An account that the company creates is confirmed immediately, redeems its invitation, and logs in.", async () => {
   const email = newEmailAddress();
@@ -95,8 +89,8 @@ test("An account is not created for an address that has one, in any case.", asyn
   const { email } = await newStaffAccount();
   const before = await countAccountTraces(email);
   for (const spelling of [email, email.toUpperCase()]) {
-    const again = await testBackend.serviceRole.auth.admin.createUser({ email: spelling, email_confirm: true });
-    expect(getErrorStatus(again)).toEqual([422, "email_exists"]);
+    const duplicate = await testBackend.serviceRole.auth.admin.createUser({ email: spelling, email_confirm: true });
+    expect(getErrorStatus(duplicate)).toEqual([422, "email_exists"]);
   }
   expect(await countAccountTraces(email)).toEqual(before);
 });

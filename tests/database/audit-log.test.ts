@@ -98,7 +98,7 @@ test("Retention deletes an audit entry after seven years and never changes it.",
   expect(await deleteExpiredAuditEntries(testBackend.serviceRole)).toBe(0);
 });
 
-test("Deleting an account keeps its audit entries.", async () => {
+test("Deleting an account does not delete its audit entries.", async () => {
   const client = await testBackend.newClient("leaving@client.example");
   await recordAuditEntry(testBackend.serviceRole, "Wanjiru", { action: "account reset-2fa", account_id: client.id });
   await testBackend.serviceRole.from("client_ids").delete().eq("account_id", client.id);

@@ -4,18 +4,9 @@ import { enrollFactor, setUpDesk, sha256 } from "../support/database-suite.ts";
 import { newStaffMember, readDeskState } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  clerk,
-  lead,
-  query,
-  callRpc,
-  newShipment,
-  listAuditEntries,
-  uploadDocument,
-  runWithRejectedWrites,
-} = setUpDesk();
+const desk = setUpDesk();
+const { testBackend, owner, clerk, lead } = desk;
+const { query, callRpc, newShipment, listAuditEntries, uploadDocument, runWithRejectedWrites } = desk;
 
 test("A failed email is listed until a team member resolves it, which adds one audit entry.", async () => {
   const { error } = await testBackend.serviceRole.rpc("record_failed_email", {

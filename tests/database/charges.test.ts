@@ -4,19 +4,9 @@ import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { getRejection, invisibleCharacters, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 
-const {
-  testBackend,
-  owner,
-  clerk,
-  lead,
-  query,
-  callRpc,
-  newShipment,
-  readShipment,
-  listAuditEntries,
-  uploadDocument,
-  runConcurrently,
-} = setUpDesk();
+const desk = setUpDesk();
+const { testBackend, owner, clerk, lead } = desk;
+const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
 /** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
@@ -56,7 +46,7 @@ describe("charges", () => {
     ]);
   });
 
-  test("A paid charge keeps its amount and its payment; its due date and note can change.", async () => {
+  test("A paid charge cannot change its amount or payment; its due date and note can change.", async () => {
     await set({ due_on: "2026-04-01", note: "KRA e-slip" });
     await mark(true);
     const paid = await readCharge();

@@ -97,7 +97,7 @@ test("A password link can be requested for an account unless it is closed or unc
 
 const erase = (more: object = {}) => callRpc("start_erasure", { account_id: client.id, reason: "They asked", ...more });
 
-test("An account is not erased while a shipment must be kept, and the error names the last day.", async () => {
+test("An account is not erased while a shipment must be stored, and the error names the last day.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   await client.supabase.from("shipments").insert({ name: "Coffee", user_id: client.id });
   await query("update public.shipments set retention_ends_on = '2039-05-04' where user_id = $1 and name = 'Tea'", [

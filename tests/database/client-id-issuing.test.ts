@@ -120,7 +120,7 @@ describe("client IDs by email", () => {
   });
 
   test("Sending a client ID resolves its failed emails until another one fails.", async () => {
-    const [id = "", other = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
+    const [id = "", secondId = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
     const recordFailure = (client_id: string) =>
       testBackend.serviceRole.rpc("record_failed_email", {
         kind: "client ID",
@@ -128,18 +128,21 @@ describe("client IDs by email", () => {
         client_id,
       });
     await recordFailure(id);
-    await recordFailure(other);
+    await recordFailure(secondId);
     const request = randomUUID();
     await send(id, { idempotency_key: request });
-    expect([await listFailedEmails(id), await listFailedEmails(other)]).toEqual([[{ open: false }], [{ open: true }]]);
+    expect([await listFailedEmails(id), await listFailedEmails(secondId)]).toEqual([
+      [{ open: false }],
+      [{ open: true }],
+    ]);
     await recordFailure(id);
     await send(id, { idempotency_key: request });
     expect(await listFailedEmails(id)).toEqual([{ open: false }, { open: true }]);
     await send(id, { idempotency_key: randomUUID() });
     expect(await listFailedEmails(id)).toEqual([{ open: false }, { open: false }]);
-    expect(await listFailedEmails(other)).toEqual([{ open: true }]);
-    await send(other);
-    expect(await listFailedEmails(other)).toEqual([{ open: false }]);
+    expect(await listFailedEmails(secondId)).toEqual([{ open: true }]);
+    await send(secondId);
+    expect(await listFailedEmails(secondId)).toEqual([{ open: false }]);
   });
 
   test("A form that sends a client ID and arrives eight times in parallel makes one audit entry.", async () => {
@@ -156,12 +159,12 @@ describe("client IDs by email", () => {
 });
 
 test("A withdrawn client ID opens no account, and the log has the reason.", async () => {
-  const [id, other] = await issue({ how_many: 2 });
+  const [id, secondId] = await issue({ how_many: 2 });
   await withdraw(id);
   const rejection = await signUp("withdrawn@client.example", id);
   expect(rejection.error).not.toBeNull();
   expect(await query("select from auth.users where email = 'withdrawn@client.example'")).toEqual([]);
-  expect((await signUp("withdrawn@client.example", other)).error).toBeNull();
+  expect((await signUp("withdrawn@client.example", secondId)).error).toBeNull();
   expect((await listActions("client-id withdraw")).at(-1)).toMatchObject({
     ...{ before: { client_id: id }, reason: "Sent to the wrong address", actor_name: clerk.name },
   });

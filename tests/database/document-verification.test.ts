@@ -4,21 +4,10 @@ import { fileColumns, getRejection, invisibleInText, setUpDesk, sha256 } from ".
 import { readDeskState, runInSession } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  clerk,
-  lead,
-  query,
-  callRpc,
-  newShipment,
-  listAuditEntries,
-  getDocumentId,
-  storeFile,
-  uploadDocument,
-  runConcurrently,
-  runWithSlowUpdates,
-} = setUpDesk();
+const desk = setUpDesk();
+const { testBackend, owner, clerk, lead } = desk;
+const { query, callRpc, newShipment, listAuditEntries, getDocumentId } = desk;
+const { storeFile, uploadDocument, runConcurrently, runWithSlowUpdates } = desk;
 /** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {
@@ -90,8 +79,8 @@ describe("documents at the desk", () => {
     expect(await getRejection(reject())).toBe("409 The Packing List has not been uploaded yet.");
 
     expect((await owner.supabase.rpc("require_upload_allowed", { document_id: file.id })).error).toBeNull();
-    const again = await uploadDocument(shipment, "Packing List");
-    expect(await readDocument()).toMatchObject({ uploaded: true, storage_path: again.path });
+    const nextFile = await uploadDocument(shipment, "Packing List");
+    expect(await readDocument()).toMatchObject({ uploaded: true, storage_path: nextFile.path });
     expect(await readDocument()).toMatchObject({ rejected_at: null, rejection_reason: null });
   });
 

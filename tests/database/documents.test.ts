@@ -6,21 +6,10 @@ import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
 import { awaitedState, fileRecord, setUpDocuments } from "../support/document-suite.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  stranger,
-  shipment,
-  query,
-  newShipment,
-  createPath,
-  storeFile,
-  markUploaded,
-  updateDocument,
-  closeShipment,
-  listDocuments,
-  findDocument,
-} = setUpDocuments();
+const suite = setUpDocuments();
+const { testBackend, owner, stranger, shipment } = suite;
+const { query, newShipment, createPath, storeFile, markUploaded } = suite;
+const { updateDocument, closeShipment, listDocuments, findDocument } = suite;
 const { sha256 } = fileRecord;
 
 test("A new shipment has the documents that the app lists.", async () => {

@@ -1,19 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { password, setUpSignUp } from "../support/sign-up-suite.ts";
 
-const {
-  testBackend,
-  newClientId,
-  newEmailAddress,
-  signUp,
-  logInAs,
-  confirmEmail,
-  postJson,
-  listEmailsTo,
-  extractToken,
-  findUser,
-  backdateConfirmation,
-} = setUpSignUp();
+const suite = setUpSignUp();
+const { testBackend } = suite;
+const { newClientId, newEmailAddress, signUp, logInAs, confirmEmail } = suite;
+const { postJson, listEmailsTo, extractToken, findUser, backdateConfirmation } = suite;
 
 const linkLifetimeSeconds = 24 * 60 * 60;
 

@@ -3,21 +3,10 @@ import { verifyDocument } from "../../app/models/document.server.ts";
 import { readStoredFile } from "../../app/models/document-file.server.ts";
 import { fileRecord, originalContent, setUpDocuments } from "../support/document-suite.ts";
 
-const {
-  testBackend,
-  owner,
-  stranger,
-  clerk,
-  shipment,
-  query,
-  readPortalFile,
-  storeFile,
-  markUploaded,
-  updateDocument,
-  verifyByName,
-  listDocuments,
-  findDocument,
-} = setUpDocuments();
+const suite = setUpDocuments();
+const { testBackend, owner, stranger, clerk, shipment } = suite;
+const { query, readPortalFile, storeFile, markUploaded } = suite;
+const { updateDocument, verifyByName, listDocuments, findDocument } = suite;
 const { sha256 } = fileRecord;
 
 /** Marks the document as verified without the model's comparison of hashes. */

@@ -5,19 +5,9 @@ import { getRejection, invisibleCharacters, invisibleInText, setUpDesk } from ".
 import { readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  clerk,
-  lead,
-  query,
-  callRpc,
-  newShipment,
-  readShipment,
-  listAuditEntries,
-  uploadDocument,
-  runConcurrently,
-} = setUpDesk();
+const desk = setUpDesk();
+const { testBackend, owner, clerk, lead } = desk;
+const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runConcurrently } = desk;
 /** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {

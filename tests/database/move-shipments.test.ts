@@ -5,19 +5,9 @@ import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { callConcurrently, readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  clerk,
-  lead,
-  query,
-  callRpc,
-  newShipment,
-  readShipment,
-  listAuditEntries,
-  uploadDocument,
-  runWithSlowUpdates,
-} = setUpDesk();
+const desk = setUpDesk();
+const { testBackend, owner, clerk, lead } = desk;
+const { query, callRpc, newShipment, readShipment, listAuditEntries, uploadDocument, runWithSlowUpdates } = desk;
 
 type Move = { id: string | null; expected_version?: number };
 type MoveResult = { id: string | null; failure: string | null };

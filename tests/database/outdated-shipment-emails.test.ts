@@ -2,19 +2,10 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createChargeArgs, setUpShipmentEmails } from "../support/shipment-email-suite.ts";
 import { callConcurrently } from "../support/staff-members.ts";
 
-const {
-  testBackend,
-  owner,
-  query,
-  callRpc,
-  newShipment,
-  uploadDocument,
-  listQueuedUpdates,
-  claimEmails,
-  finishEmails,
-  makeDue,
-  setFreeStorageEnd,
-} = setUpShipmentEmails();
+const suite = setUpShipmentEmails();
+const { testBackend, owner } = suite;
+const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates } = suite;
+const { claimEmails, finishEmails, makeDue, setFreeStorageEnd } = suite;
 /** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {

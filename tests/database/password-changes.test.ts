@@ -37,13 +37,13 @@ test.each<[string, (id: string, token: string) => Promise<Response>]>([
 test("A new password ends every other session of the account, and of no other account.", async () => {
   const [account, otherAccount] = [await newStaffAccount(), await newStaffAccount()];
   const here = await newSession(account.email);
-  const others = [await newSession(account.email), await newSession(account.email)];
+  const otherSessions = [await newSession(account.email), await newSession(account.email)];
   const bystander = await newSession(otherAccount.email);
   expect(
     (await here.supabase.auth.updateUser({ password: otherPassword, current_password: password })).error,
   ).toBeNull();
 
-  for (const { supabase, session } of others) {
+  for (const { supabase, session } of otherSessions) {
     expect((await supabase.auth.getUser(session.access_token)).error).not.toBeNull();
     expect(getErrorStatus(await testBackend.anonymous().auth.refreshSession(session))).toEqual([
       400,
@@ -83,14 +83,13 @@ test.each([
   ["is the old one", password, 422, "same_password"],
   ["is too short", "x", 422, "weak_password"],
   ["is longer than its hash reads", "x".repeat(73), 400, "validation_failed"],
-])("A new password that %s changes nothing and ends no session.", async (_how, given, status, code) => {
+])("A new password that %s changes nothing and ends no session.", async (_how, newPassword, status, code) => {
   const { email } = await newStaffAccount();
   const [here, there] = [await newSession(email), await newSession(email)];
   const token = await createRecoveryToken(email);
-  expect(getErrorStatus(await here.supabase.auth.updateUser({ password: given, current_password: password }))).toEqual([
-    status,
-    code,
-  ]);
+  expect(
+    getErrorStatus(await here.supabase.auth.updateUser({ password: newPassword, current_password: password })),
+  ).toEqual([status, code]);
   expect((await there.supabase.auth.getUser()).error).toBeNull();
   expect((await redeemToken(token)).error).toBeNull();
   expect((await newSession(email)).session).not.toBeNull();

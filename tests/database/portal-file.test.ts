@@ -3,18 +3,9 @@ import { beforeEach, expect, test } from "vitest";
 import { newClientSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { fileRecord, setUpDocuments } from "../support/document-suite.ts";
 
-const {
-  testBackend,
-  owner,
-  stranger,
-  clerk,
-  shipment,
-  newShipment,
-  readPortalFile,
-  storeFile,
-  markUploaded,
-  findDocument,
-} = setUpDocuments();
+const suite = setUpDocuments();
+const { testBackend, owner, stranger, clerk, shipment } = suite;
+const { newShipment, readPortalFile, storeFile, markUploaded, findDocument } = suite;
 
 let id: string;
 beforeEach(async () => {

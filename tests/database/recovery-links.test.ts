@@ -5,16 +5,10 @@ import { getErrorStatus, otherPassword, password, setUpAuth } from "../support/a
 import { Authenticator } from "../support/authenticator.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  newEmailAddress,
-  newStaffAccount,
-  newSession,
-  createRecoveryToken,
-  redeemToken,
-  banAccount,
-  listAuthLogEntries,
-} = setUpAuth();
+const suite = setUpAuth();
+const { testBackend } = suite;
+const { newEmailAddress, newStaffAccount, newSession, createRecoveryToken } = suite;
+const { redeemToken, banAccount, listAuthLogEntries } = suite;
 
 test("A recovery link opens one session, and the log has the request and the login.", async () => {
   const { email, id } = await newStaffAccount();

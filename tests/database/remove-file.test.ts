@@ -6,21 +6,10 @@ import { awaitedState, fileRecord, setUpDocuments } from "../support/document-su
 import { callConcurrently } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  stranger,
-  clerk,
-  shipment,
-  query,
-  readPortalFile,
-  storeFile,
-  markUploaded,
-  verifyByName,
-  closeShipment,
-  listDocuments,
-  findDocument,
-} = setUpDocuments();
+const suite = setUpDocuments();
+const { testBackend, owner, stranger, clerk, shipment } = suite;
+const { query, readPortalFile, storeFile, markUploaded } = suite;
+const { verifyByName, closeShipment, listDocuments, findDocument } = suite;
 const { sha256 } = fileRecord;
 
 let id: string;
@@ -71,9 +60,9 @@ test("Removing a file returns its path, and the document waits for a file again.
   expect(await query("select from public.email_outbox where shipment_id = $1", [shipment.id])).toEqual([]);
 
   expect((await owner.supabase.rpc("require_upload_allowed", { document_id: id })).error).toBeNull();
-  const again = await storeFile();
-  expect((await markUploaded(again)).error).toBeNull();
-  expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, storage_path: again, version: 3 });
+  const nextFile = await storeFile();
+  expect((await markUploaded(nextFile)).error).toBeNull();
+  expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, storage_path: nextFile, version: 3 });
   expect(await readCurrent()).toMatchObject({ waiting_on: "company" });
 });
 
@@ -84,12 +73,12 @@ test("Only the owner with a valid session can remove a file.", async () => {
   expect(await removeFile(owner.supabase, 1, randomUUID())).toBe(unknown);
   expect(await removeFile(testBackend.anonymous())).toMatch(/^401 /);
   expect(await removeFile(testBackend.serviceRole)).toMatch(/^40[134] /);
-  const again = "403 Log in again to do this.";
-  expect(await removeFile(clerk.aal1)).toBe(again);
-  await runWithSecondFactor(testBackend, owner.id, async () => expect(await removeFile()).toBe(again));
+  const logInAgain = "403 Log in again to do this.";
+  expect(await removeFile(clerk.aal1)).toBe(logInAgain);
+  await runWithSecondFactor(testBackend, owner.id, async () => expect(await removeFile()).toBe(logInAgain));
   const session = await newClientSession(testBackend, owner.email);
   await session.supabase.auth.signOut({ scope: "local" });
-  expect(await removeFile(session.token)).toBe(again);
+  expect(await removeFile(session.token)).toBe(logInAgain);
   expect(await listDocuments()).toEqual(before);
 });
 

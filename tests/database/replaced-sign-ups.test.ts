@@ -2,23 +2,11 @@ import { expect, test } from "vitest";
 import { clientIdInvalid } from "../../app/models/client-id.ts";
 import { password, setUpSignUp } from "../support/sign-up-suite.ts";
 
-const {
-  testBackend,
-  newClientId,
-  newEmailAddress,
-  signUp,
-  logInAs,
-  confirmEmail,
-  isAdmitted,
-  newConfirmedEmail,
-  listEmailsTo,
-  extractToken,
-  listUsers,
-  findUser,
-  getClaimAccountId,
-  backdateConfirmation,
-  backdateClientId,
-} = setUpSignUp();
+const suite = setUpSignUp();
+const { testBackend } = suite;
+const { newClientId, newEmailAddress, signUp, logInAs, confirmEmail, isAdmitted, newConfirmedEmail } = suite;
+const { listEmailsTo, extractToken, listUsers, findUser, getClaimAccountId, backdateConfirmation, backdateClientId } =
+  suite;
 
 const hourSeconds = 60 * 60;
 

@@ -174,7 +174,7 @@ test("A client reads every own row and no row of another client.", async () => {
   }
 });
 
-test("A stranger learns nothing by counts, nested rows or a known ID.", async () => {
+test("A stranger learns nothing by counts, nested rows or an existing ID.", async () => {
   const raw = clientsByRole["a stranger"];
   const id = rowsByTable.shipments.id;
   const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);

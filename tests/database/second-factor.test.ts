@@ -262,8 +262,8 @@ describe("setting up a second factor", () => {
   test("A second factor with the name of another is rejected, and verifying one deletes the unverified ones.", async () => {
     const client = await testBackend.newClient("two-tabs@client.example");
     const first = await startEnrollment(client.supabase, "First");
-    const again = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
-    expect(again.error?.code).toBe("mfa_factor_name_conflict");
+    const duplicate = await client.supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "First" });
+    expect(duplicate.error?.code).toBe("mfa_factor_name_conflict");
     expect((await client.supabase.auth.mfa.enroll({ factorType: "totp" })).error).toBeNull();
     const unnamed = await client.supabase.auth.mfa.enroll({ factorType: "totp" });
     expect(unnamed.error?.code).toBe("mfa_factor_name_conflict");
@@ -315,8 +315,8 @@ test("The service role lists and removes an account's second factors, and a clie
   expect(listed.data?.factors.map(({ id }) => id)).toEqual([client.factorId]);
   const removed = await testBackend.serviceRole.auth.admin.mfa.deleteFactor({ userId: client.id, id: client.factorId });
   expect(removed.error).toBeNull();
-  const again = await runStaffAction(testBackend.serviceRole, "remove_second_factors", { account_id: client.id });
-  expect(again).toEqual({ reason: "This account has no second factor.", status: 409 });
+  const duplicate = await runStaffAction(testBackend.serviceRole, "remove_second_factors", { account_id: client.id });
+  expect(duplicate).toEqual({ reason: "This account has no second factor.", status: 409 });
   const supabase = await logIn(client.email);
   expect((await supabase.from("shipments").select("id")).data).toHaveLength(1);
   const log = await testBackend.backend.db.query<{ payload: { action: string } }>(

@@ -142,7 +142,7 @@ test("The data API accepts the token of an ended session, and the policies let i
   expect([result.status, await result.json()]).toEqual([200, []]);
 });
 
-test("Signing out on one device keeps another device signed in.", async () => {
+test("Signing out on one device does not sign out another device.", async () => {
   const [here, there] = [await newSession(), await newSession()];
   await signOut(here);
   expect((await callEndpoint("reading the account", there.access_token)).ok).toBe(true);
@@ -238,7 +238,7 @@ test("An expired access token opens nothing.", async () => {
     );
 });
 
-test("A client who changes their own metadata keeps the role of a client.", async () => {
+test("A client who changes their own metadata still has the role of a client.", async () => {
   const client = await testBackend.newClient(newEmailAddress(), password);
   const change = (body: object) => sendRequest("PUT", "/auth/v1/user", createAuthHeaders(client.accessToken), body);
   const rejection = await change({ app_metadata: { role: "service_role", provider: "company" } });

@@ -12,22 +12,10 @@ import {
 import { callConcurrently, readDeskState, runInSession } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
-const {
-  testBackend,
-  owner,
-  clerk,
-  query,
-  callRpc,
-  newShipment,
-  uploadDocument,
-  listQueuedUpdates,
-  claimEmails,
-  finishEmails,
-  setEmailsEnabled,
-  makeDue,
-  setFreeStorageEnd,
-  runWithRejectedWrites,
-} = setUpShipmentEmails();
+const suite = setUpShipmentEmails();
+const { testBackend, owner, clerk } = suite;
+const { query, callRpc, newShipment, uploadDocument, listQueuedUpdates, claimEmails } = suite;
+const { finishEmails, setEmailsEnabled, makeDue, setFreeStorageEnd, runWithRejectedWrites } = suite;
 /** A new shipment of the owner for each test. */
 let shipment: string;
 beforeEach(async () => {

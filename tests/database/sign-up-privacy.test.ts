@@ -2,25 +2,13 @@ import bcrypt from "bcryptjs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { password, setUpSignUp } from "../support/sign-up-suite.ts";
 
-const {
-  newClientId,
-  newEmailAddress,
-  createSignUpForm,
-  signUp,
-  logInAs,
-  newConfirmedEmail,
-  postJson,
-  postText,
-  listEmailsTo,
-  listUsers,
-  findUser,
-  getClaimAccountId,
-  backdateConfirmation,
-} = setUpSignUp();
+const suite = setUpSignUp();
+const { newClientId, newEmailAddress, createSignUpForm, signUp, logInAs, newConfirmedEmail, postJson } = suite;
+const { postText, listEmailsTo, listUsers, findUser, getClaimAccountId, backdateConfirmation } = suite;
 
 test("Auth endpoints send only the confirmation email and do not reveal whether an address has an account.", async () => {
-  const known = await newConfirmedEmail();
-  const sent = listEmailsTo(known).length;
+  const registered = await newConfirmedEmail();
+  const sent = listEmailsTo(registered).length;
   const endpoints: [string, object][] = [
     ["/auth/v1/otp", {}],
     ["/auth/v1/magiclink", {}],
@@ -30,40 +18,40 @@ test("Auth endpoints send only the confirmation email and do not reveal whether 
   ];
   for (const [endpoint, body] of endpoints) {
     const results = await Promise.all(
-      [known, newEmailAddress()].map((email) => postJson(endpoint, { ...body, email })),
+      [registered, newEmailAddress()].map((email) => postJson(endpoint, { ...body, email })),
     );
     expect(results.map(({ ok }) => ok)).toEqual([false, false]);
     const [first, second] = await Promise.all(results.map((result) => result.text()));
     expect([results[0]?.status, first]).toEqual([results[1]?.status, second]);
   }
-  expect(listEmailsTo(known)).toHaveLength(sent);
+  expect(listEmailsTo(registered)).toHaveLength(sent);
 });
 
 test("A sign-up for a confirmed address gets a response like a new one, without an email or a claimed client ID.", async () => {
-  const known = await newConfirmedEmail();
+  const registered = await newConfirmedEmail();
   const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
-  const sent = listEmailsTo(known).length;
+  const sent = listEmailsTo(registered).length;
   const before = await listUsers();
-  const again = await createSignUpForm(known);
-  const result = await postJson("/auth/v1/signup", again);
+  const resent = await createSignUpForm(registered);
+  const result = await postJson("/auth/v1/signup", resent);
 
   expect(result.status).toBe(200);
   const body = await result.json();
   expect(Object.keys(body).sort()).toEqual(Object.keys(fresh).sort());
-  expect(body).toMatchObject({ email: known, aud: "authenticated", app_metadata: fresh.app_metadata });
-  expect(body.id).not.toBe((await findUser(known))?.id);
+  expect(body).toMatchObject({ email: registered, aud: "authenticated", app_metadata: fresh.app_metadata });
+  expect(body.id).not.toBe((await findUser(registered))?.id);
   expect(Date.parse(body.created_at)).toBeGreaterThan(Date.parse("2020-01-01"));
   expect(JSON.stringify(body)).not.toContain("confirmed_at");
-  expect(listEmailsTo(known)).toHaveLength(sent);
+  expect(listEmailsTo(registered)).toHaveLength(sent);
   expect(await listUsers()).toEqual(before);
-  expect(await getClaimAccountId(again.data.client_id)).toBeNull();
+  expect(await getClaimAccountId(resent.data.client_id)).toBeNull();
 });
 
 test("A second sign-up for an address does not change its password.", async () => {
-  const known = await newConfirmedEmail();
-  await postJson("/auth/v1/signup", { ...(await createSignUpForm(known)), password: "another password" });
-  expect((await logInAs(known, "another password")).error?.code).toBe("invalid_credentials");
-  expect((await logInAs(known, password)).error).toBeNull();
+  const registered = await newConfirmedEmail();
+  await postJson("/auth/v1/signup", { ...(await createSignUpForm(registered)), password: "another password" });
+  expect((await logInAs(registered, "another password")).error?.code).toBe("invalid_credentials");
+  expect((await logInAs(registered, password)).error).toBeNull();
 });
 
 test("A sign-up for an unconfirmed address sends the email again, at most once a minute.", async () => {
@@ -96,16 +84,16 @@ test("Resending sends the email to unconfirmed addresses only, once a minute, wi
   expect((await resend(email)).status).toBe(429);
   expect(listEmailsTo(email)).toHaveLength(1);
   await backdateConfirmation(email, 61);
-  const again = await resend(email.toUpperCase());
-  expect(again.status).toBe(200);
+  const resent = await resend(email.toUpperCase());
+  expect(resent.status).toBe(200);
   expect(listEmailsTo(email)).toHaveLength(2);
 
   const confirmed = await newConfirmedEmail();
   const sent = listEmailsTo(confirmed).length;
   const unknown = newEmailAddress();
   const [toConfirmed, toUnknown] = [await resend(confirmed), await resend(unknown)];
-  expect([toConfirmed.status, toUnknown.status]).toEqual([again.status, again.status]);
-  const text = await again.text();
+  expect([toConfirmed.status, toUnknown.status]).toEqual([resent.status, resent.status]);
+  const text = await resent.text();
   expect([await toConfirmed.text(), await toUnknown.text()]).toEqual([text, text]);
   expect(listEmailsTo(confirmed)).toHaveLength(sent);
   expect(listEmailsTo(unknown)).toEqual([]);
@@ -162,7 +150,7 @@ test("A login and a sign-up cost one password hash, whether or not the address h
   // The cost of the product, which other tests lower.
   vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const known = await newConfirmedEmail();
+  const registered = await newConfirmedEmail();
   const waiting = newEmailAddress();
   await signUp(waiting, await newClientId());
   const logIn = (email: string) =>
@@ -171,10 +159,10 @@ test("A login and a sign-up cost one password hash, whether or not the address h
   // The first login creates the hash with which unknown addresses are compared.
   await logIn(newEmailAddress());
   const requests = {
-    "login, known": () => logIn(known),
+    "login, known": () => logIn(registered),
     "login, not confirmed": () => logIn(waiting),
     "login, unknown": () => logIn(newEmailAddress()),
-    "sign-up, known": () => signUpAgain(known),
+    "sign-up, known": () => signUpAgain(registered),
     "sign-up, not confirmed": () => signUpAgain(waiting),
     "sign-up, unknown": () => signUpAgain(newEmailAddress()),
   };

@@ -8,17 +8,10 @@ import { backendKeys } from "../support/backend-keys.ts";
 import { createMigratedDatabase } from "../support/database.ts";
 import { password, setUpSignUp } from "../support/sign-up-suite.ts";
 
-const {
-  testBackend,
-  newClientId,
-  newEmailAddress,
-  signUp,
-  postJson,
-  listEmailsTo,
-  listUsers,
-  findUser,
-  getClaimAccountId,
-} = setUpSignUp();
+const suite = setUpSignUp();
+const { testBackend } = suite;
+const { newClientId, newEmailAddress, signUp, postJson } = suite;
+const { listEmailsTo, listUsers, findUser, getClaimAccountId } = suite;
 
 test("A sign-up with a new client ID creates an account that claims the ID, and sends one email.", async () => {
   const clientId = await newClientId();

@@ -109,9 +109,9 @@ test("An invitation form that is sent twice makes one invitation.", async () => 
   expect(await invite({ ...form, name: "Nekesa Barasa" })).toEqual({ account_id: id });
   expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite"]);
   // A second form that is sent twice invites the same person once more.
-  const again = { email, name: "Nekesa", idempotency_key: randomUUID() };
-  expect(await invite(again)).toEqual({ account_id: id });
-  expect(await invite(again)).toEqual({ account_id: id });
+  const secondForm = { email, name: "Nekesa", idempotency_key: randomUUID() };
+  expect(await invite(secondForm)).toEqual({ account_id: id });
+  expect(await invite(secondForm)).toEqual({ account_id: id });
   expect((await listAccountAuditEntries(id)).map(({ action }) => action)).toEqual(["team invite", "team invite"]);
   await removeMember(id);
 });

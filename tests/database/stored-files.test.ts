@@ -194,10 +194,14 @@ for (const role of roles) {
   test(`Every request that stores, replaces, moves, copies or deletes a file fails for ${role}.`, async () => {
     const source = `${folder}/insurance-certificate-0123456789ab-other.pdf`;
     await storeFile(source, "%PDF-1.7 another");
+    const targets = [
+      ...[path, `${folder}/bill-of-lading-0123456789ab-new.pdf`, `${folder}/%252e%252e%252fbill-of-lading-x.pdf`],
+      ...[`${stranger.id}/${shipmentId}/bill-of-lading-0123456789ab-new.pdf`, "bill-of-lading-x.pdf"],
+    ];
     for (const counts of [false, true]) {
       if (counts) await recordFile("Packing List", path);
       const before = await listObjects();
-      for (const target of [path, `${folder}/bill-of-lading-0123456789ab-new.pdf`]) {
+      for (const target of targets) {
         for (const [way, { method, at, headers = {}, body }] of Object.entries(createAttacks(target, source))) {
           const sent = body instanceof Uint8Array ? body : body && JSON.stringify(body);
           const result = await sendRequest(

@@ -91,16 +91,16 @@ test("A portal page after the session's end has no viewer and no data.", async (
 
 test("A session loses AAL2 when the second factor of its code is removed, even if another factor remains.", async () => {
   const client = await newProtectedClient();
-  const other = await startEnrollment(client.supabase, "Tablet");
-  const verified = await client.supabase.auth.mfa.challengeAndVerify({ ...other, code: await other.app.freshCode() });
+  const tablet = await startEnrollment(client.supabase, "Tablet");
+  const verified = await client.supabase.auth.mfa.challengeAndVerify({ ...tablet, code: await tablet.app.freshCode() });
   expect(verified.error).toBeNull();
   const secondSession = await logIn(client.email);
-  const given = await secondSession.auth.mfa.challengeAndVerify({
+  const login = await secondSession.auth.mfa.challengeAndVerify({
     factorId: client.factorId,
     code: await client.app.freshCode(),
   });
-  expect(given.error).toBeNull();
-  const token = given.data?.access_token ?? "";
+  expect(login.error).toBeNull();
+  const token = login.data?.access_token ?? "";
   const tokenClient = testBackend.withToken(token);
   expect(await readPage(tokenClient, client.shipmentId)).toMatchObject({
     viewer: { has_aal2: true },
@@ -110,7 +110,7 @@ test("A session loses AAL2 when the second factor of its code is removed, even i
 
   expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ aal: "aal2" });
   expect(await readPage(tokenClient, client.shipmentId)).toMatchObject({
-    ...{ viewer: { has_aal2: false, factors: [{ id: other.factorId }] }, shipments: [], shipment: null },
+    ...{ viewer: { has_aal2: false, factors: [{ id: tablet.factorId }] }, shipments: [], shipment: null },
   });
   expect((await tokenClient.from("documents").select("id")).data).toEqual([]);
   expect(await readPage(client.supabase)).toMatchObject({ viewer: { has_aal2: true }, shipments: [{ name: "Tea" }] });
