@@ -50,8 +50,8 @@ test("npm run dev leaves nothing behind when its program is killed", async () =>
   const place = await newSandbox();
   const site = place.start({ APP_ORIGIN: "" }, createNpmCommand("dev"));
   await expect.poll(() => isListening(place), { timeout: 120_000 }).toBe(true);
+  await expect.poll(() => getBackendPids(place).map(isAlive)).toEqual([true, true]);
   const [backend, program] = getBackendPids(place);
-  expect([isAlive(backend), isAlive(program)]).toEqual([true, true]);
   killProcess(program ?? null);
   await once(site.child, "exit");
   await expect.poll(() => [isAlive(backend), isAlive(program)]).toEqual([false, false]);
