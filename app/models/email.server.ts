@@ -32,7 +32,7 @@ export async function trySendEmail(
   return { sent };
 }
 
-/** Calls `send` once per idempotency key `request`, and again only after a failure. */
+/** Calls `send` once per idempotency key, and again only after a failure. */
 export async function sendOnce(
   company: AppSupabaseClient,
   request: string | undefined,

@@ -9,9 +9,8 @@ import { isUuid } from "./shipment.server.ts";
 type DatabaseFunctions = Database["public"]["Functions"];
 
 /**
- * What a form or a command says of itself. `seen`: the version it was opened at, refused with 409 when somebody changed the
- * thing since. `request`: the form's own id, so that sending it twice makes one act. `actor_name`: who runs the command; a
- * colleague's name is known.
+ * `expected_version` is the version that the form was opened with; a newer one is rejected with 409. `idempotency_key` makes a
+ * form that is sent twice one action. `actor_name` names the person who runs a command.
  */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 

@@ -4,7 +4,7 @@ import { Form, useActionData, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import { ErrorSummary, type FormField, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
-/** What the action of such a page answers for a refused form: `form` is its id, `request` what it was sent with. */
+/** The result of a rejected form: `form` is its id on the page, and `idempotencyKey` the key that it was sent with. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 /**
@@ -15,7 +15,7 @@ export function getIdempotencyKey(answer: RejectedIntent | undefined, fresh: str
   return answer?.idempotencyKey ?? fresh;
 }
 
-/** An act form: its fields as the server judged them, and what ActForm needs. `target` tells forms of one act apart. */
+/** Returns the id, intent and fields of a form. `target` tells several forms with one intent apart. */
 export function useIntentForm<const Name extends string>(
   intent: string,
   answer: RejectedIntent | undefined,
@@ -33,10 +33,7 @@ export function withStoredValue(field: FormField, refused: RejectedForm | undefi
   return refused?.result ? field : { ...field, value: stored };
 }
 
-/**
- * The form of an act. `seen` is the version of what it changes; `request` makes the same form sent twice one act. `action`
- * is another address than the page's own.
- */
+/** A form with an intent. It sends the version that it was opened with, and a key that makes a form that is sent twice one action. */
 export function IntentForm(props: {
   id: string;
   intent: string;

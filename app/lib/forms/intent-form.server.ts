@@ -50,7 +50,7 @@ export function toEmailIntentResult(told: { sent: boolean } | UserError, toast: 
   return { toast: told.sent ? toast : "Done, but its mail could not be sent: it is on Today's list" };
 }
 
-/** Answers a form of the desk as answerFormOf does. */
+/** Handles a form of the desk. */
 export async function handleIntent(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -61,9 +61,9 @@ export async function handleIntent(
 }
 
 /**
- * Acts on the form that names itself by its field `act`, and goes back to `page` with a toast. A refused one comes back
- * with what was typed, `form`, its id on the page, and the `request` it was sent with: its answer may be all that was
- * lost, and sending it again then makes no second act. Passwords and codes do not come back.
+ * Runs the form that its field `intent` names, and redirects to `page` with a toast. A rejected form returns with its values,
+ * its id and its idempotency key: if only the response was lost, sending it again runs nothing twice. Passwords and codes do not
+ * return.
  */
 export async function handleIntentFor<Who>(
   who: Who,

@@ -56,7 +56,7 @@ const ChargeFields = z.object({
 
 const paymentsHash = "#payments";
 
-/** The forms of the page of a shipment, by their `act`. */
+/** The forms of a shipment's page at the desk, by intent. */
 export function createShipmentIntents(id: string): Readonly<Record<string, IntentDefinition>> {
   return {
     correct: defineIntent(

@@ -44,7 +44,6 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
-/** One of the page's forms, which names itself by its field `act`. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
