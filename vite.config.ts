@@ -9,7 +9,7 @@ import { mdxPlugin } from "./app/lib/build/mdx.ts";
 /** Components that only some pages need, in one file per kind of page: the beginnings of their paths in app/components. */
 const pageGroups = {
   motion: ["motion/mov"],
-  intents: ["forms/intent-form"],
+  intents: ["forms/intent-form", "forms/described-fields"],
   accounts: ["site/email-link-page", "forms/code-field", "forms/password-field", "site/auth-page"],
   secondFactor: ["portal/second-factor"],
   desk: ["desk/"],

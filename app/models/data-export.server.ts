@@ -6,7 +6,9 @@ import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
 import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { readStoredFile } from "./document-file.server.ts";
+import { waitingOnLabels } from "./labels.ts";
 import { shortId } from "./shipment.ts";
+import { createShipmentColumns, ShipmentRecord } from "./shipment-fields.server.ts";
 
 const nullableText = z.string().nullable();
 
@@ -34,14 +36,7 @@ const ExportedAuditEntry = z.looseObject({
   reason: nullableText,
 });
 
-const ExportedShipment = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  awb: nullableText,
-  stage: z.number(),
-  status: z.string(),
-  created_at: z.string(),
-  changed_at: z.string(),
+const ExportedShipment = ShipmentRecord.loose().extend({
   documents: z.array(ExportedDocument),
   charges: z.array(
     z.looseObject({
@@ -75,12 +70,14 @@ const ExportPageSchema = z.object({
 
 type ExportPage = z.infer<typeof ExportPageSchema>;
 
+const shipmentColumns = createShipmentColumns<ExportedShipment>(waitingOnLabels);
+
 /** The tables: a file each, with the columns and the rows of one shipment. Times are ISO 8601, UTC. */
 const exportTables: { name: string; head: string[]; rows: (shipment: ExportedShipment) => unknown[][] }[] = [
   {
     name: "shipments.csv",
-    head: ["Shipment", "Name", "AWB/BL", "Stage", "Status", "Opened", "Last change"],
-    rows: (one) => [[one.id, one.name, one.awb, one.stage, one.status, one.created_at, one.changed_at]],
+    head: shipmentColumns.map(([head]) => head),
+    rows: (shipment) => [shipmentColumns.map(([, format]) => format(shipment))],
   },
   {
     name: "documents.csv",

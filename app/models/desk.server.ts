@@ -1,15 +1,16 @@
 /** What the pages of the desk show: one call each, with who asks. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
+import { eastAfricaTime } from "../lib/dates.ts";
 import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
 import { readShipmentFilter } from "./desk.ts";
-import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
-import { STAFF_ROLES, WAITING_ON } from "./labels.ts";
+import { sortDocuments } from "./document.ts";
+import { STAFF_ROLES } from "./labels.ts";
 import { Announcement, isUuid } from "./shipment.server.ts";
+import { describeNumberFields, ShipmentRecord } from "./shipment-fields.server.ts";
 import { readBulkMoveOutcomes } from "./staff-action.server.ts";
 
 const time = z.string();
-const waitingOn = z.enum(WAITING_ON);
 
 /** A list of the day's work: its count, up to 100, and its oldest rows. */
 const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
@@ -42,23 +43,11 @@ export const TodayPage = z.object({
 });
 export type TodayPage = z.infer<typeof TodayPage>;
 
-const DeskShipmentRow = z.object({
-  id: z.string(),
-  name: z.string(),
-  awb: z.string().nullable(),
-  stage: z.number(),
-  status: z.string(),
-  waiting_on: waitingOn,
-  changed_at: time,
-  created_at: time,
-  version: z.number(),
+const DeskShipmentRow = ShipmentRecord.extend({
   client_name: z.string().nullable(),
   email: z.string(),
 });
-
-/** A shipment of the list, as the pages show it. */
-const DeskShipmentListItem = DeskShipmentRow.omit({ created_at: true }).extend({ changed_at: timeToMinute });
-export type DeskShipmentListItem = z.infer<typeof DeskShipmentListItem>;
+export type DeskShipmentRow = z.infer<typeof DeskShipmentRow>;
 
 const DeskDocument = z.object({
   id: z.string(),
@@ -86,16 +75,7 @@ const DeskCharge = z.object({
 });
 export type DeskCharge = z.infer<typeof DeskCharge>;
 
-const DeskShipmentDetailsSchema = DeskShipmentListItem.omit({ client_name: true, email: true }).extend({
-  waiting_since: timeToMinute,
-  arrival: z
-    .object({
-      place: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[]),
-      day: z.string(),
-      size: z.number(),
-      free_storage_ends_on: z.string(),
-    })
-    .nullable(),
+const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),
@@ -109,11 +89,26 @@ const DeskShipmentDetailsSchema = DeskShipmentListItem.omit({ client_name: true,
   ),
   audit_entries: z.array(AuditEntry),
 });
-export type DeskShipmentDetails = z.infer<typeof DeskShipmentDetailsSchema>;
+
+/** Returns what the page of a shipment shows: as many events and log entries as one flight of 14,300 bytes has space for. */
+export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
+  const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
+    details;
+  return {
+    ...{ id, name, stage, status, version, client, arrival, waiting_on, charges },
+    waitingSince: eastAfricaTime(details.waiting_since),
+    numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
+    documents: sortDocuments(documents),
+    tracking_events: tracking_events.slice(0, 5),
+    hasOlder: tracking_events.length > 5,
+    audit_entries: details.audit_entries.slice(0, 4).map((entry) => ({ ...entry, on: null })),
+  };
+}
+export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;
 
 /** A 21st shipment means that there is a next page. `opened` is null for none and for an unknown one. */
 export const ShipmentsPage = z.object({
-  shipments: z.array(DeskShipmentListItem),
+  shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetailsSchema.nullable(),
 });
 

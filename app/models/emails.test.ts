@@ -22,6 +22,7 @@ function createUpdateEmail(...happened: ShipmentUpdate[]) {
     stage: 4,
     status: "Customs Declaration",
     waiting_on: "company",
+    numbers: [["AWB/BL", "MSKU-9001"]] satisfies [string, string][],
   } as const;
   return shipmentUpdateEmail(sender, { ...told, events: happened }, "http://site.example/stop");
 }

@@ -156,6 +156,7 @@ export type ShipmentEmail = {
   stage: number;
   status: string;
   waiting_on: WaitingOn;
+  numbers: [label: string, number: string][];
   events: ShipmentUpdate[];
 };
 
@@ -167,7 +168,7 @@ export function shipmentUpdateEmail(head: EmailSender, told: ShipmentEmail, stop
   return {
     subject: `${name}: ${first ? createSubject(first, told) : told.status}`,
     text: formatEmailText(head, [
-      name,
+      [name, ...told.numbers.map(([label, number]) => `${label}: ${number}`)].join("\n"),
       // Of several notes it is said once that there are some.
       ...new Set(happened.map(describeUpdate)),
       `It is at stage ${told.stage} of ${lastStage} now: ${told.status}. ${waitingOnSentences[turn]}`,

@@ -4,27 +4,20 @@ import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import { maxLength } from "./limits.ts";
+import { ShipmentNumberFields, toNumberColumns } from "./shipment-fields.server.ts";
 
 const shipmentNameField = (missing: string) => oneLine(missing).max(...maxLength("shipmentName", " for the name"));
 const shipmentNameRequired = "Enter a name for the shipment.";
-/** The number of the air waybill or the bill of lading, where it is known; "" is none. */
-const awbField = oneLine("")
-  .max(...maxLength("awb", " for the AWB/BL"))
-  .optional()
-  .transform((text) => text ?? "");
-
 /** The form that changes a shipment at stage 1. */
-export const ChangeShipmentFields = z.object({
+export const ChangeShipmentFields = ShipmentNumberFields.extend({
   name: shipmentNameField(shipmentNameRequired).min(1, shipmentNameRequired),
-  awb: awbField,
 });
 
 /** The create form. `idempotencyKey` is an idempotency key: a form posted twice makes one shipment. */
-export const CreateShipmentFields = z.object({
+export const CreateShipmentFields = ShipmentNumberFields.extend({
   name: shipmentNameField("")
     .optional()
     .transform((name) => name ?? ""),
-  awb: awbField,
   idempotencyKey: z.uuid("Open this form again and send it once more."),
 });
 
@@ -32,13 +25,14 @@ export const CreateShipmentFields = z.object({
 export async function changeShipment(
   client: Viewer,
   id: string,
-  { name, awb }: z.infer<typeof ChangeShipmentFields>,
+  { name, ...numbers }: z.infer<typeof ChangeShipmentFields>,
   expectedVersion: number,
 ): Promise<UserError | null> {
   const { error, status } = await client.supabase.rpc("change_shipment", {
     shipment_id: id,
     name,
-    awb,
+    // The generated types do not say that arguments may be null.
+    ...(toNumberColumns(numbers) as { awb: string }),
     expected_version: expectedVersion,
   });
   return error ? toUserError({ ...error, status }) : null;
@@ -50,13 +44,13 @@ export async function changeShipment(
  */
 export async function createShipment(
   client: Viewer,
-  { name, awb = "", idempotencyKey }: { name: string; awb?: string; idempotencyKey: string },
+  { name, idempotencyKey, ...numbers }: z.infer<typeof CreateShipmentFields>,
 ): Promise<{ id: string } | UserError> {
   const { data, error, status } = await client.supabase
     .from("shipments")
     .insert({
       name,
-      awb: awb || null,
+      ...toNumberColumns(numbers),
       user_id: client.id,
       idempotency_key: idempotencyKey,
       status: "Client Onboarding",

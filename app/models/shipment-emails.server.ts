@@ -7,19 +7,15 @@ import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { sendEmail } from "./email.server.ts";
 import { type EmailSender, formatSender, shipmentUpdateEmail } from "./emails.ts";
-import { WAITING_ON } from "./labels.ts";
+import { listNumbers, ShipmentRecord } from "./shipment-fields.server.ts";
 
 /** What public.claim_shipment_emails answers: one of these is one mail. */
 const ClaimedShipmentEmail = z.array(
-  z.object({
+  ShipmentRecord.extend({
     ids: z.array(z.string()),
     account_id: z.string(),
     email: z.string(),
     shipment_id: z.string(),
-    name: z.string(),
-    stage: z.number(),
-    status: z.string(),
-    waiting_on: z.enum(WAITING_ON),
     events: z.array(
       z.object({
         kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),
@@ -69,7 +65,7 @@ async function sendShipmentEmail(
   if (await hasStageNote(company, told)) told.events.push({ kind: "note", detail: "note", reason: null });
   const headers = { "List-Unsubscribe": `<${stop}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
   const sent = await sendEmail(
-    { to: email, ...shipmentUpdateEmail(head, told, stop), headers },
+    { to: email, ...shipmentUpdateEmail(head, { ...told, numbers: listNumbers(told) }, stop), headers },
     formatSender(head),
   ).then(
     () => true,

@@ -6,10 +6,8 @@ import { toUserError, type UserError, userErrorData, userErrorFromThrown } from 
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./desk.ts";
 import { sortDocuments } from "./document.ts";
-import { WAITING_ON } from "./labels.ts";
 import { shipmentsPerPage } from "./shipment.ts";
-
-const waitingOn = z.enum(WAITING_ON);
+import { ShipmentRecord } from "./shipment-fields.server.ts";
 
 /** The filter of the client's list in an address, as the search of another one. */
 export function listSearch(url: URL): string {
@@ -20,17 +18,6 @@ export function listSearch(url: URL): string {
 export function shipmentPath(id: string, url: URL): string {
   return toViewerPath(`/portal/${id}${listSearch(url)}`);
 }
-
-const PortalShipmentRow = z.object({
-  id: z.string(),
-  name: z.string(),
-  status: z.string(),
-  stage: z.number(),
-  awb: z.string().nullable(),
-  waiting_on: waitingOn,
-  changed_at: z.string(),
-  created_at: z.string(),
-});
 
 const PortalCharge = z.object({ item: z.string(), due_on: z.string().nullable(), paid_at: z.string().nullable() });
 const AwaitedDocument = z.object({
@@ -65,12 +52,9 @@ export type Announcement = z.infer<typeof Announcement>;
 const PortalPage = z.object({
   viewer: ViewerRecord,
   announcement: Announcement.nullable(),
-  shipments: z.array(PortalShipmentRow),
+  shipments: z.array(ShipmentRecord),
   work: NextActions.nullable(),
-  shipment: PortalShipmentRow.extend({
-    arrival: z
-      .object({ place: z.string(), day: z.string(), size: z.number(), free_storage_ends_on: z.string() })
-      .nullable(),
+  shipment: ShipmentRecord.extend({
     charges: z.array(PortalCharge.extend({ amount: z.number(), currency: z.string(), note: z.string().nullable() })),
     documents: z.array(
       z.object({
@@ -86,7 +70,6 @@ const PortalPage = z.object({
         version: z.number(),
       }),
     ),
-    version: z.number(),
     share_links: z.array(
       z.object({ id: z.string(), token_hash: z.string(), created_at: z.string(), expires_at: z.string() }),
     ),
@@ -103,9 +86,8 @@ const PortalPage = z.object({
 });
 type PortalPage = z.infer<typeof PortalPage>;
 
-export type ShipmentListItem = PortalPage["shipments"][number];
 export type ShipmentListPage = {
-  shipments: ShipmentListItem[];
+  shipments: ShipmentRecord[];
   hasNextPage: boolean;
   announcement: Announcement | null;
   nextActions: NextActions | null;
@@ -193,13 +175,13 @@ export async function getShipment(client: Viewer, id: string, url = new URL("htt
   return shipment && { ...shipment, documents: sortDocuments(shipment.documents) };
 }
 
-const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(PortalShipmentRow) });
+const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(ShipmentRecord) });
 
 /** The client's shipments of a filter, 500 of them after `last`, newest first; none at the end. Throws a refusal. */
 export async function listShipmentsAfter(
   backend: AppSupabaseClient,
   filter: ShipmentFilter,
-  last: ShipmentListItem | null,
+  last: ShipmentRecord | null,
 ) {
   const after = last ? { before: last.created_at, before_id: last.id } : {};
   const { data, error, status } = await backend

@@ -1,39 +1,36 @@
 import { FormOnlyRoute } from "~/components/forms/form-only-route";
 import { requireStaff } from "~/lib/auth/staff.server";
-import { createCsvResponse } from "~/lib/http/csv.server";
+import { type CsvColumn, createCsvResponse } from "~/lib/http/csv.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import { type AuditLogRow, AuditLogRows, readAuditLogFilter, toAuditLogArgs } from "~/models/audit-log.server";
 
-/** The acts of the log's filter, all pages of it, 500 at a time. */
+const formatState = (state: AuditLogRow["before"]) => (state ? JSON.stringify(state) : "");
+
+const columns: CsvColumn<AuditLogRow>[] = [
+  ["At", ({ created_at }) => created_at],
+  ["Who", ({ actor_name }) => actor_name],
+  ["What", ({ action }) => action],
+  ["Shipment", ({ shipment_id }) => shipment_id ?? ""],
+  ["Document", ({ document_name }) => document_name ?? ""],
+  ["Account", ({ account_id }) => account_id ?? ""],
+  ["Before", ({ before }) => formatState(before)],
+  ["After", ({ after }) => formatState(after)],
+  ["Reason", ({ reason }) => reason ?? ""],
+];
+
 const table = createFileRoute(async ({ context, url }) => {
   const backend = await createLongReadClient(requireStaff(context).supabase);
   const filter = toAuditLogArgs(readAuditLogFilter(url));
-  const json = (state: AuditLogRow["before"]) => (state ? JSON.stringify(state) : "");
-  return createCsvResponse(
-    "log.csv",
-    ["At", "Who", "What", "Shipment", "Document", "Account", "Before", "After", "Reason"],
-    async (last: AuditLogRow | null) => {
-      const after = last ? { before: last.created_at, before_id: last.id } : {};
-      const { data, error, status } = await backend
-        .rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true })
-        .retry(false);
-      if (error) throw userErrorData(toUserError({ ...error, status }));
-      return AuditLogRows.parse(data).audit_entries;
-    },
-    (act) => [
-      act.created_at,
-      act.actor_name,
-      act.action,
-      act.shipment_id ?? "",
-      act.document_name ?? "",
-      act.account_id ?? "",
-      json(act.before),
-      json(act.after),
-      act.reason ?? "",
-    ],
-  );
+  return createCsvResponse("log.csv", columns, async (last: AuditLogRow | null) => {
+    const after = last ? { before: last.created_at, before_id: last.id } : {};
+    const { data, error, status } = await backend
+      .rpc("desk_log", { ...filter, ...after, page: 0 }, { get: true })
+      .retry(false);
+    if (error) throw userErrorData(toUserError({ ...error, status }));
+    return AuditLogRows.parse(data).audit_entries;
+  });
 });
 
 export const middleware = table.middleware;

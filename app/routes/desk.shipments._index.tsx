@@ -4,14 +4,12 @@ import { SelectAllButton, SelectionCount } from "~/components/desk/selection";
 import { Field, inputClass, SelectField } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
-import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { createShipmentSearch, type ShipmentFilter } from "~/models/desk";
-import type { DeskShipmentListItem } from "~/models/desk.server";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import { textLimits } from "~/models/limits";
 import { lastStage, STAGES } from "~/models/shipment";
-import type { loader } from "./desk.shipments";
+import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
 export const action = noFormAction;
 
@@ -109,16 +107,18 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
             >
               <span className="min-w-0">
                 <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
-                <span className="text-sm wrap-anywhere text-quiet">{shipment.client_name || shipment.email} </span>
+                <span className="text-sm wrap-anywhere text-quiet">{shipment.client} </span>
               </span>
               <span className="text-sm">
                 {shipment.stage}/{lastStage} {shipment.status}{" "}
               </span>
               <span className="text-sm">
-                <DeskWaitingOnLabel waitingOn={shipment.waiting_on} />
-                {shipment.awb && <span className="block font-mono text-quiet wrap-anywhere"> {shipment.awb}</span>}{" "}
+                <DeskWaitingOnLabel waitingOn={shipment.waitingOn} />
+                {shipment.numbers && (
+                  <span className="block font-mono text-quiet wrap-anywhere"> {shipment.numbers}</span>
+                )}{" "}
               </span>
-              <span className="text-sm text-quiet tabular-nums">{eastAfricaTime(shipment.changed_at)}</span>
+              <span className="text-sm text-quiet tabular-nums">{shipment.changed}</span>
             </Link>
           </li>
         ))}

@@ -3,10 +3,12 @@ import { Link, NavLink, Outlet, useMatch } from "react-router";
 import { DeskWaitingOnLabel, Pager } from "~/components/desk/audit-entry-list";
 import { useRowKeys } from "~/components/desk/row-keys";
 import { getStaffPage } from "~/lib/auth/staff.server";
+import { eastAfricaTime } from "~/lib/dates";
 import { noFormAction } from "~/lib/http/file-route.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
-import { ShipmentsPage } from "~/models/desk.server";
+import { type DeskShipmentRow, ShipmentsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
+import { joinNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/desk.shipments";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -24,7 +26,7 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
     .slice(first, first + nearbyRowCount)
     .map(({ id, name, status, waiting_on: turn }) => ({ id, name, status, turn }));
   return {
-    shipments: opened ? [] : rows,
+    shipments: opened ? [] : rows.map(toListItem),
     around: opened ? around : [],
     hasMore: shipments.length > shipmentsPerPage,
     filter: readShipmentFilter(url),
@@ -33,6 +35,22 @@ export async function loader({ context, url, params }: Route.LoaderArgs) {
 }
 
 export const action = noFormAction;
+
+function toListItem(shipment: DeskShipmentRow) {
+  const { id, name, stage, status, waiting_on, version, client_name, email, changed_at } = shipment;
+  return {
+    id,
+    name,
+    client: client_name || email,
+    stage,
+    status,
+    waitingOn: waiting_on,
+    numbers: joinNumbers(shipment),
+    version,
+    changed: eastAfricaTime(changed_at),
+  };
+}
+export type DeskShipmentListItem = ReturnType<typeof toListItem>;
 
 export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps) {
   const { around, hasMore, filter } = loaderData;

@@ -5,42 +5,32 @@ import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 import { toUserError, userErrorData } from "~/lib/http/user-error.server";
 import { createLongReadClient } from "~/lib/supabase/client.server";
 import { readShipmentFilter } from "~/models/desk";
-import { DeskShipmentRows } from "~/models/desk.server";
+import { type DeskShipmentRow, DeskShipmentRows } from "~/models/desk.server";
+import { deskWaitingOnLabels } from "~/models/desk-labels";
+import { createShipmentColumns } from "~/models/shipment-fields.server";
 
-/** The shipments of the list's filter, all pages of it, 500 at a time. */
+const columns = createShipmentColumns<DeskShipmentRow>(deskWaitingOnLabels, [
+  ["Client", ({ client_name }) => client_name ?? ""],
+  ["E-mail", ({ email }) => email],
+]);
+
 const table = createFileRoute(async ({ context, url }) => {
   const backend = await createLongReadClient(requireStaff(context).supabase);
-  const { q, stage, waiting: turn, needsCheck: check } = readShipmentFilter(url);
+  const { q, stage, waiting, needsCheck } = readShipmentFilter(url);
   const filter = {
     ...(q && { q }),
     ...(stage && { stage }),
-    ...(turn && { waiting_on: turn }),
-    ...(check && { to_check: true }),
+    ...(waiting && { waiting_on: waiting }),
+    ...(needsCheck && { to_check: true }),
   };
-  return createCsvResponse(
-    "shipments.csv",
-    ["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move", "Opened", "Last change"],
-    async (last: { created_at: string; id: string } | null) => {
-      const after = last ? { before: last.created_at, before_id: last.id } : {};
-      const { data, error, status } = await backend
-        .rpc("desk_shipments_export", { ...filter, ...after }, { get: true })
-        .retry(false);
-      if (error) throw userErrorData(toUserError({ ...error, status }));
-      return DeskShipmentRows.parse(data).shipments;
-    },
-    (one) => [
-      one.id,
-      one.name,
-      one.client_name ?? "",
-      one.email,
-      one.awb ?? "",
-      String(one.stage),
-      one.status,
-      one.waiting_on,
-      one.created_at,
-      one.changed_at,
-    ],
-  );
+  return createCsvResponse("shipments.csv", columns, async (last: DeskShipmentRow | null) => {
+    const after = last ? { before: last.created_at, before_id: last.id } : {};
+    const { data, error, status } = await backend
+      .rpc("desk_shipments_export", { ...filter, ...after }, { get: true })
+      .retry(false);
+    if (error) throw userErrorData(toUserError({ ...error, status }));
+    return DeskShipmentRows.parse(data).shipments;
+  });
 });
 
 export const middleware = table.middleware;

@@ -1,14 +1,7 @@
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, Form } from "react-router";
-import { Field } from "~/components/forms/field";
-import {
-  FormErrorSummary,
-  type FormField,
-  type RejectedForm,
-  SubmitButton,
-  useActionForm,
-} from "~/components/forms/form";
-import { withStoredValue } from "~/components/forms/intent-form";
+import { DescribedFields } from "~/components/forms/described-fields";
+import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { Title } from "~/components/site/title";
 import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
@@ -21,6 +14,7 @@ import { redirectWithToast } from "~/lib/http/toast.server";
 import { areaNotFound, userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { ChangeShipmentFields, changeShipment } from "~/models/new-shipment.server";
 import { getShipment, isUuid, shipmentPath } from "~/models/shipment.server";
+import { describeNumberFields } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal.$shipmentId_.change";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -29,8 +23,12 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await getShipment(requireViewer(context), params.shipmentId, url);
   if (!shipment) throw areaNotFound("portal");
   if ("reason" in shipment) throw userErrorData(shipment);
-  const { id, name, awb, stage, version } = shipment;
-  return { page: shipmentPath(id, url), name, awb: awb ?? "", isOpen: stage === 1, version };
+  const { id, name, stage, version } = shipment;
+  const fields = [
+    { name: "name" as const, label: "Name of the shipment", stored: name },
+    ...describeNumberFields(shipment),
+  ];
+  return { page: shipmentPath(id, url), fields, isOpen: stage === 1, version };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -54,8 +52,9 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 }
 
 export default function ChangeShipmentPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { page, name, awb, isOpen, version } = loaderData;
-  const [form, fields] = useActionForm("change-shipment", actionData, ["name", "awb"]);
+  const { page, isOpen, version } = loaderData;
+  const names = loaderData.fields.map(({ name }) => name);
+  const [form, fields] = useActionForm("change-shipment", actionData, names);
   return (
     <Dialog className="static w-full max-w-xl bg-transparent p-0" label="Change shipment" back={page}>
       <Title refused={actionData !== undefined}>Change shipment</Title>
@@ -64,20 +63,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
       {isOpen ? (
         <Form method="post" replace id={form.id} noValidate>
           <input type="hidden" name="expectedVersion" value={version} />
-          <Field
-            field={withStoredValue(fields.name, actionData, name)}
-            label="Name of the shipment"
-            hint={getStoredHint(fields.name, actionData, name)}
-            autoComplete="off"
-          />
-          <Field
-            field={withStoredValue(fields.awb, actionData, awb)}
-            label="AWB/BL"
-            hint={getStoredHint(fields.awb, actionData, awb) ?? "The number of the air waybill or the bill of lading"}
-            optional
-            autoComplete="off"
-            spellCheck={false}
-          />
+          <DescribedFields descriptions={loaderData.fields} fields={fields} rejected={actionData} />
           <div className="flex flex-wrap gap-3">
             <SubmitButton pending="Saving…">Save</SubmitButton>{" "}
             <CloseLink to={page} className={buttonClass()}>
@@ -95,8 +81,4 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
       )}
     </Dialog>
   );
-}
-
-function getStoredHint(field: FormField, refused: RejectedForm | undefined, stored: string): string | undefined {
-  return refused && field.value !== stored ? `Stored: ${stored || "none"}` : undefined;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { Form, redirect, useOutletContext } from "react-router";
+import { DescribedFields } from "~/components/forms/described-fields";
 import { Field } from "~/components/forms/field";
 import { FormErrorSummary, SubmitButton, useActionForm } from "~/components/forms/form";
 import { useDraft } from "~/components/portal/use-draft";
@@ -14,11 +15,12 @@ import { createErrorToast, getFirstError, rejectForm } from "~/lib/forms/rejecte
 import { redirectWithToast } from "~/lib/http/toast.server";
 import { userErrorFromThrown } from "~/lib/http/user-error.server";
 import { CreateShipmentFields, createShipment } from "~/models/new-shipment.server";
+import { describeNumberFields } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal.new";
 import type { PortalOutletContext } from "./portal";
 
 export function loader() {
-  return { idempotencyKey: randomUUID() };
+  return { idempotencyKey: randomUUID(), numberFields: describeNumberFields() };
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -53,7 +55,10 @@ export function clientAction({ serverAction }: Route.ClientActionArgs) {
 
 export default function CreateShipmentPage({ actionData, loaderData }: Route.ComponentProps) {
   const { accountId } = useOutletContext<PortalOutletContext>();
-  const [form, fields] = useActionForm("create-shipment", actionData, ["name", "awb"]);
+  const [form, fields] = useActionForm("create-shipment", actionData, [
+    "name",
+    ...loaderData.numberFields.map(({ name }) => name),
+  ]);
   useDraft(form.id, accountId);
   // A rejected form keeps its idempotency key: if the shipment was created after all, a retry finds it.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
@@ -71,14 +76,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
           hint="For yourself, such as the goods and where they go"
           autoComplete="off"
         />
-        <Field
-          field={fields.awb}
-          label="AWB/BL"
-          hint="The number of the air waybill or the bill of lading, if you have it"
-          optional
-          autoComplete="off"
-          spellCheck={false}
-        />
+        <DescribedFields descriptions={loaderData.numberFields} fields={fields} rejected={actionData} />
         <div className="flex flex-wrap gap-3">
           <SubmitButton pending="Creating…">Create Shipment</SubmitButton>{" "}
           <CloseLink to="/portal" className={buttonClass()}>

@@ -17,7 +17,8 @@ import type { Toast } from "~/lib/http/toast";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "~/models/desk";
 import { sortDocuments } from "~/models/document";
 import { shortId } from "~/models/shipment";
-import { listShipments, type NextActions, prefetchPortalPage, type ShipmentListItem } from "~/models/shipment.server";
+import { listShipments, type NextActions, prefetchPortalPage } from "~/models/shipment.server";
+import { joinNumbers, type ShipmentRecord } from "~/models/shipment-fields.server";
 import { getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/portal";
 
@@ -74,11 +75,12 @@ const secondFactorReminder: Toast = {
   duration: 10_000,
 };
 
-function toListItem({ id, name, awb, status, waiting_on, changed_at }: ShipmentListItem) {
+function toListItem(shipment: ShipmentRecord) {
+  const { id, name, status, waiting_on, changed_at } = shipment;
   return {
     id,
     name,
-    numbers: [shortId(id), awb].join(" "),
+    numbers: `${shortId(id)} ${joinNumbers(shipment)}`,
     status,
     waitingOn: waiting_on,
     changed: shortTime(changed_at),

@@ -7,6 +7,7 @@ import { companyDetails } from "~/models/content.server";
 import { describeDocument } from "~/models/document.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { getShipment, prefetchPortalPage } from "~/models/shipment.server";
+import { listNumbers } from "~/models/shipment-fields.server";
 import { describeStorage, getNextAction } from "~/models/stage.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
 
@@ -25,7 +26,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await getShipment(client, params.shipmentId, url);
   if (!shipment) throw areaNotFound("portal");
   if ("reason" in shipment) throw userErrorData(shipment);
-  const { id, name, awb, stage, status, created_at, changed_at, documents, tracking_events } = shipment;
+  const { id, name, stage, status, created_at, changed_at, documents, tracking_events } = shipment;
   const office = companyDetails.offices[0];
   const storage = describeStorage(shipment);
   const { items, how } = listPayments(shipment);
@@ -33,7 +34,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     company: [companyDetails.name, office?.address, office?.phone, office?.email],
     facts: [
       ["Shipment", id],
-      ["AWB/BL", awb ?? "N/A"],
+      ...listNumbers(shipment),
       ["Client", client.fullName || client.email],
       ["Opened", eastAfricaTime(created_at)],
       ["Last change", eastAfricaTime(changed_at)],

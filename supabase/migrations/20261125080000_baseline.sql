@@ -975,11 +975,7 @@ as $$
       where users.id = (select auth.uid()) and (select private.has_valid_session())
     ) end,
     'shipments', case when (select private.has_valid_session()) then (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage, 'status', shipment.status,
-        'created_at', shipment.created_at, 'changed_at', shipment.changed_at, 'retention_ends_on', shipment.retention_ends_on,
-        'arrival_place', shipment.arrival_place, 'arrived_on', shipment.arrived_on,
-        'container_size', shipment.container_size, 'free_storage_ends_on', shipment.free_storage_ends_on,
+      select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
         'documents', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
@@ -1017,13 +1013,14 @@ as $$
           from public.audit_log as entry where entry.shipment_id = shipment.id
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
-      from (
-        select * from public.shipments
+      from public.shipments as shipment
+      where shipment.id in (
+        select shipments.id from public.shipments
         where user_id = (select auth.uid())
           and (data_export.before is null or (shipments.created_at, shipments.id) < (data_export.before, data_export.before_id))
         order by shipments.created_at desc, shipments.id desc
         limit 50
-      ) as shipment
+      )
     ) end
   )
 $$;
@@ -1769,6 +1766,23 @@ create index shipments_waiting_on_company on public.shipments (greatest(staff_ac
 where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
 create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
+
+-- Returns the facts of a shipment that pages, files and emails show. Same fields: app/models/shipment-fields.server.ts.
+create function private.shipment_json(shipment public.shipments) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage, 'status', shipment.status,
+    'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at,
+    'created_at', shipment.created_at, 'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
+    'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
+      'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
+      'free_storage_ends_on', shipment.free_storage_ends_on
+    ) end
+  )
+$$;
+grant execute on function private.shipment_json(public.shipments) to authenticated;
 
 create function private.set_shipment_status() returns trigger
 language plpgsql
@@ -3150,10 +3164,9 @@ begin
       )
       returning email.*
     )
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email,
-      'shipment_id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-      'waiting_on', shipment.waiting_on, 'events', grouped.events
+    select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
+      'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
+      'events', grouped.events
     )), '[]'::jsonb)
     into claimed
     from (
@@ -3691,12 +3704,11 @@ begin
     conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
   end if;
   execute format($query$
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', found.id, 'name', found.name, 'status', found.status, 'stage', found.stage, 'awb', found.awb,
-      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at
-    ) order by found.created_at desc, found.id desc), '[]'::jsonb)
+    select coalesce(
+      jsonb_agg(private.shipment_json(shipment) order by (shipment).created_at desc, (shipment).id desc), '[]'::jsonb
+    )
     from (
-      select shipment.* from public.shipments as shipment where %s
+      select shipment from public.shipments as shipment where %s
       order by shipment.created_at desc, shipment.id desc
       offset $7 limit $8
     ) as found
@@ -3731,14 +3743,8 @@ begin
       ),
       'work', case when portal_page.opened_id is null then private.client_work() end,
       'shipment', (
-        select jsonb_build_object(
-          'id', shipment.id, 'name', shipment.name, 'status', shipment.status, 'stage', shipment.stage,
-          'awb', shipment.awb, 'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at,
-          'created_at', shipment.created_at, 'version', shipment.version, 'share_links', private.list_share_links(shipment.id),
-          'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
-            'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-            'free_storage_ends_on', shipment.free_storage_ends_on
-          ) end,
+        select private.shipment_json(shipment) || jsonb_build_object(
+          'share_links', private.list_share_links(shipment.id),
           'charges', (
             select coalesce(jsonb_agg(jsonb_build_object(
               'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,
@@ -3845,17 +3851,15 @@ begin
     conditions := conditions || format(' and (shipment.%s, shipment.id) < ($9, $10)', by_time);
   end if;
   execute format($query$
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', found.id, 'name', found.name, 'awb', found.awb, 'stage', found.stage, 'status', found.status,
-      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at, 'version', found.version,
+    select coalesce(jsonb_agg(private.shipment_json(found.shipment) || jsonb_build_object(
       'client_name', account.raw_user_meta_data ->> 'full_name', 'email', account.email
-    ) order by found.%2$s desc, found.id desc), '[]'::jsonb)
+    ) order by (found.shipment).%2$s desc, (found.shipment).id desc), '[]'::jsonb)
     from (
-      select * from public.shipments as shipment where %1$s
+      select shipment from public.shipments as shipment where %1$s
       order by shipment.%2$s desc, shipment.id desc
       offset $7 limit $8
     ) as found
-    join auth.users as account on account.id = found.user_id
+    join auth.users as account on account.id = (found.shipment).user_id
   $query$, conditions, by_time)
   into found
   using bare_awb, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
@@ -3991,15 +3995,7 @@ begin
       desk_shipments.q, desk_shipments.stage, desk_shipments.waiting_on, to_check, (greatest(page, 1) - 1) * 20, 21
     ),
     'opened', (
-      select jsonb_build_object(
-        'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage,
-        'status', shipment.status, 'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since,
-        'changed_at', shipment.changed_at, 'created_at', shipment.created_at, 'version', shipment.version,
-        'retention_ends_on', shipment.retention_ends_on,
-        'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
-          'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-          'free_storage_ends_on', shipment.free_storage_ends_on
-        ) end,
+      select private.shipment_json(shipment) || jsonb_build_object(
         'client', (
           select jsonb_build_object(
             'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,

@@ -207,11 +207,7 @@ as $$
       where users.id = (select auth.uid()) and (select private.has_valid_session())
     ) end,
     'shipments', case when (select private.has_valid_session()) then (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage, 'status', shipment.status,
-        'created_at', shipment.created_at, 'changed_at', shipment.changed_at, 'retention_ends_on', shipment.retention_ends_on,
-        'arrival_place', shipment.arrival_place, 'arrived_on', shipment.arrived_on,
-        'container_size', shipment.container_size, 'free_storage_ends_on', shipment.free_storage_ends_on,
+      select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
         'documents', (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', document.id, 'name', document.name, 'uploaded', document.uploaded, 'verified', document.verified,
@@ -249,13 +245,14 @@ as $$
           from public.audit_log as entry where entry.shipment_id = shipment.id
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
-      from (
-        select * from public.shipments
+      from public.shipments as shipment
+      where shipment.id in (
+        select shipments.id from public.shipments
         where user_id = (select auth.uid())
           and (data_export.before is null or (shipments.created_at, shipments.id) < (data_export.before, data_export.before_id))
         order by shipments.created_at desc, shipments.id desc
         limit 50
-      ) as shipment
+      )
     ) end
   )
 $$;

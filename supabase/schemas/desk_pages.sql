@@ -47,17 +47,15 @@ begin
     conditions := conditions || format(' and (shipment.%s, shipment.id) < ($9, $10)', by_time);
   end if;
   execute format($query$
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', found.id, 'name', found.name, 'awb', found.awb, 'stage', found.stage, 'status', found.status,
-      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at, 'version', found.version,
+    select coalesce(jsonb_agg(private.shipment_json(found.shipment) || jsonb_build_object(
       'client_name', account.raw_user_meta_data ->> 'full_name', 'email', account.email
-    ) order by found.%2$s desc, found.id desc), '[]'::jsonb)
+    ) order by (found.shipment).%2$s desc, (found.shipment).id desc), '[]'::jsonb)
     from (
-      select * from public.shipments as shipment where %1$s
+      select shipment from public.shipments as shipment where %1$s
       order by shipment.%2$s desc, shipment.id desc
       offset $7 limit $8
     ) as found
-    join auth.users as account on account.id = found.user_id
+    join auth.users as account on account.id = (found.shipment).user_id
   $query$, conditions, by_time)
   into found
   using bare_awb, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
@@ -193,15 +191,7 @@ begin
       desk_shipments.q, desk_shipments.stage, desk_shipments.waiting_on, to_check, (greatest(page, 1) - 1) * 20, 21
     ),
     'opened', (
-      select jsonb_build_object(
-        'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage,
-        'status', shipment.status, 'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since,
-        'changed_at', shipment.changed_at, 'created_at', shipment.created_at, 'version', shipment.version,
-        'retention_ends_on', shipment.retention_ends_on,
-        'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
-          'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-          'free_storage_ends_on', shipment.free_storage_ends_on
-        ) end,
+      select private.shipment_json(shipment) || jsonb_build_object(
         'client', (
           select jsonb_build_object(
             'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,

@@ -142,12 +142,11 @@ begin
     conditions := conditions || ' and (shipment.created_at, shipment.id) < ($9, $10)';
   end if;
   execute format($query$
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', found.id, 'name', found.name, 'status', found.status, 'stage', found.stage, 'awb', found.awb,
-      'waiting_on', found.waiting_on, 'changed_at', found.changed_at, 'created_at', found.created_at
-    ) order by found.created_at desc, found.id desc), '[]'::jsonb)
+    select coalesce(
+      jsonb_agg(private.shipment_json(shipment) order by (shipment).created_at desc, (shipment).id desc), '[]'::jsonb
+    )
     from (
-      select shipment.* from public.shipments as shipment where %s
+      select shipment from public.shipments as shipment where %s
       order by shipment.created_at desc, shipment.id desc
       offset $7 limit $8
     ) as found
@@ -182,14 +181,8 @@ begin
       ),
       'work', case when portal_page.opened_id is null then private.client_work() end,
       'shipment', (
-        select jsonb_build_object(
-          'id', shipment.id, 'name', shipment.name, 'status', shipment.status, 'stage', shipment.stage,
-          'awb', shipment.awb, 'waiting_on', shipment.waiting_on, 'changed_at', shipment.changed_at,
-          'created_at', shipment.created_at, 'version', shipment.version, 'share_links', private.list_share_links(shipment.id),
-          'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
-            'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
-            'free_storage_ends_on', shipment.free_storage_ends_on
-          ) end,
+        select private.shipment_json(shipment) || jsonb_build_object(
+          'share_links', private.list_share_links(shipment.id),
           'charges', (
             select coalesce(jsonb_agg(jsonb_build_object(
               'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on,

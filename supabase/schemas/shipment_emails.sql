@@ -121,10 +121,9 @@ begin
       )
       returning email.*
     )
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email,
-      'shipment_id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-      'waiting_on', shipment.waiting_on, 'events', grouped.events
+    select coalesce(jsonb_agg(private.shipment_json(shipment) || jsonb_build_object(
+      'ids', grouped.ids, 'account_id', shipment.user_id, 'email', account.email, 'shipment_id', shipment.id,
+      'events', grouped.events
     )), '[]'::jsonb)
     into claimed
     from (

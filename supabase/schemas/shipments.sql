@@ -58,6 +58,23 @@ where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
 create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
+-- Returns the facts of a shipment that pages, files and emails show. Same fields: app/models/shipment-fields.server.ts.
+create function private.shipment_json(shipment public.shipments) returns jsonb
+language sql stable
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage, 'status', shipment.status,
+    'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at,
+    'created_at', shipment.created_at, 'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
+    'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
+      'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
+      'free_storage_ends_on', shipment.free_storage_ends_on
+    ) end
+  )
+$$;
+grant execute on function private.shipment_json(public.shipments) to authenticated;
+
 create function private.set_shipment_status() returns trigger
 language plpgsql
 set search_path = ''

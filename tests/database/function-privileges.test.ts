@@ -115,6 +115,7 @@ const privateFunctions = {
     "private.like_pattern(text)",
     "private.list_client_shipments(text,integer,text,integer,integer,timestamp with time zone,uuid)",
     "private.list_share_links(uuid)",
+    "private.shipment_json(shipments)",
     "private.viewer()",
     "private.word_patterns(text)",
   ],

@@ -15,23 +15,26 @@ const formulaStart = /((?:^|[;\t\r\n])[\s"\p{Cf}]*)(?=[=+\-@＝＋－＠])|^(?=[
 /** The mark that makes spreadsheets read UTF-8. */
 export const byteOrderMark = "\ufeff";
 
+/** A column of a table: its head, and the text of a row's cell. */
+export type CsvColumn<Row> = [head: string, format: (row: Row) => string];
+
 /**
  * A download of all rows. `next` fetches the rows after one, null for the first; an empty page is the end. The first page
  * is fetched before the answer begins, so that a refusal is an answer of its own; one later cuts the download off.
  */
 export async function createCsvResponse<Row>(
   name: string,
-  head: string[],
+  columns: CsvColumn<Row>[],
   next: (last: Row | null) => Promise<Row[]>,
-  cellsOf: (row: Row) => string[],
 ): Promise<Response> {
   let rows = await next(null);
   const encoder = new TextEncoder();
-  let before = byteOrderMark + csvLine(head);
+  let before = byteOrderMark + csvLine(columns.map(([head]) => head));
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const last = rows.at(-1);
-      controller.enqueue(encoder.encode(before + rows.map((row) => csvLine(cellsOf(row))).join("")));
+      const lines = rows.map((row) => csvLine(columns.map(([, format]) => format(row))));
+      controller.enqueue(encoder.encode(before + lines.join("")));
       before = "";
       if (!last) return controller.close();
       rows = await next(last);

@@ -1,3 +1,4 @@
+import { DescribedFields } from "~/components/forms/described-fields";
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { FormDisclosure, IntentForm, useIntentForm, withStoredValue } from "~/components/forms/intent-form";
@@ -15,8 +16,9 @@ const containerSizeOptions = [
 /** The number of the cargo's paper, and its arrival. */
 export function Cargo({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
-  const awb = useIntentForm("awb", answer, ["awb", "reason"]);
+  const awb = useIntentForm("awb", answer, [...shipment.numbers.map(({ name }) => name), "reason"]);
   const arrived = useIntentForm("arrival", answer, ["place", "day", "size"]);
+  const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
       <IntentForm
@@ -26,14 +28,8 @@ export function Cargo({ shipment, actionData: answer, idempotencyKey: request }:
         idempotencyKey={request}
         className="px-4 pt-3 pb-4"
       >
-        <Field
-          field={withStoredValue(awb.fields.awb, awb.refused, shipment.awb ?? "")}
-          label="AWB/BL"
-          optional
-          autoComplete="off"
-          spellCheck={false}
-        />
-        {shipment.awb && (
+        <DescribedFields descriptions={shipment.numbers} fields={awb.fields} rejected={awb.refused} />
+        {hasNumbers && (
           <>
             <input type="hidden" name="hasAwb" value="1" />
             <Field field={awb.fields.reason} label="Reason for the change" autoComplete="off" />

@@ -6,12 +6,10 @@ import { Title } from "~/components/site/title";
 import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
-import { eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
-import { ShipmentsPage } from "~/models/desk.server";
-import { sortDocuments } from "~/models/document";
+import { createDeskShipmentView, ShipmentsPage } from "~/models/desk.server";
 import { lastStage, shortId } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/route";
@@ -27,21 +25,8 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ShipmentsPage);
   if (!opened) throw areaNotFound("desk");
-  // As many as fit the page with all else that can be on it.
-  const [events, log] = [
-    opened.tracking_events.slice(0, 5),
-    opened.audit_entries.slice(0, 5).map((act) => ({ ...act, on: null })),
-  ];
-  const hasOlder = opened.tracking_events.length > events.length;
-  const shipment = {
-    ...opened,
-    documents: sortDocuments(opened.documents),
-    tracking_events: events,
-    hasOlder,
-    audit_entries: log,
-  };
   const search = createShipmentSearch(readShipmentFilter(url));
-  return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
+  return { shipment: createDeskShipmentView(opened), request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
@@ -76,10 +61,12 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
           <dt>Shipment</dt>
           <dd className="font-mono">{shortId(shipment.id)}</dd>
         </div>
-        <div>
-          <dt>AWB/BL</dt>
-          <dd className="font-mono wrap-anywhere">{shipment.awb ?? "N/A"}</dd>
-        </div>
+        {shipment.numbers.map(({ label, stored }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd className="font-mono wrap-anywhere">{stored || "N/A"}</dd>
+          </div>
+        ))}
         <div>
           <dt>Client</dt>
           <dd>
@@ -101,7 +88,7 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
         <div>
           <dt>Move</dt>
           <dd>
-            <DeskWaitingOnLabel waitingOn={turn} /> since {eastAfricaTime(shipment.waiting_since)}
+            <DeskWaitingOnLabel waitingOn={turn} /> since {shipment.waitingSince}
           </dd>
         </div>
       </dl>

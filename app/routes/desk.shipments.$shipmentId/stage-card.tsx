@@ -8,11 +8,11 @@ import {
   withStoredValue,
 } from "~/components/forms/intent-form";
 import { Card } from "~/components/ui/card";
-import type { DeskShipmentDetails } from "~/models/desk.server";
+import type { DeskShipmentView } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
 
 export type ShipmentSectionProps = {
-  shipment: DeskShipmentDetails & { hasOlder: boolean };
+  shipment: DeskShipmentView;
   actionData: RejectedIntent | undefined;
   idempotencyKey: string;
 };

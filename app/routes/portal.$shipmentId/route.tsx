@@ -11,6 +11,7 @@ import { fileFieldId } from "~/models/document";
 import { describeDocument } from "~/models/document.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { getShipment, listSearch, shipmentPath } from "~/models/shipment.server";
+import { listNumbers } from "~/models/shipment-fields.server";
 import { describeStorage, getNextAction, getNextActionButton } from "~/models/stage.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
@@ -21,7 +22,7 @@ import type { RejectedUpload } from "./upload-form";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await requireShipment(context, params.shipmentId, url);
-  const { id, name, stage, status, awb, documents, tracking_events } = shipment;
+  const { id, name, stage, status, documents, tracking_events } = shipment;
   const search = listSearch(url);
   return {
     search,
@@ -30,7 +31,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
       name,
       stage,
       status,
-      awb,
+      numbers: [["Shipment", shortId(id)], ...listNumbers(shipment)],
       tracking_events,
       documents: documents.map((document) => describeDocument(document, id, search)),
     },
@@ -75,14 +76,12 @@ export default function ShipmentPage({ loaderData, actionData }: Route.Component
       </Link>
       <h1 className="text-xl">{shipment.name}</h1>
       <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-1 text-sm text-quiet">
-        <div className="flex gap-2">
-          <dt>Shipment</dt>
-          <dd className="font-mono text-ink">{shortId(shipment.id)}</dd>
-        </div>
-        <div className="flex gap-2">
-          <dt>AWB/BL</dt>
-          <dd className="font-mono text-ink">{shipment.awb ?? "N/A"}</dd>
-        </div>
+        {shipment.numbers.map(([label, number]) => (
+          <div key={label} className="flex gap-2">
+            <dt>{label}</dt>
+            <dd className="font-mono text-ink">{number}</dd>
+          </div>
+        ))}
       </dl>
       <p className="mb-3 flex gap-x-5 text-sm print:hidden *:py-3 *:underline">
         {stage === 1 && (

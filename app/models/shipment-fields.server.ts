@@ -1,0 +1,104 @@
+/**
+ * The fields of a shipment, once for forms, lists, tables, emails and the data export. The database states them in
+ * supabase/schemas/shipments.sql (the table, private.shipment_json and what clients and staff may change).
+ */
+import { z } from "zod";
+import { sortableTime } from "../lib/dates.ts";
+import { oneLine } from "../lib/forms/text-fields.ts";
+import type { CsvColumn } from "../lib/http/csv.server.ts";
+import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
+import { WAITING_ON, type WaitingOn } from "./labels.ts";
+import { maxLength } from "./limits.ts";
+
+/** A shipment as the database returns it. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
+export const ShipmentRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  awb: z.string().nullable(),
+  stage: z.number(),
+  status: z.string(),
+  waiting_on: z.enum(WAITING_ON),
+  waiting_since: z.string(),
+  changed_at: z.string(),
+  created_at: z.string(),
+  version: z.number(),
+  retention_ends_on: z.string(),
+  arrival: z
+    .object({
+      place: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[]),
+      day: z.string(),
+      size: z.number(),
+      free_storage_ends_on: z.string(),
+    })
+    .nullable(),
+});
+export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
+
+type ShipmentNumbers = Pick<ShipmentRecord, "awb">;
+
+/** The numbers under which carriers know a shipment. `none` is shown where there is none. */
+const numbers = {
+  awb: {
+    label: "AWB/BL",
+    hint: "The number of the air waybill or the bill of lading, if you have it",
+    none: "N/A",
+    schema: oneLine("")
+      .max(...maxLength("awb", " for the AWB/BL"))
+      .optional()
+      .transform((text) => text ?? ""),
+    format: ({ awb }: ShipmentNumbers) => awb ?? "",
+  },
+} as const;
+
+const numberNames = Object.keys(numbers) as (keyof typeof numbers)[];
+
+/** What a form sends for the numbers. An empty text removes a number. */
+export const ShipmentNumberFields = z.object({ awb: numbers.awb.schema });
+
+/** Returns the columns of what a form sent. */
+export function toNumberColumns({ awb }: z.infer<typeof ShipmentNumberFields>) {
+  return { awb: awb || null };
+}
+
+/** Describes the form fields of the numbers, of a new shipment or a stored one. */
+export function describeNumberFields(shipment?: ShipmentNumbers) {
+  return numberNames.map((name) => {
+    const { label, hint, format } = numbers[name];
+    return { name, label, hint, stored: shipment && format(shipment) };
+  });
+}
+
+/** Returns each number as [label, text], for pages and emails. */
+export function listNumbers(shipment: ShipmentNumbers): [label: string, text: string][] {
+  return numberNames
+    .map((name): [string, string] => [numbers[name].label, numbers[name].format(shipment) || numbers[name].none])
+    .filter(([, text]) => text !== "");
+}
+
+/** Returns all numbers on one line, for lists. */
+export function joinNumbers(shipment: ShipmentNumbers): string {
+  return numberNames.flatMap((name) => numbers[name].format(shipment) || []).join(" ");
+}
+
+type ShipmentTableRow = Pick<
+  ShipmentRecord,
+  "id" | "name" | "awb" | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
+>;
+
+/** The columns of a table of shipments. `ownerColumns` say whose shipment it is, where a table has those of several clients. */
+export function createShipmentColumns<Row extends ShipmentTableRow>(
+  waitingOnLabels: Record<WaitingOn, string>,
+  ownerColumns: CsvColumn<Row>[] = [],
+): CsvColumn<Row>[] {
+  return [
+    ["Shipment", ({ id }) => id],
+    ["Name", ({ name }) => name],
+    ...ownerColumns,
+    ...numberNames.map((name): CsvColumn<Row> => [numbers[name].label, numbers[name].format]),
+    ["Stage", ({ stage }) => String(stage)],
+    ["Status", ({ status }) => status],
+    ["Whose move", ({ waiting_on }) => waitingOnLabels[waiting_on]],
+    ["Opened (EAT)", ({ created_at }) => sortableTime(created_at)],
+    ["Last change (EAT)", ({ changed_at }) => sortableTime(changed_at)],
+  ];
+}
