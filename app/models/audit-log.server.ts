@@ -90,7 +90,7 @@ const AuditLogRow = z.object({
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "shipment advance": "Moved on",
   "shipment correct": "Stage corrected",
-  "shipment set-awb": "AWB/BL saved",
+  "shipment set-numbers": "Numbers saved",
   "shipment arrived": "Arrival saved",
   "shipment note": "Note sent",
   "shipment extend-retention": "Kept longer",

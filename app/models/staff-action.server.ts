@@ -106,13 +106,13 @@ export function correctStage(
 }
 
 /** Writes the AWB/BL number; "" takes it off. One that stands is changed with a reason. */
-export function saveAwb(
+export function saveShipmentNumbers(
   backend: AppSupabaseClient,
   id: string,
   to: { awb: string; reason?: string },
   signed: StaffActionOptions,
 ) {
-  return runStaffAction(backend, "save_awb", { shipment_id: id, ...to, ...signed });
+  return runStaffAction(backend, "save_shipment_numbers", { shipment_id: id, ...to, ...signed });
 }
 
 /** Where and when cargo arrived, and in what; `free_storage_ends_on` is the last day of free storage. Days are YYYY-MM-DD. */

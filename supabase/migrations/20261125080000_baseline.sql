@@ -60,14 +60,14 @@ as $$
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
--- Returns a LIKE pattern for an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
-create function private.awb_pattern(q text) returns text
+-- Returns a LIKE pattern for a code such as an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
+create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
 $$;
-grant execute on function private.awb_pattern(text) to authenticated;
+grant execute on function private.code_pattern(text) to authenticated;
 
 -- Returns the lowest and highest UUID with a prefix of at least 4 characters, or null if no UUID has it.
 create function private.id_prefix_range(prefix text) returns uuid[]
@@ -1719,6 +1719,24 @@ as $$
 $$;
 grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
+-- Returns what a search for words finds a shipment by, one text per line.
+create function private.shipment_search_words(name text, awb text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select concat_ws(E'\n', name, awb)
+$$;
+grant execute on function private.shipment_search_words(text, text) to authenticated, service_role;
+
+-- Returns what a search for a code finds a shipment by, one code per line. Same characters: private.code_pattern.
+create function private.shipment_search_codes(awb text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select translate(coalesce(awb, ''), ' -/.', '')
+$$;
+grant execute on function private.shipment_search_codes(text) to authenticated, service_role;
+
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
@@ -1743,6 +1761,8 @@ create table public.shipments (
   created_at timestamptz not null default now(),
   -- The last day, in UTC, on which the shipment is stored.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
+  search_words text generated always as (private.shipment_search_words(name, awb)) stored,
+  search_codes text generated always as (private.shipment_search_codes(awb)) stored,
   unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
@@ -1759,13 +1779,12 @@ create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiti
 create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
 create index shipments_in_storage on public.shipments (free_storage_ends_on, id)
 where free_storage_ends_on is not null and stage < 9;
-create index shipments_name_and_awb_trgm on public.shipments
-using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_search_words_trgm on public.shipments using gin (search_words extensions.gin_trgm_ops);
+create index shipments_search_codes_trgm on public.shipments using gin (search_codes extensions.gin_trgm_ops);
 create index shipments_by_created_at on public.shipments (created_at desc, id desc);
 create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id)
 where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
-create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
 -- Returns the facts of a shipment that pages, files and emails show. Same fields: app/models/shipment-fields.server.ts.
 create function private.shipment_json(shipment public.shipments) returns jsonb
@@ -2005,44 +2024,46 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Sets or removes the AWB/BL and returns the previous one. A replacement needs a reason. Raises PT409 if unchanged.
-create function public.save_awb(
+-- Saves the numbers that are given; an empty one is removed. Needs a reason once the shipment has a number.
+-- Raises PT409 if nothing changes.
+create function public.save_shipment_numbers(
   shipment_id uuid,
-  awb text,
+  awb text default null,
   reason text default null,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns text
+) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  new_awb text := nullif(btrim(awb), '');
-  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('awb', shipment_id, awb));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb));
   shipment public.shipments;
+  saved public.shipments;
   trimmed_reason text;
 begin
   if private.is_repeated_action(key) then
-    return null;
+    return;
   end if;
-  shipment := private.lock_shipment(save_awb.shipment_id, expected_version);
-  if shipment.awb is not distinct from new_awb then
-    raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
+  shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
+  saved := shipment;
+  saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
+  if saved is not distinct from shipment then
+    raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
   end if;
-  if shipment.awb is not null then
+  if shipment.search_codes <> '' then
     trimmed_reason := private.require_reason(reason);
   end if;
-  update public.shipments set awb = new_awb, staff_action_at = now() where id = shipment.id;
+  update public.shipments set awb = saved.awb, staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
-    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', new_awb)
+    actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', saved.awb)
   );
-  return shipment.awb;
 end
 $$;
-grant execute on function public.save_awb(uuid, text, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.save_shipment_numbers(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
 -- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
 create function public.save_arrival(
@@ -2817,15 +2838,15 @@ create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
+declare
+  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
 begin
   if tg_op = 'INSERT' then
     -- The default documents, which have no file yet, are inserted after the shipment.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;
-  if (new.name, new.stage, new.awb, new.arrival_place, new.arrived_on, new.container_size)
-    is distinct from (old.name, old.stage, old.awb, old.arrival_place, old.arrived_on, old.container_size)
-  then
+  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
     new.version := old.version + 1;
     new.changed_at := now();
   end if;
@@ -3672,7 +3693,7 @@ set search_path = ''
 as $$
 declare
   words text[];
-  bare_awb text;
+  code text;
   ids uuid[];
   conditions text := 'shipment.user_id = $1';
   word integer;
@@ -3680,16 +3701,15 @@ declare
 begin
   if btrim(q) <> '' then
     words := private.word_patterns(q);
-    bare_awb := private.awb_pattern(q);
+    code := private.code_pattern(q);
     ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
     if words is null then
       conditions := 'false';
     elsif cardinality(words) > 0 then
       conditions := conditions
-        || ' and (shipment.id between $4 and $11 or translate(shipment.awb, '' -/.'', '''') ilike $3 or (true';
+        || ' and (shipment.id between $4 and $11 or shipment.search_codes ilike $3 or (true';
       for word in 1 .. cardinality(words) loop
-        conditions := conditions
-          || format(' and (shipment.name ilike ($2)[%1$s] or shipment.awb ilike ($2)[%1$s])', word);
+        conditions := conditions || format(' and shipment.search_words ilike ($2)[%s]', word);
       end loop;
       conditions := conditions || '))';
     end if;
@@ -3714,7 +3734,7 @@ begin
     ) as found
   $query$, conditions)
   into found
-  using auth.uid(), words, bare_awb, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), words, code, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
   return found;
 end
 $$;
@@ -3812,7 +3832,7 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  bare_awb constant text := private.awb_pattern(q);
+  code constant text := private.code_pattern(q);
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
   conditions text := 'true';
@@ -3823,11 +3843,11 @@ begin
   if words is null then
     conditions := 'false';
   elsif cardinality(words) > 0 then
-    conditions := '(shipment.id between $2 and $3 or translate(shipment.awb, '' -/.'', '''') ilike $1 or (true';
+    conditions := '(shipment.id between $2 and $3 or shipment.search_codes ilike $1 or (true';
     for word in 1 .. cardinality(words) loop
       -- A constant array, so that Postgres looks up the clients once and not for each row.
       conditions := conditions || format(
-        ' and (shipment.name ilike ($4)[%1$s] or shipment.awb ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
+        ' and (shipment.search_words ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
         word,
         array(
           select users.id from auth.users
@@ -3862,7 +3882,7 @@ begin
     join auth.users as account on account.id = (found.shipment).user_id
   $query$, conditions, by_time)
   into found
-  using bare_awb, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using code, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
   return found;
 end
 $$;

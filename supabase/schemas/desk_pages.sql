@@ -8,7 +8,7 @@ language plpgsql stable
 set search_path = ''
 as $$
 declare
-  bare_awb constant text := private.awb_pattern(q);
+  code constant text := private.code_pattern(q);
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
   conditions text := 'true';
@@ -19,11 +19,11 @@ begin
   if words is null then
     conditions := 'false';
   elsif cardinality(words) > 0 then
-    conditions := '(shipment.id between $2 and $3 or translate(shipment.awb, '' -/.'', '''') ilike $1 or (true';
+    conditions := '(shipment.id between $2 and $3 or shipment.search_codes ilike $1 or (true';
     for word in 1 .. cardinality(words) loop
       -- A constant array, so that Postgres looks up the clients once and not for each row.
       conditions := conditions || format(
-        ' and (shipment.name ilike ($4)[%1$s] or shipment.awb ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
+        ' and (shipment.search_words ilike ($4)[%1$s] or shipment.user_id = any (%2$L::uuid[]))',
         word,
         array(
           select users.id from auth.users
@@ -58,7 +58,7 @@ begin
     join auth.users as account on account.id = (found.shipment).user_id
   $query$, conditions, by_time)
   into found
-  using bare_awb, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
+  using code, ids[1], ids[2], words, stage, waiting_on, row_offset, row_limit, before, before_id;
   return found;
 end
 $$;

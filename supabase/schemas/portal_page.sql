@@ -110,7 +110,7 @@ set search_path = ''
 as $$
 declare
   words text[];
-  bare_awb text;
+  code text;
   ids uuid[];
   conditions text := 'shipment.user_id = $1';
   word integer;
@@ -118,16 +118,15 @@ declare
 begin
   if btrim(q) <> '' then
     words := private.word_patterns(q);
-    bare_awb := private.awb_pattern(q);
+    code := private.code_pattern(q);
     ids := private.id_prefix_range(ltrim(btrim(left(q, 64)), '#'));
     if words is null then
       conditions := 'false';
     elsif cardinality(words) > 0 then
       conditions := conditions
-        || ' and (shipment.id between $4 and $11 or translate(shipment.awb, '' -/.'', '''') ilike $3 or (true';
+        || ' and (shipment.id between $4 and $11 or shipment.search_codes ilike $3 or (true';
       for word in 1 .. cardinality(words) loop
-        conditions := conditions
-          || format(' and (shipment.name ilike ($2)[%1$s] or shipment.awb ilike ($2)[%1$s])', word);
+        conditions := conditions || format(' and shipment.search_words ilike ($2)[%s]', word);
       end loop;
       conditions := conditions || '))';
     end if;
@@ -152,7 +151,7 @@ begin
     ) as found
   $query$, conditions)
   into found
-  using auth.uid(), words, bare_awb, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
+  using auth.uid(), words, code, ids[1], stage, waiting_on, row_offset, row_limit, before, before_id, ids[2];
   return found;
 end
 $$;

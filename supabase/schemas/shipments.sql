@@ -10,6 +10,24 @@ as $$
 $$;
 grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
+-- Returns what a search for words finds a shipment by, one text per line.
+create function private.shipment_search_words(name text, awb text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select concat_ws(E'\n', name, awb)
+$$;
+grant execute on function private.shipment_search_words(text, text) to authenticated, service_role;
+
+-- Returns what a search for a code finds a shipment by, one code per line. Same characters: private.code_pattern.
+create function private.shipment_search_codes(awb text) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select translate(coalesce(awb, ''), ' -/.', '')
+$$;
+grant execute on function private.shipment_search_codes(text) to authenticated, service_role;
+
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
@@ -34,6 +52,8 @@ create table public.shipments (
   created_at timestamptz not null default now(),
   -- The last day, in UTC, on which the shipment is stored.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
+  search_words text generated always as (private.shipment_search_words(name, awb)) stored,
+  search_codes text generated always as (private.shipment_search_codes(awb)) stored,
   unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
@@ -50,13 +70,12 @@ create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiti
 create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
 create index shipments_in_storage on public.shipments (free_storage_ends_on, id)
 where free_storage_ends_on is not null and stage < 9;
-create index shipments_name_and_awb_trgm on public.shipments
-using gin (name extensions.gin_trgm_ops, awb extensions.gin_trgm_ops);
+create index shipments_search_words_trgm on public.shipments using gin (search_words extensions.gin_trgm_ops);
+create index shipments_search_codes_trgm on public.shipments using gin (search_codes extensions.gin_trgm_ops);
 create index shipments_by_created_at on public.shipments (created_at desc, id desc);
 create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id)
 where waiting_on = 'company';
 create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
-create index shipments_bare_awb_trgm on public.shipments using gin (translate(awb, ' -/.', '') extensions.gin_trgm_ops);
 
 -- Returns the facts of a shipment that pages, files and emails show. Same fields: app/models/shipment-fields.server.ts.
 create function private.shipment_json(shipment public.shipments) returns jsonb
@@ -296,44 +315,46 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Sets or removes the AWB/BL and returns the previous one. A replacement needs a reason. Raises PT409 if unchanged.
-create function public.save_awb(
+-- Saves the numbers that are given; an empty one is removed. Needs a reason once the shipment has a number.
+-- Raises PT409 if nothing changes.
+create function public.save_shipment_numbers(
   shipment_id uuid,
-  awb text,
+  awb text default null,
   reason text default null,
   expected_version integer default null,
   idempotency_key uuid default null,
   actor_name text default null
-) returns text
+) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  new_awb text := nullif(btrim(awb), '');
-  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('awb', shipment_id, awb));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb));
   shipment public.shipments;
+  saved public.shipments;
   trimmed_reason text;
 begin
   if private.is_repeated_action(key) then
-    return null;
+    return;
   end if;
-  shipment := private.lock_shipment(save_awb.shipment_id, expected_version);
-  if shipment.awb is not distinct from new_awb then
-    raise sqlstate 'PT409' using message = 'The shipment has this AWB/BL already.';
+  shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
+  saved := shipment;
+  saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
+  if saved is not distinct from shipment then
+    raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
   end if;
-  if shipment.awb is not null then
+  if shipment.search_codes <> '' then
     trimmed_reason := private.require_reason(reason);
   end if;
-  update public.shipments set awb = new_awb, staff_action_at = now() where id = shipment.id;
+  update public.shipments set awb = saved.awb, staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'shipment set-awb', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
-    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', new_awb)
+    actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', saved.awb)
   );
-  return shipment.awb;
 end
 $$;
-grant execute on function public.save_awb(uuid, text, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.save_shipment_numbers(uuid, text, text, integer, uuid, text) to authenticated, service_role;
 
 -- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
 create function public.save_arrival(

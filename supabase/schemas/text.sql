@@ -37,14 +37,14 @@ as $$
 $$;
 grant execute on function private.word_patterns(text) to authenticated;
 
--- Returns a LIKE pattern for an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
-create function private.awb_pattern(q text) returns text
+-- Returns a LIKE pattern for a code such as an AWB/BL, without the spaces, hyphens, slashes and dots of the search.
+create function private.code_pattern(q text) returns text
 language sql immutable
 set search_path = ''
 as $$
   select private.like_pattern(coalesce(nullif(translate(left(q, 254), ' -/.', ''), ''), q))
 $$;
-grant execute on function private.awb_pattern(text) to authenticated;
+grant execute on function private.code_pattern(text) to authenticated;
 
 -- Returns the lowest and highest UUID with a prefix of at least 4 characters, or null if no UUID has it.
 create function private.id_prefix_range(prefix text) returns uuid[]

@@ -42,15 +42,15 @@ create function private.update_shipment_state() returns trigger
 language plpgsql security definer
 set search_path = ''
 as $$
+declare
+  unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
 begin
   if tg_op = 'INSERT' then
     -- The default documents, which have no file yet, are inserted after the shipment.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
     return new;
   end if;
-  if (new.name, new.stage, new.awb, new.arrival_place, new.arrived_on, new.container_size)
-    is distinct from (old.name, old.stage, old.awb, old.arrival_place, old.arrived_on, old.container_size)
-  then
+  if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
     new.version := old.version + 1;
     new.changed_at := now();
   end if;

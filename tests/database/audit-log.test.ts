@@ -36,7 +36,7 @@ test("An audit entry has the actor, the target, the change and the reason.", asy
   const before = { awb: null };
   const after = { awb: "MEDUX4471203" };
   await recordAuditEntry(testBackend.serviceRole, "Wanjiru", {
-    action: "shipment set-awb",
+    action: "shipment set-numbers",
     shipment_id: shipment,
     before,
     after,
@@ -48,7 +48,7 @@ test("An audit entry has the actor, the target, the change and the reason.", asy
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*[+-]\d\d:\d\d$/),
       actor_name: "Wanjiru",
       staff_id: null,
-      action: "shipment set-awb",
+      action: "shipment set-numbers",
       shipment_id: shipment,
       document_id: null,
       account_id: null,

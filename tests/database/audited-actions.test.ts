@@ -47,7 +47,7 @@ describe("audit log", () => {
       "shipment advance",
       (at) => ({ moves: [{ id: at.complete, expected_version: 0 }], location: "Mombasa" }),
     ],
-    ["save_awb", "shipment set-awb", (at) => ({ shipment_id: at.shipment, awb: "MEDUX4471203" })],
+    ["save_shipment_numbers", "shipment set-numbers", (at) => ({ shipment_id: at.shipment, awb: "MEDUX4471203" })],
     [
       "save_arrival",
       "shipment arrived",

@@ -31,7 +31,8 @@ test("A client changes the name and the AWB/BL of a shipment at stage 1, and not
   const { changed_at: _, ...before } = await readShipment(shipment);
   expect(await change({ awb: " 706-51093844 " })).toBeNull();
   const { changed_at, ...after } = await readShipment(shipment);
-  expect(after).toEqual({ ...before, name: "Coffee", awb: "706-51093844", version: 1 });
+  const search = { search_words: "Coffee\n706-51093844", search_codes: "70651093844" };
+  expect(after).toEqual({ ...before, ...search, name: "Coffee", awb: "706-51093844", version: 1 });
   expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
   const { data } = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment });
   expect(data.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });

@@ -163,7 +163,7 @@ test("The data export has the account, its emails and log, and each shipment wit
   expect(shipment.documents[0]).toMatchObject({ rejection_reason: "Maize is blurred" });
   expect(shipment.documents[3]).toMatchObject({ file_name: "Maize.pdf", storage_path: first.path });
   expect(shipment.audit_entries.map(({ action }: DatabaseRow) => action)).toEqual([
-    ...["document reject", "charge set", "shipment advance", "shipment note", "shipment set-awb"],
+    ...["document reject", "charge set", "shipment advance", "shipment note", "shipment set-numbers"],
     "shipment arrived",
   ]);
 });
@@ -247,7 +247,7 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   await call("set_charge", { ...target, item: "duties", amount: 1234.5, currency: "KES", note: `Duties of ${word}` });
   await call("move_shipment", { ...target, despite_missing: true, location: `Port of ${word}` });
   await call("send_note", { ...target, note: `Note on ${word}` });
-  await call("save_awb", { ...target, awb: `AWB-${word}` });
+  await call("save_shipment_numbers", { ...target, awb: `AWB-${word}` });
   await call("save_arrival", {
     ...target,
     place: "naivasha",

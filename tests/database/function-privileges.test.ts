@@ -24,7 +24,7 @@ const functions = {
     "request_password_link(uuid,text)",
     "resolve_failed_email(uuid,text)",
     "save_arrival(uuid,text,date,integer,date,integer,uuid,text)",
-    "save_awb(uuid,text,text,integer,uuid,text)",
+    "save_shipment_numbers(uuid,text,text,integer,uuid,text)",
     "send_client_id(text,uuid,text)",
     "send_note(uuid,text,uuid,text)",
     "set_charge(uuid,text,numeric,text,date,text,integer,uuid,text)",
@@ -106,7 +106,7 @@ const kinds = Object.keys(functions) as FunctionKind[];
 /** The functions of the schema private, which no API request reaches, by the roles that may execute them. */
 const privateFunctions = {
   authenticated: [
-    "private.awb_pattern(text)",
+    "private.code_pattern(text)",
     "private.client_work()",
     "private.has_valid_session()",
     "private.id_prefix_range(text)",
@@ -125,6 +125,8 @@ const privateFunctions = {
     "private.is_one_line(text)",
     "private.is_plain_text(text)",
     "private.is_visible(text)",
+    "private.shipment_search_codes(text)",
+    "private.shipment_search_words(text,text)",
     "private.stage_name(smallint)",
   ],
   supabase_auth_admin: ["private.before_user_created(jsonb)", "private.is_one_line(text)"],

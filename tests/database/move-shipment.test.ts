@@ -72,7 +72,7 @@ describe("moving a shipment", () => {
   test("A move, AWB, arrival or correction is rejected if another team member has changed the shipment since the page was opened.", async () => {
     const changes: [string, object][] = [
       ["move_shipment", { despite_missing: true }],
-      ["save_awb", { awb: "MEDUX4471203" }],
+      ["save_shipment_numbers", { awb: "MEDUX4471203" }],
       ["save_arrival", { place: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" }],
       ["correct_stage", { stage: 7, reason: "It is there" }],
     ];
@@ -167,7 +167,7 @@ test("A place and an AWB/BL with an invisible character are rejected.", async ()
     const move = { despite_missing: true, location };
     expect(await getRejection(callRpc("move_shipment", { shipment_id: shipment, ...move })), location).toMatch(/^400 /);
     const awb = `706-${character}51093844`;
-    expect(await getRejection(callRpc("save_awb", { shipment_id: shipment, awb })), awb).toMatch(/^400 /);
+    expect(await getRejection(callRpc("save_shipment_numbers", { shipment_id: shipment, awb })), awb).toMatch(/^400 /);
   }
   expect(await readDeskState(testBackend)).toEqual(before);
 });

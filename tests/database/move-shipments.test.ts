@@ -33,7 +33,7 @@ test("A bulk move reports why a shipment cannot move and still moves the others.
   ];
   const unknown = randomUUID();
   await callRpc("correct_stage", { shipment_id: closed, stage: 10, reason: "Done" });
-  await callRpc("save_awb", { shipment_id: stale, awb: "MEDUX4471203" }, lead.supabase);
+  await callRpc("save_shipment_numbers", { shipment_id: stale, awb: "MEDUX4471203" }, lead.supabase);
   const moves = [
     { id: stale, expected_version: 0 },
     { id: first, expected_version: 0 },

@@ -181,7 +181,7 @@ test("A share link shows name, stage, last change and moves, but no document, ch
     expect(String(result), name).not.toMatch(/^4/);
   };
   await call("send_note", { note: "Secret before any move" });
-  await call("save_awb", { awb: "MEDUX4471203" });
+  await call("save_shipment_numbers", { awb: "MEDUX4471203" });
   await call("move_shipment", { despite_missing: true, location: "Mombasa", note: "Secret with a move" });
   await call("send_note", { note: "Secret note" });
   await call("send_note", { note: "Secret note again" });

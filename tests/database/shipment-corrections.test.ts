@@ -56,17 +56,18 @@ describe("stage correction", () => {
 });
 
 describe("AWB/BL", () => {
-  const save = (awb: string, more: object = {}) => callRpc("save_awb", { shipment_id: shipment, awb, ...more });
+  const save = (awb: string, more: object = {}) =>
+    callRpc("save_shipment_numbers", { shipment_id: shipment, awb, ...more });
   const reasonMissing = "400 Say why, in a few words.";
 
   test("An AWB/BL is added, changed and removed; the log has the previous number and the reason.", async () => {
     expect(await save(" MEDUX4471203 ")).toBeNull();
-    expect(await save("MEDUX4471204", { reason: " A digit was wrong " })).toBe("MEDUX4471203");
+    expect(await save("MEDUX4471204", { reason: " A digit was wrong " })).toBeNull();
     expect(await getRejection(save("MEDUX4471204", { reason: "Again" }))).toBe(
-      "409 The shipment has this AWB/BL already.",
+      "409 The shipment has these numbers already.",
     );
-    expect(await save("", { reason: "Another shipment's" })).toBe("MEDUX4471204");
-    expect(await getRejection(save(" ", { reason: "Again" }))).toBe("409 The shipment has this AWB/BL already.");
+    expect(await save("", { reason: "Another shipment's" })).toBeNull();
+    expect(await getRejection(save(" ", { reason: "Again" }))).toBe("409 The shipment has these numbers already.");
     const request = randomUUID();
     await save("706-51093844", { idempotency_key: request, expected_version: 3 });
     await save("706-51093844", { idempotency_key: request, expected_version: 3 });
@@ -74,10 +75,10 @@ describe("AWB/BL", () => {
     expect(
       (await listAuditEntries(shipment)).map(({ action, before, after, reason }) => [action, before, after, reason]),
     ).toEqual([
-      ["shipment set-awb", { awb: null }, { awb: "MEDUX4471203" }, null],
-      ["shipment set-awb", { awb: "MEDUX4471203" }, { awb: "MEDUX4471204" }, "A digit was wrong"],
-      ["shipment set-awb", { awb: "MEDUX4471204" }, { awb: null }, "Another shipment's"],
-      ["shipment set-awb", { awb: null }, { awb: "706-51093844" }, null],
+      ["shipment set-numbers", { awb: null }, { awb: "MEDUX4471203" }, null],
+      ["shipment set-numbers", { awb: "MEDUX4471203" }, { awb: "MEDUX4471204" }, "A digit was wrong"],
+      ["shipment set-numbers", { awb: "MEDUX4471204" }, { awb: null }, "Another shipment's"],
+      ["shipment set-numbers", { awb: null }, { awb: "706-51093844" }, null],
     ]);
   });
 
@@ -97,8 +98,7 @@ describe("AWB/BL", () => {
   test("An AWB/BL form that is sent twice changes the number once.", async () => {
     await save("MEDUX4471203");
     const form = { reason: "A digit was wrong", expected_version: 1, idempotency_key: randomUUID() };
-    expect(await save("MEDUX4471204", form)).toBe("MEDUX4471203");
-    expect(await save("MEDUX4471204", form)).toBeNull();
+    for (const _ of [1, 2]) expect(await save("MEDUX4471204", form)).toBeNull();
     expect(await listAuditEntries(shipment)).toHaveLength(2);
   });
 });

@@ -125,7 +125,7 @@ test("Actions without news for the client queue no update.", async () => {
   await query("delete from public.email_outbox");
   const arrival = { place: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
   const actions: [string, object][] = [
-    ["save_awb", { shipment_id: shipment, awb: "MEDUX4471203" }],
+    ["save_shipment_numbers", { shipment_id: shipment, awb: "MEDUX4471203" }],
     ["save_arrival", { shipment_id: shipment, ...arrival }],
     ["verify_document", { document_id: list.id, sha256, storage_version: list.version }],
     ["open_document", { document_id: list.id, shipment_id: shipment }],

@@ -52,9 +52,9 @@ test("what the company does, to shipments by the beginning of an id, clients see
   expect([none.code, none.told]).toEqual([1, expect.stringContaining("has no second factor.")]);
   for (const words of [
     ["document", "verify", beginning, "Packing List"],
-    ["shipment", "set-awb", beginning, "MSCU 7788990"],
+    ["shipment", "set-numbers", beginning, "MSCU 7788990"],
     ["shipment", "advance", shipmentId.slice(0, 13), "--location", "Kilindini", ...by],
-    [...by, "shipment", "set-awb", shipmentId, "MEDUX0000001", "--reason", "Another ship"],
+    [...by, "shipment", "set-numbers", shipmentId, "MEDUX0000001", "--reason", "Another ship"],
     ["client-id", "new", "--count", "2"],
   ]) {
     expect((await sandbox.staff(words)).code, words.join(" ")).toBe(0);
@@ -75,7 +75,7 @@ test("what the company does, to shipments by the beginning of an id, clients see
     },
     {
       actor_name: "Wanjiru Kamau",
-      action: "shipment set-awb",
+      action: "shipment set-numbers",
       shipment_id: shipmentId,
       before: { awb: "MEDUX4471203" },
       after: { awb: "MEDUX0000001" },
@@ -95,10 +95,10 @@ test("what the company does, to shipments by the beginning of an id, clients see
   const lines = printed.trimEnd().split("\n");
   expect(lines.filter((line) => line.includes("  client-id issue  "))).toHaveLength(1);
   expect(lines.findIndex((line) => line.includes("shipment advance"))).toBeGreaterThan(
-    lines.findIndex((line) => line.includes("shipment set-awb")),
+    lines.findIndex((line) => line.includes("shipment set-numbers")),
   );
   expect(printed).toMatch(
-    /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-awb {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
+    /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-numbers {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
   );
   expect((await sandbox.staff(["log", "--since", "2999-01-01"])).printed).toBe("");
 });

@@ -528,7 +528,7 @@ describe("the list of shipments", () => {
     owner = await newClient(app, "Zawadi Finder");
     tea = await newShipment(app, owner, "Tea 100% <pure>", allDocuments);
     const coffee = await newShipment(app, owner, "Coffee_beans");
-    await app.company.rpc("save_awb", { shipment_id: coffee.id, awb: "MSCU7654321" });
+    await app.company.rpc("save_shipment_numbers", { shipment_id: coffee.id, awb: "MSCU7654321" });
     resultOrThrow(await moveShipment(app.company, coffee.id, { despiteMissing: true }, {}));
   });
 

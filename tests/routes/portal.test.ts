@@ -195,7 +195,7 @@ describe("a shipment", () => {
     await advanceShipment(app.company, getShipmentId(shipment), "Port of <Mombasa>");
     await setAwb(app.company, getShipmentId(shipment), "176-12345675");
     await expect(setAwb(app.company, getShipmentId(shipment), "176-12345675")).rejects.toThrow(
-      "The shipment has this AWB/BL already.",
+      "The shipment has these numbers already.",
     );
     const page = await client.open(shipment);
     expect(listStages(page)).toEqual(["Customs Declaration", "Stage 4/10"]);

@@ -89,12 +89,12 @@ const staffActionCases: StaffActionCase[] = [
   },
   {
     what: "an AWB/BL",
-    button: "Save AWB/BL",
+    button: "Save numbers",
     typed: { awb: "176-12345675" },
-    toast: "AWB/BL saved",
+    toast: "Numbers saved",
     shows: "AWB/BL 176-12345675",
-    logged: "shipment set-awb",
-    line: "AWB/BL saved",
+    logged: "shipment set-numbers",
+    line: "Numbers saved",
     again: { reason: "The line was cut" },
     ofShipment: true,
   },
@@ -347,9 +347,9 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
     ["Correct the stage", { stage: "0", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
     ["Correct the stage", { stage: "2.5", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
     ["Correct the stage", { stage: "4", reason: long(501) }, "correct-reason", "Use at most 500 characters."],
-    ["Save AWB/BL", { awb: long(65) }, "awb-awb", "Use at most 64 characters for the AWB/BL."],
+    ["Save numbers", { awb: long(65) }, "awb-awb", "Use at most 64 characters for the AWB/BL."],
     [
-      "Save AWB/BL",
+      "Save numbers",
       { awb: "176\u202e57654321" },
       "awb-awb",
       "This holds a character that cannot be seen, such as a line break. Type it again.",
@@ -434,23 +434,23 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
   test("the stage where it is, and the number that it has, are no change", async () => {
     const same = await parsePage(await clerk.submit(page, "Correct the stage", { stage: "1", reason: "None" }));
     expectRejectedForm(same, 409, "The shipment is at this stage already.");
-    const number = await parsePage(await clerk.submit(page, "Save AWB/BL", { awb: "" }));
-    expectRejectedForm(number, 409, "The shipment has this AWB/BL already.");
+    const number = await parsePage(await clerk.submit(page, "Save numbers", { awb: "" }));
+    expectRejectedForm(number, 409, "The shipment has these numbers already.");
   });
 
   test("a number that stands, which is changed with a reason alone, however the form is sent; the log keeps both", async () => {
     const own = await newShipment(app, client, "Numbered");
-    await clerk.submit(await clerk.open(own.desk), "Save AWB/BL", { awb: "176-1" });
+    await clerk.submit(await clerk.open(own.desk), "Save numbers", { awb: "176-1" });
     clerk.cookies.delete("flash");
     const form = await clerk.open(own.desk);
     const typed = { awb: "176-2", reason: "" };
-    const refused = await parsePage(await clerk.submit(form, "Save AWB/BL", typed));
+    const refused = await parsePage(await clerk.submit(form, "Save numbers", typed));
     expect(refused.status).toBe(400);
     expect(refused.problems).toEqual([{ text: why, id: "awb-reason" }]);
     expect(getField(refused, "awb-reason")).toMatchObject({ said: [why], isMarked: true });
-    expect(refused.form("Save AWB/BL").fields).toMatchObject(typed);
+    expect(refused.form("Save numbers").fields).toMatchObject(typed);
     // As if none stood.
-    const { action, fields } = form.form("Save AWB/BL");
+    const { action, fields } = form.form("Save numbers");
     const { hasAwb: _, ...rest } = fields as Record<string, string>;
     for (const awb of ["176-2", ""]) {
       const forced = await parsePage(await clerk.post(action, { ...rest, awb, reason: "" }));
@@ -458,10 +458,10 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
       expect(forced.text).toContain("AWB/BL 176-1");
     }
     const changed = { awb: "176-2", reason: "A slip of the <airline>" };
-    const after = await clerk.follow(await clerk.submit(refused, "Save AWB/BL", changed));
-    expect(after.toasts).toEqual(successToast("AWB/BL saved"));
+    const after = await clerk.follow(await clerk.submit(refused, "Save numbers", changed));
+    expect(after.toasts).toEqual(successToast("Numbers saved"));
     expect(after.text).toContain("176-1 → 176-2 Reason: A slip of the <airline>");
-    expect(await listLogged(own, "shipment set-awb")).toMatchObject([
+    expect(await listLogged(own, "shipment set-numbers")).toMatchObject([
       { before: { awb: null }, after: { awb: "176-1" }, reason: null },
       { before: { awb: "176-1" }, after: { awb: "176-2" }, reason: changed.reason },
     ]);
@@ -816,7 +816,7 @@ describe("the client sees what the company did:", () => {
       stage: "6",
       reason: "Slip of the clerk",
     });
-    await clerk.submit(await clerk.open(shipment.desk), "Save AWB/BL", { awb: "MSCU1234567" });
+    await clerk.submit(await clerk.open(shipment.desk), "Save numbers", { awb: "MSCU1234567" });
     const page = await client.browser.open(shipment.portal);
     expect(page.text).toContain("Stage 6/10");
     expect(page.text).toContain("AWB/BL MSCU1234567");

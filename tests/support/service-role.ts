@@ -5,7 +5,7 @@ import { type AppSupabaseClient, serviceRoleClient } from "../../app/lib/supabas
 import { issueClientIds as issue } from "../../app/models/client-id.server.ts";
 import { findDocumentId, verifyDocument } from "../../app/models/document.server.ts";
 import { findAccountId } from "../../app/models/staff.server.ts";
-import { moveShipment, resultOrThrow, runStaffAction, saveAwb } from "../../app/models/staff-action.server.ts";
+import { moveShipment, resultOrThrow, runStaffAction, saveShipmentNumbers } from "../../app/models/staff-action.server.ts";
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**
@@ -42,7 +42,7 @@ export async function advanceShipment(company: AppSupabaseClient, id: string, lo
 
 /** Writes an AWB/BL number. Throws. */
 export async function setAwb(company: AppSupabaseClient, id: string, awb: string): Promise<void> {
-  resultOrThrow(await saveAwb(company, id, { awb, reason: "Corrected" }, {}));
+  resultOrThrow(await saveShipmentNumbers(company, id, { awb, reason: "Corrected" }, {}));
 }
 
 /** Verifies a document of a shipment, by its name. Throws. */

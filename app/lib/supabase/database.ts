@@ -328,6 +328,8 @@ export type Database = {
           idempotency_key: string
           name: string
           retention_ends_on: string
+          search_codes: string | null
+          search_words: string | null
           staff_action_at: string
           stage: number
           status: string
@@ -348,6 +350,8 @@ export type Database = {
           idempotency_key?: string
           name: string
           retention_ends_on?: string
+          search_codes?: never
+          search_words?: never
           staff_action_at?: string
           stage?: number
           status?: string
@@ -368,6 +372,8 @@ export type Database = {
           idempotency_key?: string
           name?: string
           retention_ends_on?: string
+          search_codes?: never
+          search_words?: never
           staff_action_at?: string
           stage?: number
           status?: string
@@ -781,16 +787,16 @@ export type Database = {
         }
         Returns: undefined
       }
-      save_awb: {
+      save_shipment_numbers: {
         Args: {
           actor_name?: string
-          awb: string
+          awb?: string
           expected_version?: number
           idempotency_key?: string
           reason?: string
           shipment_id: string
         }
-        Returns: string
+        Returns: undefined
       }
       send_client_id: {
         Args: {

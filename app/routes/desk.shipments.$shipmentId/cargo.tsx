@@ -36,7 +36,7 @@ export function Cargo({ shipment, actionData: answer, idempotencyKey: request }:
           </>
         )}
         <SubmitButton look="plain" pending="Saving…">
-          Save AWB/BL
+          Save numbers
         </SubmitButton>
       </IntentForm>
       <div id="storage" className="border-t border-line">

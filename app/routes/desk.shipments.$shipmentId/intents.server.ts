@@ -14,7 +14,7 @@ import {
   correctStage,
   rejectDocument,
   saveArrival,
-  saveAwb,
+  saveShipmentNumbers,
   sendNote,
   setCharge,
   setChargePaid,
@@ -88,7 +88,7 @@ export function createShipmentIntents(id: string): Readonly<Record<string, Inten
           message: "Say why, in a few words.",
         }),
       async ({ supabase: backend }, { awb = "", reason }, sent) =>
-        toIntentResult(await saveAwb(backend, id, { awb, reason }, sent), () => "AWB/BL saved"),
+        toIntentResult(await saveShipmentNumbers(backend, id, { awb, reason }, sent), () => "Numbers saved"),
     ),
     arrival: defineIntent(
       z.object({

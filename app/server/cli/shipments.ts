@@ -16,7 +16,7 @@ import {
   rejectDocument,
   resultOrThrow,
   saveArrival,
-  saveAwb,
+  saveShipmentNumbers,
   sendNote,
   setCharge,
   setChargePaid,
@@ -84,14 +84,16 @@ export function addShipmentCommands(staff: Command, by: GetActorName): void {
       }),
     );
   shipment
-    .command("set-awb")
+    .command("set-numbers")
     .description("write the number of the air waybill or bill of lading; one that stands is changed with a reason")
     .argument("<id>", idHelp)
     .argument("[number]", "up to 64 characters; none takes it off", createTextParser(textLimits.awb))
     .option(...reasonOption, createTextParser(textLimits.reason))
     .action((id: string, awb: string | undefined, { reason }: { reason?: string }) =>
-      on(id, "shipment set-awb", async (found) => {
-        resultOrThrow(await saveAwb(getServiceRole(), found, { awb: awb ?? "", reason }, { actor_name: by() }));
+      on(id, "shipment set-numbers", async (found) => {
+        resultOrThrow(
+          await saveShipmentNumbers(getServiceRole(), found, { awb: awb ?? "", reason }, { actor_name: by() }),
+        );
         return awb ? `${found} has AWB/BL ${awb}` : `${found} has no AWB/BL`;
       }),
     );
