@@ -10,8 +10,8 @@ const countBytes = (text: string) => new TextEncoder().encode(text).length;
 /** Said of a confirmation link that was cut off. */
 const incompleteLinkText = "This link is not complete. Open it from the message again.";
 
-/** The least characters of a client's password. */
 export const minClientPasswordLength = 6;
+export const minStaffPasswordLength = 12;
 
 /** A password to be chosen: so many characters at least, and 72 bytes at most, as auth's hash reads no more. */
 export const newPasswordSchema = (least: number) =>

@@ -20,7 +20,6 @@ import {
   passwordChangedEmail,
 } from "./emails.ts";
 import { verifyTotp } from "./second-factor.server.ts";
-import { runStaffAction } from "./staff-action.server.ts";
 
 /**
  * What somebody gives who changes how their account is opened; the code where it has a second factor, and the token of the
@@ -224,14 +223,4 @@ export async function confirmEmailChange(
 export async function setErasureRequest(client: Viewer, requested: boolean): Promise<UserError | null> {
   const { error, status } = await client.supabase.rpc("set_erasure_request", { requested });
   return error ? toUserError({ ...error, status }) : null;
-}
-
-/** Closes a client's account: ends all its sessions and prevents new logins. */
-export function closeAccount(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "close_account", { account_id: account, reason, actor_name });
-}
-
-/** Reopens a closed account. */
-export function reopenAccount(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "reopen_account", { account_id: account, reason, actor_name });
 }

@@ -86,63 +86,31 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** The acts of the log by their names there, in words. */
-export const AUDIT_LABELS: Readonly<Record<string, string>> = {
-  "shipment advance": "Moved on",
-  "shipment correct": "Stage corrected",
-  "shipment set-awb": "AWB/BL saved",
-  "shipment arrived": "Arrival saved",
-  "shipment note": "Note sent",
-  "shipment extend-retention": "Kept longer",
-  "shipment delete": "Shipment deleted",
-  "charge set": "Charge set",
-  "charge paid": "Marked as paid",
-  "charge unpaid": "Marked as not paid",
-  "document open": "Opened",
-  "document verify": "Verified",
-  "document unverify": "Verification taken back",
-  "document reject": "Sent back",
-  "announcement set": "Notice set",
-  "announcement end": "Notice ended",
-  "client-id issue": "Client IDs issued",
-  "client-id send": "Client ID mailed",
-  "client-id withdraw": "Client ID withdrawn",
-  "account send-password-link": "New-password link sent",
-  "account reset-2fa": "Second factor removed",
-  "account close": "Account closed",
-  "account reopen": "Account opened again",
-  "account erase": "Account erased",
-  "account reject-erasure": "Erasing refused",
-  "team invite": "Colleague invited",
-  "team role": "Role changed",
-  "team remove": "Colleague removed",
-  "failed-email resolve": "Mail dealt with",
-};
-
-/** A line of the log, as the pages show it: `change` is what it changed, in words, and `on` what it was done to. */
+/** An audit entry of a page: `change` describes what it changed, and `on` is its shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
-  ({ created_at: at, actor_name: by, action: act, document_name: document, before, after, reason, ...on }) => ({
+  ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,
     by,
-    what: [AUDIT_LABELS[act] ?? act, document].filter(Boolean).join(": "),
+    action,
+    document,
     change: describeChange(before, after),
     reason,
-    on: getAuditSubject(act, on),
+    on: getAuditSubject(action, on),
   }),
 );
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 type AuditSubject = Pick<z.infer<typeof AuditLogRow>, "shipment_id" | "shipment_name" | "account_id" | "account_name">;
 
-/** The shipment, client or colleague of an act, and where its page is. */
+/** Returns the name of the shipment, client or team member, and the path of its page. */
 function getAuditSubject(
-  act: string,
+  action: string,
   { shipment_id: shipment, shipment_name, account_id: account, account_name }: AuditSubject,
 ) {
   if (shipment) return { name: shipment_name ?? shortId(shipment), to: `/desk/shipments/${shipment}` };
   if (!account) return null;
   const name = account_name ?? shortId(account);
-  return act.startsWith("team") ? { name } : { name, to: `/desk/clients/${account}` };
+  return action.startsWith("team") ? { name } : { name, to: `/desk/clients/${account}` };
 }
 
 type AuditedState = Record<string, unknown> | null;

@@ -78,11 +78,6 @@ export async function sendClientId(
   );
 }
 
-/** Withdraws an unused client ID. */
-export function withdrawClientId(backend: AppSupabaseClient, clientId: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "withdraw_client_id", { client_id: clientId, reason, actor_name });
-}
-
 /** Staff: all client IDs, newest first. One that is spent but unclaimed was used with an address that had an account
  * already, or by an unconfirmed sign-up that a later one of its address replaced. */
 export async function listClientIds(company: AppSupabaseClient) {

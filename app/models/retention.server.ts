@@ -112,11 +112,6 @@ export async function deleteExpiredLinks(company: AppSupabaseClient): Promise<nu
   return data;
 }
 
-/** Keeps a shipment longer, through a day such as "2035-12-31". Answers its last day before. */
-export function extendShipmentRetention(company: AppSupabaseClient, id: string, day: string, actor_name?: string) {
-  return runStaffAction(company, "extend_shipment_retention", { shipment_id: id, day, actor_name });
-}
-
 /** Deletes a shipment, its documents and events, if it still is past its last day; returns whether it was. */
 async function deleteShipment(company: AppSupabaseClient, id: string): Promise<boolean> {
   const { data, error, status } = await company

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database } from "../lib/supabase/database.ts";
-import type { StorageLocation } from "./desk-labels.ts";
 import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
@@ -32,24 +31,6 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
 export function resultOrThrow<Answer>(outcome: StaffActionResult<Answer> | UserError): Answer {
   if ("reason" in outcome) throw new Error(outcome.reason);
   return outcome.result;
-}
-
-/** Where a shipment is after an act, or the documents whose absence stops it. */
-export type MoveResult = { stage: number; status: string } | { missing: string[] };
-
-/**
- * Moves a shipment to its next stage, with its event. While documents are missing it answers with their names and does
- * nothing, unless `despiteMissing`.
- */
-export async function moveShipment(
-  backend: AppSupabaseClient,
-  id: string,
-  move: { location?: string; note?: string; despiteMissing?: boolean },
-  signed: StaffActionOptions,
-): Promise<StaffActionResult<MoveResult> | UserError> {
-  const { location, note, despiteMissing } = move;
-  const args = { shipment_id: id, location, note, despite_missing: despiteMissing ?? false, ...signed };
-  return (await runStaffAction(backend, "move_shipment", args)) as StaffActionResult<MoveResult> | UserError;
 }
 
 /** What can become of one of many shipments that are to move on. */
@@ -95,95 +76,6 @@ export const BulkMovePageData = z.object({
   ),
 });
 
-/** Puts a shipment at the stage it is really at, 1 to 10. */
-export function correctStage(
-  backend: AppSupabaseClient,
-  id: string,
-  to: { stage: number; reason: string },
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "correct_stage", { shipment_id: id, ...to, ...signed });
-}
-
-/** Writes the AWB/BL number; "" takes it off. One that stands is changed with a reason. */
-export function saveAwb(
-  backend: AppSupabaseClient,
-  id: string,
-  to: { awb: string; reason?: string },
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "save_awb", { shipment_id: id, ...to, ...signed });
-}
-
-/** Where and when cargo arrived, and in what; `free_storage_ends_on` is the last day of free storage. Days are YYYY-MM-DD. */
-export type CargoArrival = { place: StorageLocation; day: string; size: 20 | 40; free_storage_ends_on: string };
-
-/** Writes where, when and in what the cargo arrived, and the last day of free storage. */
-export function saveArrival(backend: AppSupabaseClient, id: string, arrival: CargoArrival, signed: StaffActionOptions) {
-  return runStaffAction(backend, "save_arrival", { shipment_id: id, ...arrival, ...signed });
-}
-
-/** Tells the client something, in the history of the shipment. */
-export function sendNote(
-  backend: AppSupabaseClient,
-  id: string,
-  note: string,
-  { expected_version: _, ...signed }: StaffActionOptions,
-) {
-  return runStaffAction(backend, "send_note", { shipment_id: id, note, ...signed });
-}
-
-export type ChargeInput = { item: string; amount: number; currency: string; due_on?: string; note?: string };
-
-/** Sets what the client is to pay for one item. `signed.seen` is the version of the charge, -1 when there was none. */
-export function setCharge(backend: AppSupabaseClient, id: string, charge: ChargeInput, signed: StaffActionOptions) {
-  return runStaffAction(backend, "set_charge", { shipment_id: id, ...charge, ...signed });
-}
-
-/** Notes that a charge was paid, or, with a reason, that it was not. */
-export function setChargePaid(
-  backend: AppSupabaseClient,
-  id: string,
-  mark: { item: string; paid: boolean; reason?: string },
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "set_charge_paid", { shipment_id: id, ...mark, ...signed });
-}
-
-/** Takes the verification of a document back. */
-export function unverifyDocument(
-  backend: AppSupabaseClient,
-  document: string,
-  reason: string,
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "unverify_document", { document_id: document, reason, ...signed });
-}
-
-/** Sends a document back: its client is asked for another file and told why. */
-export function rejectDocument(
-  backend: AppSupabaseClient,
-  document: string,
-  reason: string,
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "reject_document", { document_id: document, reason, ...signed });
-}
-
-/** Says something to all clients, instead of what was said before. */
-export function setAnnouncement(
-  backend: AppSupabaseClient,
-  text: string,
-  { expected_version: _, ...signed }: StaffActionOptions,
-) {
-  return runStaffAction(backend, "announce", { text, ...signed });
-}
-
-/** Ends what is said to all clients. */
-export function removeAnnouncement(backend: AppSupabaseClient, actor_name?: string) {
-  return runStaffAction(backend, "end_announcement", { actor_name });
-}
-
 /** Commands: the mails that could not be handed over and that nobody has dealt with, the oldest first. Throws. */
 export async function listFailedEmails(company: AppSupabaseClient) {
   const { data, error, status } = await company
@@ -194,9 +86,4 @@ export async function listFailedEmails(company: AppSupabaseClient) {
     .retry(false);
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
-}
-
-/** Takes a mail that could not be handed over off the list. */
-export function resolveFailedEmail(backend: AppSupabaseClient, mail: string, actor_name?: string) {
-  return runStaffAction(backend, "resolve_failed_email", { email_id: mail, actor_name });
 }

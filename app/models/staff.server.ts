@@ -77,16 +77,6 @@ export async function issuePasswordLink(
   });
 }
 
-/** Makes a clerk a lead, or a lead a clerk. */
-export function changeStaffRole(backend: AppSupabaseClient, account: string, role: string, actor_name?: string) {
-  return runStaffAction(backend, "change_staff_role", { account_id: account, role, actor_name });
-}
-
-/** Removes a colleague: signed out everywhere at once. */
-export function removeStaffMember(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "remove_staff_member", { account_id: account, reason, actor_name });
-}
-
 /** Commands: the colleagues who are not removed, by name. Throws. */
 export async function listStaffMembers(company: AppSupabaseClient) {
   const { data, error, status } = await company.rpc("list_staff_members");

@@ -1,13 +1,21 @@
 /** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
 import process from "node:process";
 import { Command } from "commander";
+import { dayField } from "../actions/staff-action.server.ts";
+import { oneLine } from "../lib/forms/text-fields.ts";
 import { countExpiredAuditEntries, deleteExpiredAuditEntries, listAuditEntries } from "../models/audit-log.server.ts";
 import { deleteBeyondRetention, deleteExpiredLinks, listBeyondRetention } from "../models/retention.server.ts";
-import { createTextParser, getOsUser, parseDay } from "./cli/arguments.ts";
-import { createDeletionReporter, getServiceRole, recordDeletion, requireEmbeddedSettings } from "./cli/context.ts";
+import { addActionCommands } from "./cli/commands.ts";
+import {
+  createDeletionReporter,
+  createParser,
+  getOsUser,
+  getServiceRole,
+  recordDeletion,
+  requireEmbeddedSettings,
+} from "./cli/context.ts";
 import { auditEntryLine, collapseBlanks, firstLine, print, printAction } from "./cli/output.ts";
-import { addPeopleCommands } from "./cli/people.ts";
-import { addShipmentCommands } from "./cli/shipments.ts";
+import { addReadingCommands } from "./cli/reading.ts";
 import { ignoreOutputErrors } from "./lifetime.ts";
 
 type OutputOptions = { json?: boolean };
@@ -16,17 +24,19 @@ ignoreOutputErrors();
 // Only this user may read the files that backup and restore write.
 process.umask(0o077);
 
+const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");
+
 const program = new Command("npm run --silent staff --")
-  .description("The company's work from a terminal: all that the desk does, and what only the server can.")
-  .option("--by <name>", "who does it, for the log", createTextParser(120), getOsUser())
+  .description("The actions of the desk, and maintenance of the server.")
+  .option("--by <name>", "your name, for the activity log", createParser(actorName), getOsUser())
   .showSuggestionAfterError()
-  .configureHelp({ showGlobalOptions: true })
+  .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
   .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });
 
 const getActorName = () => program.opts<{ by: string }>().by;
 
-addPeopleCommands(program, getActorName);
-addShipmentCommands(program, getActorName);
+addReadingCommands(program, getActorName);
+addActionCommands(program, getActorName);
 
 program
   .command("retention")
@@ -61,7 +71,7 @@ program
 program
   .command("log")
   .description("what the company did, who did it and to what, newest first")
-  .option("--since <day>", "from the beginning of a day on, such as 2026-11-20", parseDay)
+  .option("--since <day>", "from the beginning of a day on, such as 2026-11-20", createParser(dayField))
   .option("--json", "an array")
   .action(async ({ since, json }: OutputOptions & { since?: string }) => {
     const all = [];

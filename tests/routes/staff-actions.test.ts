@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { moveShipment, resultOrThrow, setCharge } from "../../app/models/staff-action.server.ts";
+import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import type { Fault } from "../support/fault-proxy.ts";
 import {
   allDocuments,
@@ -19,6 +19,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { advanceShipment, verifyDocumentByName } from "../support/service-role.ts";
+import { moveShipment, setCharge } from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,

@@ -1,5 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { data, Link } from "react-router";
+import { labelAuditEntry } from "~/actions/all-staff-actions.server";
+import * as charge from "~/actions/charge.server";
+import { createDeskIntents } from "~/actions/desk-intents.server";
+import * as document from "~/actions/document.server";
+import * as shipmentActions from "~/actions/shipment.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
 import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
@@ -19,7 +24,6 @@ import { Cargo } from "./cargo";
 import { Charges } from "./charges";
 import { Documents } from "./documents";
 import { History } from "./history";
-import { createShipmentIntents } from "./intents.server";
 import { StageCard } from "./stage-card";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -30,7 +34,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   // As many as fit the page with all else that can be on it.
   const [events, log] = [
     opened.tracking_events.slice(0, 5),
-    opened.audit_entries.slice(0, 5).map((act) => ({ ...act, on: null })),
+    opened.audit_entries.slice(0, 5).map((entry) => ({ ...labelAuditEntry(entry), on: null })),
   ];
   const hasOlder = opened.tracking_events.length > events.length;
   const shipment = {
@@ -47,7 +51,19 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
-  return handleIntent(request, context, page, createShipmentIntents(params.shipmentId));
+  const actions = {
+    correct: shipmentActions.correct,
+    awb: shipmentActions.saveAwb,
+    arrival: shipmentActions.saveArrival,
+    note: shipmentActions.note,
+    charge: charge.set,
+    "mark-paid": charge.markPaid,
+    "mark-unpaid": charge.markUnpaid,
+    verify: document.verify,
+    reject: document.reject,
+    unverify: document.unverify,
+  };
+  return handleIntent(request, context, page, createDeskIntents(actions, { shipment: params.shipmentId }));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

@@ -12,7 +12,7 @@ import type { DeskShipmentDetails } from "~/models/desk.server";
 import { lastStage, STAGES } from "~/models/shipment";
 
 export type ShipmentSectionProps = {
-  shipment: DeskShipmentDetails & { hasOlder: boolean };
+  shipment: Omit<DeskShipmentDetails, "audit_entries"> & { hasOlder: boolean };
   actionData: RejectedIntent | undefined;
   idempotencyKey: string;
 };

@@ -1,4 +1,8 @@
-/** What every staff command needs: the company's handle, who runs it, and the line about what was done. */
+/** The backend and the actor of a staff command. */
+import { userInfo } from "node:os";
+import process from "node:process";
+import { InvalidArgumentError } from "commander";
+import type { z } from "zod";
 import { readSettings, type Settings } from "../../lib/http/env.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../../lib/supabase/client.server.ts";
 import { type NewAuditEntry, recordAuditEntry } from "../../models/audit-log.server.ts";
@@ -42,4 +46,22 @@ export function createDeletionReporter(backend: AppSupabaseClient, by: string, a
       by,
       "files" in fields || "parts" in fields ? { action: act, after: fields } : { action: act, ...fields },
     );
+}
+
+/** Returns a parser for an argument of commander, with the messages of a Zod schema. */
+export function createParser<Value>(schema: z.ZodType<Value>) {
+  return (text: string): Value => {
+    const value = schema.safeParse(text);
+    if (!value.success) throw new InvalidArgumentError(value.error.issues[0]?.message ?? "");
+    return value.data;
+  };
+}
+
+/** Returns the user name of the operating system. In a container its number may have no name. */
+export function getOsUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
 }
