@@ -65,7 +65,7 @@ export const correct = defineStaffAction({
   },
 });
 
-/** The arguments of save_awb besides the reason. A new field is added here and in the form. */
+/** The fields of the form, which are also the arguments of save_awb. */
 const awbFields = {
   awb: oneLine("")
     .max(...maxLength("awb", " for the AWB/BL"))

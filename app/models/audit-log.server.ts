@@ -1,4 +1,4 @@
-/** The log of what the company did: lines of it at the desk, and what commands write and read. */
+/** The activity log. */
 import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
 import { toUserError } from "../lib/http/user-error.server.ts";
@@ -7,7 +7,7 @@ import type { Database, Json } from "../lib/supabase/database.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 
-/** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */
+/** Holds no personal data, because entries outlive accounts. */
 export type NewAuditEntry = {
   action: string;
   shipment_id?: string;
@@ -20,18 +20,21 @@ export type NewAuditEntry = {
 
 export type StoredAuditEntry = Omit<Database["public"]["Tables"]["audit_log"]["Row"], "idempotency_key">;
 
-/** Logs an act under the name of who did it. Throws when the backend refuses. */
-export async function recordAuditEntry(company: AppSupabaseClient, byName: string, act: NewAuditEntry): Promise<void> {
-  const { error, status } = await company.rpc("record_audit_entry", { actor_name: byName, ...act });
+/** Throws if the backend rejects the entry. */
+export async function recordAuditEntry(
+  company: AppSupabaseClient,
+  byName: string,
+  entry: NewAuditEntry,
+): Promise<void> {
+  const { error, status } = await company.rpc("record_audit_entry", { actor_name: byName, ...entry });
   if (error) throw new Error(toUserError({ ...error, status }).reason);
 }
 
 const auditLogColumns =
   "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason";
-/** The most rows that the backend returns at once. */
 const maxRowsPerQuery = 1000;
 
-/** All acts since a time (ISO 8601), newest first, in pages that acts logged meanwhile do not shift. Throws. */
+/** Yields pages of entries since a time in ISO 8601, newest first. New entries do not shift the pages. Throws. */
 export async function* listAuditEntries(
   company: AppSupabaseClient,
   since = "-infinity",
@@ -54,21 +57,20 @@ export async function* listAuditEntries(
   }
 }
 
-/** How many acts are past the retention period of the privacy policy. Throws. */
 export async function countExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
   const { data, error, status } = await company.rpc("count_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-/** Deletes those acts; returns how many. Throws. */
+/** Returns the number of deleted entries. Throws. */
 export async function deleteExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
   const { data, error, status } = await company.rpc("delete_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-/** A time as the desk shows it, to the minute (ISO 8601, UTC). */
+/** Cuts a time to the minute, in ISO 8601 and UTC. */
 export const timeToMinute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 
 const AuditLogRow = z.object({
@@ -115,10 +117,10 @@ function getAuditSubject(
 
 type AuditedState = Record<string, unknown> | null;
 
-/** What the name of an act says already, or says nothing to a reader. */
+/** Values that the label repeats, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** What an act changed, such as "stage 4 → stage 5, location Mombasa": the two states it logged, without what stayed. */
+/** Returns the changed values, such as "stage 4 → stage 5, location Mombasa". */
 function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
@@ -141,14 +143,13 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** A 51st act means that there is a next page. */
+/** A 51st entry means that there is a next page. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
-/** Rows of the table of all acts. */
 export type AuditLogRow = z.infer<typeof AuditLogRow>;
 export const AuditLogRows = z.object({ audit_entries: z.array(AuditLogRow) });
 
-/** The filter of /desk/log; `day` in East Africa Time. */
+/** Returns the filter of /desk/log; `day` is in East Africa Time. */
 export function readAuditLogFilter({ searchParams }: URL) {
   const text = (name: string, pattern: RegExp) => {
     const asked = (searchParams.get(name) ?? "").trim();
@@ -161,13 +162,11 @@ export function readAuditLogFilter({ searchParams }: URL) {
     what: text("what", /^[a-z0-9 -]{1,64}$/),
     shipment: text("shipment", /^\P{Cc}{1,64}$/u),
     account: text("account", /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i),
-    // The 30th of February is none.
     day: day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? day : undefined,
     page: Number.isInteger(page) && page > 0 && page < 1e6 ? page : 1,
   };
 }
 
-/** The arguments of public.desk_log for a filter; what the filter leaves open is not among them. */
 export function toAuditLogArgs({ who, what, shipment, account, day, page }: ReturnType<typeof readAuditLogFilter>) {
   return {
     page,

@@ -1,4 +1,4 @@
-/** Acts of the company on shipments, documents and what all clients read: by a colleague at the desk, or by a command. */
+/** Calls of the database functions of staff actions. */
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
@@ -7,16 +7,12 @@ import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/**
- * `expected_version` is the version that the form was opened with; a newer one is rejected with 409. `idempotency_key` makes a
- * form that is sent twice one action. `actor_name` names the person who runs a command.
- */
+/** `expected_version` is that of the form's page. `actor_name` names the person who runs a command. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
-/** An act that was done, with what its function answers. */
-export type StaffActionResult<Answer> = { result: Answer };
+export type StaffActionResult<Result> = { result: Result };
 
-/** Calls the function of an act, which judges, does and logs it in one transaction. Null arguments are left out. */
+/** Calls a database function, which checks, performs and logs an action in one transaction. Omits null arguments. */
 export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   backend: AppSupabaseClient,
   name: Name,
@@ -27,21 +23,19 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   return error ? toUserError({ ...error, status }) : { result: data as DatabaseFunctions[Name]["Returns"] };
 }
 
-/** The answer of an act, for commands. Throws an error with the reason when it was refused. */
-export function resultOrThrow<Answer>(outcome: StaffActionResult<Answer> | UserError): Answer {
+/** Returns the result of an action. Throws an error with the reason of a UserError. */
+export function resultOrThrow<Result>(outcome: StaffActionResult<Result> | UserError): Result {
   if ("reason" in outcome) throw new Error(outcome.reason);
   return outcome.result;
 }
 
-/** What can become of one of many shipments that are to move on. */
 export const BULK_MOVE_OUTCOMES = ["moved", "missing", "closed", "changed", "unknown"] as const;
 export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
-/** What became of one of many shipments: `why` it did not move, null when it did. */
 export type BulkMoveResult = z.infer<typeof BulkMoveResult>;
 
-/** Moves many shipments on, up to 50, each by itself: one that cannot move stops no other. */
+/** Moves up to 50 shipments to their next stage. A shipment that cannot move does not stop the others. */
 export async function moveShipments(
   backend: AppSupabaseClient,
   moves: { id: string; expected_version?: number }[],
@@ -54,7 +48,7 @@ export async function moveShipments(
   return all.success ? { result: all.data } : userErrorFromThrown(all.error);
 }
 
-/** What became of shipments in a bulk move, as the address of its answer says: by id, why one did not move, or "moved". */
+/** Returns the outcomes in the URL of a bulk move's result, by shipment ID. */
 export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, BulkMoveOutcome> {
   const of = (outcome: BulkMoveOutcome) => (searchParams.get(outcome) ?? "").split(",").filter(isUuid);
   return Object.fromEntries(
@@ -62,7 +56,6 @@ export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, Bulk
   );
 }
 
-/** The answer to a bulk move. */
 export const BulkMovePageData = z.object({
   shipments: z.array(
     z.object({
@@ -76,7 +69,7 @@ export const BulkMovePageData = z.object({
   ),
 });
 
-/** Commands: the mails that could not be handed over and that nobody has dealt with, the oldest first. Throws. */
+/** Returns the unresolved failed emails, oldest first. Throws if the backend rejects the call. */
 export async function listFailedEmails(company: AppSupabaseClient) {
   const { data, error, status } = await company
     .from("failed_emails")

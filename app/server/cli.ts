@@ -1,4 +1,4 @@
-/** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
+/** npm run staff. The commands call the backend's API with the secret key. */
 import process from "node:process";
 import { Command } from "commander";
 import { dayField } from "../actions/staff-action.server.ts";
@@ -40,9 +40,9 @@ addActionCommands(program, getActorName);
 
 program
   .command("retention")
-  .description("list what the privacy policy says to delete by now: shipments, their files, unused accounts, the log")
+  .description("list data whose retention period has ended: shipments, files, accounts and audit entries")
   .option("--delete", "delete it")
-  .option("--json", "what was found, as an object")
+  .option("--json", "an object")
   .action(async ({ json, delete: deletes }: OutputOptions & { delete?: boolean }) => {
     const backend = getServiceRole();
     const past = { ...(await listBeyondRetention(backend)), acts: await countExpiredAuditEntries(backend) };
@@ -70,8 +70,8 @@ program
 
 program
   .command("log")
-  .description("what the company did, who did it and to what, newest first")
-  .option("--since <day>", "from the beginning of a day on, such as 2026-11-20", createParser(dayField))
+  .description("the activity log, newest first")
+  .option("--since <day>", "only from this day on, such as 2026-11-20", createParser(dayField))
   .option("--json", "an array")
   .action(async ({ since, json }: OutputOptions & { since?: string }) => {
     const all = [];
@@ -84,7 +84,7 @@ program
 
 program
   .command("demo-code")
-  .description("the code of the moment for the demo's lead; of nobody else")
+  .description("the current code of the second factor of the demo's lead")
   .action(async () => {
     const { getDemoTotp } = await import("./start/demo-lead.ts");
     print(false, null, [getDemoTotp(requireEmbeddedSettings())]);
@@ -93,7 +93,7 @@ program
 program
   .command("backup")
   .description("copy the stopped site's database, files and keys into one new file")
-  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
+  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' documents")
   .action(async (file: string) => {
     const { createBackup: backUp } = await import("./cli/backup.ts");
     const bytes = await backUp(requireEmbeddedSettings(), file);
@@ -102,8 +102,8 @@ program
   });
 program
   .command("restore")
-  .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
-  .argument("<file>", "what backup wrote")
+  .description("restore a backup into an empty DATA_DIR and, with DATABASE_URL, an empty database")
+  .argument("<file>", "the backup")
   .action(async (file: string) => {
     const { restoreBackup: restore } = await import("./cli/backup.ts");
     const place = requireEmbeddedSettings();

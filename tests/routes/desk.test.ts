@@ -2,7 +2,6 @@ import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
 import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
-import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import {
@@ -33,7 +32,14 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { issueClientIds, verifyDocumentByName } from "../support/service-role.ts";
-import { moveShipment, removeStaffMember, saveArrival, sendNote, setCharge } from "../support/staff-actions.ts";
+import {
+  moveShipment,
+  removeStaffMember,
+  resultOrThrow,
+  saveArrival,
+  sendNote,
+  setCharge,
+} from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,

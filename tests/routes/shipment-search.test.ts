@@ -2,7 +2,6 @@ import http from "node:http";
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import {
   allDocuments,
   expectRejectedForm,
@@ -17,6 +16,7 @@ import {
   closeAccount,
   correctStage,
   moveShipment,
+  resultOrThrow,
   sendNote,
   setCharge,
   setChargePaid,

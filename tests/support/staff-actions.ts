@@ -2,6 +2,8 @@
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { runStaffAction, type StaffActionOptions } from "../../app/models/staff-action.server.ts";
 
+export { resultOrThrow } from "../../app/models/staff-action.server.ts";
+
 type Charge = { item: string; amount: number; currency: string; due_on?: string; note?: string };
 
 export const moveShipment = (

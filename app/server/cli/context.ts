@@ -1,4 +1,3 @@
-/** The backend and the actor of a staff command. */
 import { userInfo } from "node:os";
 import process from "node:process";
 import { InvalidArgumentError } from "commander";
@@ -10,10 +9,9 @@ import type { ReportDeletion } from "../../models/retention.server.ts";
 import { getRunningAccess } from "../embedded-backend.ts";
 import { printAction } from "./output.ts";
 
-/** Who runs the command: --by, or the operating system's user. */
 export type GetActorName = () => string;
 
-/** The company's handle on the backend of SUPABASE_URL, or on the embedded one that runs on DATA_DIR. */
+/** Returns the service-role client of SUPABASE_URL, or of the embedded backend that runs on DATA_DIR. */
 export function getServiceRole(): AppSupabaseClient {
   const settings = readSettings();
   const access = settings.backend ?? getRunningAccess(settings.dataDir);
@@ -21,34 +19,33 @@ export function getServiceRole(): AppSupabaseClient {
   return serviceRoleClient(access);
 }
 
-/** Where the embedded backend keeps its data. Throws when the backend is a hosted one, which has backups of its own. */
 export function requireEmbeddedSettings(): Settings {
   const settings = readSettings();
-  if (settings.backend) throw new Error("SUPABASE_URL is set: the backups of that backend are its host's.");
+  if (settings.backend) throw new Error("SUPABASE_URL is set: back up that backend at its host.");
   return settings;
 }
 
-/** Prints a deletion on standard error and writes it into the log. */
-export async function recordDeletion(backend: AppSupabaseClient, by: string, act: NewAuditEntry): Promise<void> {
-  printAction(by, act);
+/** Prints a deletion on standard error and records it in the activity log. */
+export async function recordDeletion(backend: AppSupabaseClient, by: string, entry: NewAuditEntry): Promise<void> {
+  printAction(by, entry);
   try {
-    await recordAuditEntry(backend, by, act);
+    await recordAuditEntry(backend, by, entry);
   } catch (error) {
-    throw new Error(`This was done, but the log did not take it: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The data was deleted, but the activity log has no entry: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
-/** A callback that logs each deletion under this act. */
-export function createDeletionReporter(backend: AppSupabaseClient, by: string, act: string): ReportDeletion {
+export function createDeletionReporter(backend: AppSupabaseClient, by: string, action: string): ReportDeletion {
   return (fields) =>
     recordDeletion(
       backend,
       by,
-      "files" in fields || "parts" in fields ? { action: act, after: fields } : { action: act, ...fields },
+      "files" in fields || "parts" in fields ? { action, after: fields } : { action, ...fields },
     );
 }
 
-/** Returns a parser for an argument of commander, with the messages of a Zod schema. */
 export function createParser<Value>(schema: z.ZodType<Value>) {
   return (text: string): Value => {
     const value = schema.safeParse(text);
@@ -57,11 +54,11 @@ export function createParser<Value>(schema: z.ZodType<Value>) {
   };
 }
 
-/** Returns the user name of the operating system. In a container its number may have no name. */
 export function getOsUser(): string {
   try {
     return userInfo().username;
   } catch {
+    // The user's number may have no name in a container.
     return `user ${process.getuid?.()}`;
   }
 }
