@@ -9,7 +9,7 @@ import { maxLength } from "../models/limits.ts";
 import type { StaffActionOptions } from "../models/staff-action.server.ts";
 
 /** `supabase` acts as the team member, or as the service role in a command. */
-export type StaffActionCall = {
+type StaffActionCall = {
   supabase: AppSupabaseClient;
   serviceRole: () => AppSupabaseClient;
   emailSender: () => EmailSender;
@@ -21,7 +21,7 @@ export type StaffActionCall = {
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
 /** `sent` is false if the action was done but its email could not be sent. */
-export type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | UserError;
+type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | UserError;
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 

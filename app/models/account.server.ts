@@ -1,4 +1,3 @@
-/** Changes of a client's own account. */
 import { z } from "zod";
 import type { LinkCredentials } from "../actions/email-link.server.ts";
 import type { Viewer } from "../lib/auth/viewer.server.ts";

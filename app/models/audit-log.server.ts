@@ -1,4 +1,3 @@
-/** The activity log. */
 import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
 import { toUserError } from "../lib/http/user-error.server.ts";
@@ -20,7 +19,6 @@ export type NewAuditEntry = {
 
 export type StoredAuditEntry = Omit<Database["public"]["Tables"]["audit_log"]["Row"], "idempotency_key">;
 
-/** Throws if the backend rejects the entry. */
 export async function recordAuditEntry(
   company: AppSupabaseClient,
   byName: string,
@@ -63,7 +61,6 @@ export async function countExpiredAuditEntries(company: AppSupabaseClient): Prom
   return data;
 }
 
-/** Returns the number of deleted entries. Throws. */
 export async function deleteExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
   const { data, error, status } = await company.rpc("delete_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);

@@ -38,7 +38,6 @@ const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 }
 
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
-/** Issues up to 1000 client IDs. */
 export async function issueClientIds(
   backend: AppSupabaseClient,
   { count, for: issued_for, email: sent_to }: IssueClientIdsParams,
@@ -48,7 +47,6 @@ export async function issueClientIds(
   return "reason" in issued ? issued : { result: issued.result.map(({ client_id }) => client_id) };
 }
 
-/** Emails a client ID to the address that it was issued for. */
 export async function sendClientId(
   backend: AppSupabaseClient,
   company: AppSupabaseClient,

@@ -14,7 +14,6 @@ const BeyondRetention = z.object({
   files: z.array(z.string()),
   accounts: z.array(z.object({ id: z.string(), email: z.string(), last_seen_at: z.string() })),
 });
-/** `parts` are chunks of unfinished uploads. */
 type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
 const filesPerDelete = 100;
@@ -24,7 +23,6 @@ export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
 
-/** Returns the data that the privacy policy requires to delete. Throws. */
 export async function listBeyondRetention(company: AppSupabaseClient): Promise<BeyondRetention> {
   const { data, error, status } = await company.rpc("beyond_retention");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
@@ -77,7 +75,6 @@ export async function eraseAccount(
   return null;
 }
 
-/** Rejects a request for erasure, with the reason by email. */
 export async function rejectErasure(
   backend: AppSupabaseClient,
   company: AppSupabaseClient,

@@ -41,7 +41,6 @@ export async function inviteStaffMember(
   );
 }
 
-/** Creates a confirmed account with an unknown password. */
 async function createStaffAccount(
   company: AppSupabaseClient,
   { email, name }: { email: string; name: string },
@@ -55,7 +54,6 @@ async function createStaffAccount(
   return error ? toUserError(error) : { account_id: data.user.id };
 }
 
-/** Emails a link to the page that sets a password. */
 export async function issuePasswordLink(
   company: AppSupabaseClient,
   head: EmailSender,
@@ -71,7 +69,6 @@ export async function issuePasswordLink(
   });
 }
 
-/** Returns the current team members by name. Throws. */
 export async function listStaffMembers(company: AppSupabaseClient) {
   const { data, error, status } = await company.rpc("list_staff_members");
   if (error) throw new Error(toUserError({ ...error, status }).reason);

@@ -21,7 +21,6 @@ const groupDescriptions: Readonly<Record<string, string>> = {
   announcement: "a text that all clients see above their shipments",
 };
 
-/** Returns the command such as `shipment`, whose subcommands are the actions. */
 export function getCommandGroup(program: Command, name: string): Command {
   const group = program.commands.find((command) => command.name() === name);
   return group ?? program.command(name).description(groupDescriptions[name] ?? "");
@@ -46,7 +45,6 @@ const targets: Record<StaffActionTarget, TargetArguments> = {
   failedEmail: { help: { id: "as `failed-email list` shows it" }, find: (_, id) => id },
 };
 
-/** Adds a command for each action that has one, in a group such as `shipment`. */
 export function addActionCommands(program: Command, getActorName: GetActorName): void {
   for (const action of allStaffActions) addActionCommand(program, action, getActorName);
 }

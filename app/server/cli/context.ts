@@ -25,7 +25,6 @@ export function requireEmbeddedSettings(): Settings {
   return settings;
 }
 
-/** Prints a deletion on standard error and records it in the activity log. */
 export async function recordDeletion(backend: AppSupabaseClient, by: string, entry: NewAuditEntry): Promise<void> {
   printAction(by, entry);
   try {

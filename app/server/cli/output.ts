@@ -21,7 +21,6 @@ export function print(json: boolean | undefined, value: unknown, lines: string[]
   process.stdout.write(all.map((line) => `${escapeInvisible(line)}\n`).join(""));
 }
 
-/** Prints an action on standard error, as one line of JSON. */
 export function printAction(by: string, entry: NewAuditEntry): void {
   const line = { time: new Date().toISOString(), level: "info", event: "staff act", by, ...entry };
   process.stderr.write(`${escapeInvisible(JSON.stringify(line))}\n`);

@@ -1,4 +1,3 @@
-/** The staff commands that only read: lists, and the file of a document. */
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
