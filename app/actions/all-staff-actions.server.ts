@@ -26,8 +26,11 @@ export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 
+/** A page about one shipment omits `on`. */
+type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
+
 /** Replaces the audit name of an entry with its label. */
-export function labelAuditEntry({ action, document, ...entry }: AuditEntry) {
+export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }
 export type LabelledAuditEntry = ReturnType<typeof labelAuditEntry>;

@@ -34,7 +34,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   // As many as fit the page with all else that can be on it.
   const [events, log] = [
     opened.tracking_events.slice(0, 5),
-    opened.audit_entries.slice(0, 5).map((entry) => ({ ...labelAuditEntry(entry), on: null })),
+    opened.audit_entries.slice(0, 5).map(({ on: _, ...entry }) => labelAuditEntry(entry)),
   ];
   const hasOlder = opened.tracking_events.length > events.length;
   const shipment = {
