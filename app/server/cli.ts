@@ -1,4 +1,3 @@
-/** npm run staff. The commands call the backend's API with the secret key. */
 import process from "node:process";
 import { Command } from "commander";
 import { dayField } from "../actions/staff-action.server.ts";

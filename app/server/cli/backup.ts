@@ -17,7 +17,7 @@ import { lockDataDir } from "../../../supabase/contract/lock.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 
 type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;
-/** backup.json in the archive. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
+/** backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
 type BackupManifest = { kind: typeof backupKind; version: 1; createdAt: string; database: "folder" | "dump" };
 
 const backupKind = "backup of the embedded backend";

@@ -7,7 +7,6 @@ import { addActionCommands } from "./commands.ts";
 
 const schemas = path.resolve(import.meta.dirname, "../../../supabase/schemas");
 
-/** Returns the audit names in the calls that add an entry to the audit log. */
 function listAuditNamesInSql(): string[] {
   const sql = readdirSync(schemas).map((file) => readFileSync(path.join(schemas, file), "utf8"));
   const calls = sql.flatMap((text) => text.split("private.insert_audit_entry(").slice(1));

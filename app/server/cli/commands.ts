@@ -1,4 +1,3 @@
-/** The staff commands that are built from staff actions. */
 import { type Command, Option } from "commander";
 import { allStaffActions } from "../../actions/all-staff-actions.server.ts";
 import type { StaffAction, StaffActionTarget } from "../../actions/staff-action.server.ts";

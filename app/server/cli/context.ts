@@ -11,7 +11,6 @@ import { printAction } from "./output.ts";
 
 export type GetActorName = () => string;
 
-/** Returns the service-role client of SUPABASE_URL, or of the embedded backend that runs on DATA_DIR. */
 export function getServiceRole(): AppSupabaseClient {
   const settings = readSettings();
   const access = settings.backend ?? getRunningAccess(settings.dataDir);
