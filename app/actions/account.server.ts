@@ -1,4 +1,4 @@
-/** The forms of /portal/account: what each takes, does, and says then. */
+/** The forms of /portal/account. */
 import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import {
@@ -23,7 +23,6 @@ import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
 import { setShipmentEmailsEnabled } from "../models/shipment-emails.server.ts";
 import { LoginFields, minClientPasswordLength, newPasswordSchema } from "./authentication.ts";
 
-/** The forms for one client; those that change how the account is opened ask for the code where it has a second factor. */
 export function createAccountIntents(
   client: Viewer,
   limits: RateLimiter,
@@ -36,7 +35,7 @@ export function createAccountIntents(
   const proven = ({ factor, ...given }: { currentPassword: string; factor?: string; code?: string }) => {
     return { ...given, factorId: selectFactor(client.factors, factor)?.id };
   };
-  // What these change is changed by handles of their own, which the limit of a client's changes does not see.
+  // These calls use other Supabase clients, so the limit of the viewer's client does not count them.
   const counted =
     <Value>(run: (who: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (who: Viewer, value: Value) => {
@@ -69,7 +68,6 @@ export function createAccountIntents(
         return refused ?? { toast: enabled ? "You get these mails" : "You get no more of these mails" };
       }),
     ),
-    // A choice of this browser alone: nothing of the account changes.
     "offline-pages": defineIntent(
       z.object({ enabled: z.literal("yes").optional() }),
       async (_who: Viewer, { enabled }) => ({

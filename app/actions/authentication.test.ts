@@ -8,11 +8,11 @@ const form = {
   email: "achieng@client.example",
   password: "harbour at dusk",
 };
-/** An e-mail address of this many characters, from 200 on. */
+/** Returns an email address of this length, at least 200 characters. */
 const createEmailAddress = (length: number) =>
   `${"a".repeat(60)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(length - 191)}.example`;
 
-test("a sign-up that is filled in is taken, blanks around its answers cut off and the password left alone", () => {
+test("A complete sign-up is accepted: spaces around its fields are removed, and the password stays unchanged.", () => {
   const typed = {
     clientId: ` ${form.clientId} `,
     fullName: " Achieng ",
@@ -63,7 +63,7 @@ test.each([
   ["password", "12345"],
   ["password", "x".repeat(73)],
   ["password", "é".repeat(37)],
-])("%s cannot be %j, and one sentence beside it says why", (name, value) => {
+])("%s cannot be %j, and one sentence next to it gives the reason", (name, value) => {
   const errors = listErrors(SignUpFields.safeParse({ ...form, [name]: value }));
   expect(errors).toEqual([[name, expect.stringMatching(/^[A-Z].+\.$/)]]);
 });
@@ -89,7 +89,7 @@ test.each([
   expect(confirmationToken.safeParse(token).success).toBe(false);
 });
 
-/** The fields that are wrong, each with its words. */
+/** Returns the invalid fields with their messages. */
 function listErrors(result: ReturnType<typeof SignUpFields.safeParse>): [string, string][] {
   return result.error?.issues.map(({ path, message }) => [path.join("."), message]) ?? [];
 }

@@ -1,4 +1,3 @@
-/** Accounts: what sign-up and login ask for. */
 import { z } from "zod";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import { clientIdRequired } from "../models/client-id.ts";
@@ -7,13 +6,12 @@ import { maxLength } from "../models/limits.ts";
 
 const countBytes = (text: string) => new TextEncoder().encode(text).length;
 
-/** Said of a confirmation link that was cut off. */
 const incompleteLinkText = "This link is not complete. Open it from the message again.";
 
-/** The least characters of a client's password. */
 export const minClientPasswordLength = 6;
+export const minStaffPasswordLength = 12;
 
-/** A password to be chosen: so many characters at least, and 72 bytes at most, as auth's hash reads no more. */
+/** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
 export const newPasswordSchema = (least: number) =>
   z
     .string("Choose a password.")
@@ -36,11 +34,8 @@ export const LoginFields = z.object({
     .refine((password) => countBytes(password) <= 72, "This password is too long to be yours: at most 72 characters."),
 });
 
-/** The client ID in the link of an invitation. */
 export const clientIdInLink = z.string().regex(/^[0-9A-Za-z-]{12,64}$/);
 
-/** The token in a confirmation link. */
 export const confirmationToken = z.string(incompleteLinkText).regex(/^[\w.-]{16,256}$/, incompleteLinkText);
 
-/** What the page behind a confirmation link sends. */
 export const ConfirmationFields = z.object({ token: confirmationToken, ...LoginFields.shape });

@@ -1,4 +1,4 @@
-/** Pages behind a link that came by mail: its token, a password, and a code where the account has a second factor. */
+/** Pages behind the link of an email. They ask for a password, and for a code if the account has a second factor. */
 import { parseWithZod } from "@conform-to/zod/v4";
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
@@ -9,17 +9,15 @@ import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
 
-/** What such a link opens, besides what its page needs. */
 type EmailLinkTarget = { factors: { id: string; name: string }[] };
 
-/** What somebody gives there: the code and its authenticator where the account has one. */
 export type LinkCredentials = { password: string; code?: string; factorId?: string };
 
 const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * What the token opens; null alike for one that is wrong, used or too old. Looking does not use it, as mail scanners open
- * links too. Throws when the backend does not answer.
+ * Returns the target of a token, or null if it is wrong, used or expired. Opening does not use the token up, because email
+ * scanners open links too. Throws if the backend does not respond.
  */
 export async function openEmailLink<Link extends EmailLinkTarget>(
   token: unknown,
@@ -31,10 +29,7 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: asked.data ?? "" };
 }
 
-/**
- * The action of such a page: judges what was given, does `run`, and leads to the login with the toast `done`. A refused
- * form comes back under the title `refused`; neither password nor code come back.
- */
+/** Validates the form, calls `run` and redirects to the login page. A rejected form loses its password and code. */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,

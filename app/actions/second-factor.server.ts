@@ -1,4 +1,4 @@
-/** What the pages of second factors answer: of clients in the portal, of colleagues at the desk. */
+/** The forms of second factors, in the portal and at the desk. */
 import type { SubmissionResult } from "@conform-to/react";
 import { parseWithZod } from "@conform-to/zod/v4";
 import { data, type RouterContextProvider } from "react-router";
@@ -27,20 +27,15 @@ import {
 
 type RouterContext = Readonly<RouterContextProvider>;
 
-/** A set-up as the page shows it: its key, its address for an app on this device, and its picture. */
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** The answer to a form of the set-up. Without `setup` the page stays as it stands: the answer was lost. */
+/** Without `setup` the page stays unchanged, because the response was lost. */
 export type TotpSetupActionData = { result: SubmissionResult | null; toast?: Toast; setup?: TotpSetupData | null };
 
-/** Hidden fields of the set-up form, as auth made them. */
 const StartedSetupFields = z.object({ factorId: z.uuid(), secret: z.string().regex(/^[A-Z2-7]{16,128}$/) });
 const TotpFields = z.object({ code: TotpCode });
 
-/**
- * Without a factor in the form begins one; with a factor and its code confirms it and goes on to `next`. The secret lives
- * only in the page's form.
- */
+/** Starts a set-up, or confirms its factor with a code. The secret is stored only in the page's form. */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
   const issuer = companyDetails.short_name;
@@ -78,7 +73,6 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   });
 }
 
-/** The page before a set-up, with a toast that says why none began. */
 function createNotStartedResult(toast: Toast, status: number) {
   return data({ result: null, toast, setup: null }, { status });
 }
@@ -87,14 +81,14 @@ function toSetupData(factorId: string, secret: string, uri: string): TotpSetupDa
   return { factorId, secret, uri, qr: renderQrCode(uri) };
 }
 
-/** A factor of the person's own; any other id is a 404. */
+/** Returns the viewer's factor. Throws a 404 for any other ID. */
 export function requireOwnFactor(client: Viewer, id: string): Factor {
   const factor = client.factors.find((one) => one.id === id);
   if (!factor) throw data("Not found", { status: 404 });
   return factor;
 }
 
-/** Removes a factor with a code of it, and goes on to `next`; `left` is said when it was the last. */
+/** Removes a factor with its code. `left` is the toast's text after the last one. */
 export async function handleFactorRemoval(
   request: Request,
   context: RouterContext,

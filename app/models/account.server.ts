@@ -1,4 +1,3 @@
-/** A client's own account: name, password, e-mail address, sessions. */
 import { z } from "zod";
 import type { LinkCredentials } from "../actions/email-link.server.ts";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
@@ -20,21 +19,15 @@ import {
   passwordChangedEmail,
 } from "./emails.ts";
 import { verifyTotp } from "./second-factor.server.ts";
-import { runStaffAction } from "./staff-action.server.ts";
 
-/**
- * What somebody gives who changes how their account is opened; the code where it has a second factor, and the token of the
- * link that they came by.
- */
+/** `link` is the token of an email's link, if the form is on its page. */
 export type ReauthenticationInput = { currentPassword: string; code?: string; factorId?: string; link?: string };
 
-/** Saves the name of the client; null when it is saved. */
 export async function saveName(client: Viewer, full_name: string): Promise<UserError | null> {
   const { error } = await client.supabase.auth.updateUser({ data: { full_name } });
   return error && toUserError(error);
 }
 
-/** Signs the client out on every device but this one; null when done. */
 export async function signOutOtherDevices(client: Viewer): Promise<UserError | null> {
   const { error } = await client.supabase.auth.signOut({ scope: "others" });
   log("info", "sign-out elsewhere", { account: pseudonym(client.email), told: !error });
@@ -42,8 +35,8 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
 }
 
 /**
- * Signs in anew with the present password, and the code of a second factor: the handle of that session, or why not. Wrong
- * passwords and codes count as at the login. The caller ends the session, or makes it the browser's.
+ * Returns a client with a new session, which the caller has to end or to hand to the browser. Wrong passwords and codes
+ * count towards the limits of the login.
  */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
@@ -68,10 +61,7 @@ async function reauthenticate(
   return { ...failed, fieldErrors: createTotpFieldErrors(failed) };
 }
 
-/**
- * Changes the password of the client; null when it is changed. Every other session ends, this browser's goes on in a new
- * one, and the owner is told by mail.
- */
+/** Changes the password, ends every other session and emails the owner. */
 export async function changePassword(
   client: Viewer,
   limits: RateLimiter,
@@ -83,7 +73,7 @@ export async function changePassword(
   if ("reason" in person) return person;
   const { error } = await person.auth.updateUser({ password, current_password: proof.currentPassword });
   const to = { email: client.email, account_id: client.id, kind: "password change" } as const;
-  // Without an answer it may be changed all the same: at once, when it opens the account, or a moment later.
+  // A lost response does not show if the password was changed.
   const isUnknown = error !== null && toUserError(error).status === 503;
   if (error && !(isUnknown && (await isPasswordValid(client.email, password)))) {
     await person.auth.signOut({ scope: "local" }).catch(() => undefined);
@@ -95,27 +85,23 @@ export async function changePassword(
     return same ? { reason: same, status: 400, fieldErrors: { password: [same] } } : toUserError(error);
   }
   log("info", "password changed", { account: pseudonym(client.email) });
-  // Auth ends them with the change already; this is for one that does not.
+  // Not every version of auth ends them with the change.
   await person.auth.signOut({ scope: "others" }).catch(() => undefined);
   const { data } = await person.auth.getSession();
   if (data.session) await client.supabase.auth.setSession(data.session);
   const company = serviceRoleClient();
-  // What waits in a mailbox was perhaps asked for by whoever knew the old password.
+  // A person who knew the old password may have requested these links.
   await company.rpc("revoke_account_links", { account_id: client.id }).then(undefined, () => undefined);
   await trySendEmail(company, head, to, passwordChangedEmail(head));
   return null;
 }
 
-/** Whether a password opens an account, as far as auth answers. */
 async function isPasswordValid(email: string, password: string): Promise<boolean> {
   const { error } = await anonymousClient().auth.signInWithPassword({ email, password });
   return error === null;
 }
 
-/**
- * Begins a change of address: the new one gets a link, the present one is told. Null when done, also for an address that
- * has an account: nobody learns that here.
- */
+/** Emails a link to the new address. The result is the same if that address has an account, so that nobody learns it. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -123,7 +109,7 @@ export async function requestEmailChange(
   proof: ReauthenticationInput,
   email: string,
 ): Promise<IntentError | null> {
-  // Before the code is spent.
+  // Checked before the code is used up.
   if (email.toLowerCase() === client.email.toLowerCase()) {
     const reason = "This is your address already.";
     return { reason, status: 400, fieldErrors: { email: [reason] } };
@@ -143,7 +129,7 @@ export async function requestEmailChange(
     return toUserError({ ...error, status });
   }
   const about = { account_id: client.id, kind: "email change" } as const;
-  // A mail in any case: the time of the answer tells nothing either.
+  // An email in both cases, so that the response time shows no difference.
   const letter = token ? emailChangeConfirmationEmail(head, token) : emailTakenEmail(head);
   const left = await sendEmail({ to: email, ...letter }, formatSender(head)).then(
     () => true,
@@ -167,7 +153,7 @@ const EmailChange = z.object({
 });
 type EmailChange = z.infer<typeof EmailChange>;
 
-/** What the link to a new address opens; null when it is wrong, used or too old. Looking spends nothing. */
+/** Returns null if the token is wrong, used or expired. Does not use it up. */
 export async function openEmailChange(token: string): Promise<EmailChange | UserError | null> {
   const { data, error, status } = await serviceRoleClient().rpc("email_change", { token });
   if (error) return toUserError({ ...error, status });
@@ -177,9 +163,8 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
 }
 
 /**
- * Changes the address of the account behind a link, by its password, and the code of a second factor where it has one: who
- * reads the new mailbox gets no account with it. Null when it is changed. The old address is told. Whatever is refused
- * leaves the link good.
+ * Changes the email address of a link's account. Requires its password and code, so that a reader of the new mailbox does
+ * not get the account. The link stays valid after a UserError.
  */
 export async function confirmEmailChange(
   limits: RateLimiter,
@@ -206,7 +191,7 @@ export async function confirmEmailChange(
   const { error } = await company.auth.admin.updateUserById(account, { email, email_confirm: true });
   const to = { email: old_email, account_id: account, kind: "email change" } as const;
   const refused = error && toUserError(error);
-  // Without an answer it may be changed all the same, at once or a moment later: then the old address is told too.
+  // A lost response does not show if the address was changed.
   const isUnknown = refused?.status === 503;
   const now = isUnknown && (await company.auth.admin.getUserById(account).catch(() => null));
   if (refused && !(now && now.data.user?.email === email)) {
@@ -215,23 +200,12 @@ export async function confirmEmailChange(
     return refused;
   }
   log("info", "address changed", { account: pseudonym(email) });
-  // An account that has it already, as an answer was lost before, has no other address: the old one was told then.
+  // After an earlier lost response the account has the new address already.
   if (email !== old_email) await trySendEmail(company, head, to, emailChangedEmail(head));
   return null;
 }
 
-/** Asks for the erasure of the client's account, or takes that back; null when done. */
 export async function setErasureRequest(client: Viewer, requested: boolean): Promise<UserError | null> {
   const { error, status } = await client.supabase.rpc("set_erasure_request", { requested });
   return error ? toUserError({ ...error, status }) : null;
-}
-
-/** Closes a client's account: ends all its sessions and prevents new logins. */
-export function closeAccount(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "close_account", { account_id: account, reason, actor_name });
-}
-
-/** Reopens a closed account. */
-export function reopenAccount(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "reopen_account", { account_id: account, reason, actor_name });
 }

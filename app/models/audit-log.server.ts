@@ -1,4 +1,3 @@
-/** The log of what the company did: lines of it at the desk, and what commands write and read. */
 import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
 import { toUserError } from "../lib/http/user-error.server.ts";
@@ -7,7 +6,7 @@ import type { Database, Json } from "../lib/supabase/database.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 
-/** What was done to which shipment, document or account, by their ids, and what it changed. Holds no personal data. */
+/** Holds no personal data, because entries outlive accounts. */
 export type NewAuditEntry = {
   action: string;
   shipment_id?: string;
@@ -20,18 +19,20 @@ export type NewAuditEntry = {
 
 export type StoredAuditEntry = Omit<Database["public"]["Tables"]["audit_log"]["Row"], "idempotency_key">;
 
-/** Logs an act under the name of who did it. Throws when the backend refuses. */
-export async function recordAuditEntry(company: AppSupabaseClient, byName: string, act: NewAuditEntry): Promise<void> {
-  const { error, status } = await company.rpc("record_audit_entry", { actor_name: byName, ...act });
+export async function recordAuditEntry(
+  company: AppSupabaseClient,
+  byName: string,
+  entry: NewAuditEntry,
+): Promise<void> {
+  const { error, status } = await company.rpc("record_audit_entry", { actor_name: byName, ...entry });
   if (error) throw new Error(toUserError({ ...error, status }).reason);
 }
 
 const auditLogColumns =
   "id, created_at, actor_name, staff_id, action, shipment_id, document_id, account_id, before, after, reason";
-/** The most rows that the backend returns at once. */
 const maxRowsPerQuery = 1000;
 
-/** All acts since a time (ISO 8601), newest first, in pages that acts logged meanwhile do not shift. Throws. */
+/** Yields pages of entries since a time in ISO 8601, newest first. New entries do not shift the pages. Throws. */
 export async function* listAuditEntries(
   company: AppSupabaseClient,
   since = "-infinity",
@@ -54,21 +55,19 @@ export async function* listAuditEntries(
   }
 }
 
-/** How many acts are past the retention period of the privacy policy. Throws. */
 export async function countExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
   const { data, error, status } = await company.rpc("count_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-/** Deletes those acts; returns how many. Throws. */
 export async function deleteExpiredAuditEntries(company: AppSupabaseClient): Promise<number> {
   const { data, error, status } = await company.rpc("delete_expired_audit_entries");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-/** A time as the desk shows it, to the minute (ISO 8601, UTC). */
+/** Cuts a time to the minute, in ISO 8601 and UTC. */
 export const timeToMinute = z.string().transform((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
 
 const AuditLogRow = z.object({
@@ -86,71 +85,39 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** The acts of the log by their names there, in words. */
-export const AUDIT_LABELS: Readonly<Record<string, string>> = {
-  "shipment advance": "Moved on",
-  "shipment correct": "Stage corrected",
-  "shipment set-numbers": "Numbers saved",
-  "shipment arrived": "Arrival saved",
-  "shipment note": "Note sent",
-  "shipment extend-retention": "Kept longer",
-  "shipment delete": "Shipment deleted",
-  "charge set": "Charge set",
-  "charge paid": "Marked as paid",
-  "charge unpaid": "Marked as not paid",
-  "document open": "Opened",
-  "document verify": "Verified",
-  "document unverify": "Verification taken back",
-  "document reject": "Sent back",
-  "announcement set": "Notice set",
-  "announcement end": "Notice ended",
-  "client-id issue": "Client IDs issued",
-  "client-id send": "Client ID mailed",
-  "client-id withdraw": "Client ID withdrawn",
-  "account send-password-link": "New-password link sent",
-  "account reset-2fa": "Second factor removed",
-  "account close": "Account closed",
-  "account reopen": "Account opened again",
-  "account erase": "Account erased",
-  "account reject-erasure": "Erasing refused",
-  "team invite": "Colleague invited",
-  "team role": "Role changed",
-  "team remove": "Colleague removed",
-  "failed-email resolve": "Mail dealt with",
-};
-
-/** A line of the log, as the pages show it: `change` is what it changed, in words, and `on` what it was done to. */
+/** An audit entry of a page: `change` describes what it changed, and `on` is its shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
-  ({ created_at: at, actor_name: by, action: act, document_name: document, before, after, reason, ...on }) => ({
+  ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,
     by,
-    what: [AUDIT_LABELS[act] ?? act, document].filter(Boolean).join(": "),
+    action,
+    document,
     change: describeChange(before, after),
     reason,
-    on: getAuditSubject(act, on),
+    on: getAuditSubject(action, on),
   }),
 );
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 type AuditSubject = Pick<z.infer<typeof AuditLogRow>, "shipment_id" | "shipment_name" | "account_id" | "account_name">;
 
-/** The shipment, client or colleague of an act, and where its page is. */
+/** Returns the name of the shipment, client or team member, and the path of its page. */
 function getAuditSubject(
-  act: string,
+  action: string,
   { shipment_id: shipment, shipment_name, account_id: account, account_name }: AuditSubject,
 ) {
   if (shipment) return { name: shipment_name ?? shortId(shipment), to: `/desk/shipments/${shipment}` };
   if (!account) return null;
   const name = account_name ?? shortId(account);
-  return act.startsWith("team") ? { name } : { name, to: `/desk/clients/${account}` };
+  return action.startsWith("team") ? { name } : { name, to: `/desk/clients/${account}` };
 }
 
 type AuditedState = Record<string, unknown> | null;
 
-/** What the name of an act says already, or says nothing to a reader. */
+/** Values that the label repeats, or that mean nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
-/** What an act changed, such as "stage 4 → stage 5, location Mombasa": the two states it logged, without what stayed. */
+/** Returns the changed values, such as "stage 4 → stage 5, location Mombasa". */
 function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = names.flatMap((name) => {
@@ -173,14 +140,13 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** A 51st act means that there is a next page. */
+/** A 51st entry means that there is a next page. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
-/** Rows of the table of all acts. */
 export type AuditLogRow = z.infer<typeof AuditLogRow>;
 export const AuditLogRows = z.object({ audit_entries: z.array(AuditLogRow) });
 
-/** The filter of /desk/log; `day` in East Africa Time. */
+/** Returns the filter of /desk/log; `day` is in East Africa Time. */
 export function readAuditLogFilter({ searchParams }: URL) {
   const text = (name: string, pattern: RegExp) => {
     const asked = (searchParams.get(name) ?? "").trim();
@@ -193,13 +159,11 @@ export function readAuditLogFilter({ searchParams }: URL) {
     what: text("what", /^[a-z0-9 -]{1,64}$/),
     shipment: text("shipment", /^\P{Cc}{1,64}$/u),
     account: text("account", /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i),
-    // The 30th of February is none.
     day: day && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? day : undefined,
     page: Number.isInteger(page) && page > 0 && page < 1e6 ? page : 1,
   };
 }
 
-/** The arguments of public.desk_log for a filter; what the filter leaves open is not among them. */
 export function toAuditLogArgs({ who, what, shipment, account, day, page }: ReturnType<typeof readAuditLogFilter>) {
   return {
     page,

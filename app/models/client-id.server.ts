@@ -1,4 +1,3 @@
-/** Client IDs through the company's handle: the check at sign-up, and issuing them. */
 import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { clientIdInvalid } from "./client-id.ts";
@@ -12,9 +11,8 @@ import {
 } from "./staff-action.server.ts";
 
 /**
- * Whether this e-mail may sign up with this client ID; null or a refusal. Called before the sign-up so that a wrong ID
- * gets the same answer whether or not the address has an account. Also deletes an earlier, unconfirmed sign-up of the
- * address. The database checks the ID again at sign-up.
+ * Returns null if an address may sign up with a client ID. The check comes before the sign-up, so that the response to a
+ * wrong ID does not show if the address has an account. Deletes an earlier unconfirmed sign-up of the address.
  */
 export async function admitSignUp(
   company: AppSupabaseClient,
@@ -26,10 +24,7 @@ export async function admitSignUp(
   return data === true ? null : invalidClientIdError;
 }
 
-/**
- * Marks a client ID as used with an e-mail after auth accepted its sign-up, new account or not; null, or a refusal when
- * another e-mail was first. Errors of the backend are ignored: the sign-up stands.
- */
+/** Marks a client ID as used after a sign-up. Ignores errors of the backend, because the account exists by then. */
 export async function redeemClientId(
   company: AppSupabaseClient,
   clientId: string,
@@ -41,10 +36,8 @@ export async function redeemClientId(
 
 const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 };
 
-/** For whom client IDs are issued, as the company calls them, and where one is sent. */
 export type IssueClientIdsParams = { count: number; for?: string; email?: string };
 
-/** Issues client IDs, 1 to 1000 at once. */
 export async function issueClientIds(
   backend: AppSupabaseClient,
   { count, for: issued_for, email: sent_to }: IssueClientIdsParams,
@@ -54,10 +47,6 @@ export async function issueClientIds(
   return "reason" in issued ? issued : { result: issued.result.map(({ client_id }) => client_id) };
 }
 
-/**
- * Mails a client ID to the address it was issued for, with a link to the sign-up. What could not be handed over is listed at
- * the desk.
- */
 export async function sendClientId(
   backend: AppSupabaseClient,
   company: AppSupabaseClient,
@@ -78,13 +67,7 @@ export async function sendClientId(
   );
 }
 
-/** Withdraws an unused client ID. */
-export function withdrawClientId(backend: AppSupabaseClient, clientId: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "withdraw_client_id", { client_id: clientId, reason, actor_name });
-}
-
-/** Staff: all client IDs, newest first. One that is spent but unclaimed was used with an address that had an account
- * already, or by an unconfirmed sign-up that a later one of its address replaced. */
+/** A spent ID without a claim belongs to an address that had an account, or to a replaced sign-up. Throws. */
 export async function listClientIds(company: AppSupabaseClient) {
   const all = [];
   const step = 1000;
@@ -102,7 +85,7 @@ export async function listClientIds(company: AppSupabaseClient) {
   }
 }
 
-/** An unused client ID, issued when there is none; for the message at server start. */
+/** Returns an unused client ID. Issues one if there is none. */
 export async function ensureUnusedClientId(company: AppSupabaseClient): Promise<string> {
   const { data, error, status } = await company
     .from("client_ids")

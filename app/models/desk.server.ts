@@ -90,7 +90,7 @@ const DeskShipmentDetailsSchema = ShipmentRecord.extend({
   audit_entries: z.array(AuditEntry),
 });
 
-/** Returns what the page of a shipment shows: as many events and log entries as one flight of 14,300 bytes has space for. */
+/** Returns what the page of a shipment shows, apart from its audit entries. One flight of 14,300 bytes has space for five events. */
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetailsSchema>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, documents, tracking_events } =
     details;
@@ -101,7 +101,6 @@ export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetai
     documents: sortDocuments(documents),
     tracking_events: tracking_events.slice(0, 5),
     hasOlder: tracking_events.length > 5,
-    audit_entries: details.audit_entries.slice(0, 4).map((entry) => ({ ...entry, on: null })),
   };
 }
 export type DeskShipmentView = ReturnType<typeof createDeskShipmentView>;

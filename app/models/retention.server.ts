@@ -1,4 +1,4 @@
-/** Staff: what the privacy policy promises to delete, through the company's handle. The rules are in the database. */
+/** Deletion by the privacy policy. The database has the rules. */
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
@@ -7,7 +7,6 @@ import { accountErasedEmail, type EmailSender, erasureRejectedEmail, formatSende
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
 import { runStaffAction } from "./staff-action.server.ts";
 
-/** What public.beyond_retention answers; days such as 2033-11-21, `last_seen_at` in ISO 8601. */
 const BeyondRetention = z.object({
   shipments: z.array(
     z.object({ id: z.string(), name: z.string(), retention_ends_on: z.string(), files: z.array(z.string()) }),
@@ -15,21 +14,15 @@ const BeyondRetention = z.object({
   files: z.array(z.string()),
   accounts: z.array(z.object({ id: z.string(), email: z.string(), last_seen_at: z.string() })),
 });
-/** `parts` are those of uploads that did not end. */
 type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
-/** How many files one call to the store removes. */
 const filesPerDelete = 100;
 
-/** Called and awaited after each deletion, for the log; ids only, as the log outlives the data. */
+/** Called after each deletion. Gets IDs only, because the audit log outlives the data. */
 export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
 
-/**
- * Shipments past their last day with their files, files that a deletion left behind, what came of files that did not
- * arrive, and accounts nobody uses. Throws.
- */
 export async function listBeyondRetention(company: AppSupabaseClient): Promise<BeyondRetention> {
   const { data, error, status } = await company.rpc("beyond_retention");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
@@ -39,9 +32,8 @@ export async function listBeyondRetention(company: AppSupabaseClient): Promise<B
 }
 
 /**
- * Deletes what `pastRetention` lists. A shipment and its documents go in one transaction, its files afterwards, so that
- * no row refers to a missing file; after an interruption the next run finds the files. Throws when the backend refuses;
- * deletions passed to `tell` are done.
+ * Deletes the data of `listBeyondRetention`. Deletes rows before files, so that no row refers to a missing file. The next
+ * run finds the files that an interruption left. Throws.
  */
 export async function deleteBeyondRetention(company: AppSupabaseClient, tell: ReportDeletion): Promise<void> {
   const { shipments, parts, accounts } = await listBeyondRetention(company);
@@ -49,15 +41,12 @@ export async function deleteBeyondRetention(company: AppSupabaseClient, tell: Re
   await deleteOrphanedFiles(company, tell);
   if (parts.length > 0) await tell({ parts: await deleteChunks(company, parts) });
   for (const account of accounts) await deleteAccount(company, account, tell);
-  // Also those that an interruption left.
   await deleteOrphanedAuthLog(company);
 }
 
 /**
- * Deletes an account whose owner asks for it, with the shipments that need not be kept any more; null when it is gone,
- * which its owner is told by mail with a `head`.
- * Refused when a shipment has to be kept: the reason says until when. `backend` is who asks, `company` deletes: row-level
- * security and the store let nobody else.
+ * Deletes an account with its shipments, and emails its owner. Returns null, or a UserError if a shipment has to be stored
+ * longer. `backend` acts as the team member; only the service role `company` may delete.
  */
 export async function eraseAccount(
   backend: AppSupabaseClient,
@@ -76,17 +65,16 @@ export async function eraseAccount(
     await deleteAccount(company, { id: account, email: begun.result }, () => undefined);
     await deleteOrphanedAuthLog(company);
   } catch (error) {
-    // What the backend could not do, without the words that hold of a single step.
+    // The message of a single step would deny the earlier ones.
     const why = (error as Error).message.replace("Nothing was changed. ", "");
     return { reason: `Not everything is erased yet. ${why} The account is closed: erase it again.`, status: 503 };
   }
-  // One that does not leave is listed nowhere: nothing of the person is kept.
+  // A failed email is not recorded, because no data of the person may stay.
   if (head)
     await sendEmail({ to: begun.result, ...accountErasedEmail(head) }, formatSender(head)).catch(() => undefined);
   return null;
 }
 
-/** Answers a client who asked to be erased that it cannot be yet, with the reason, by mail. */
 export async function rejectErasure(
   backend: AppSupabaseClient,
   company: AppSupabaseClient,
@@ -105,19 +93,14 @@ export async function rejectErasure(
   );
 }
 
-/** Deletes links that have ended, and notices of a month ago; how many. Throws. */
+/** Deletes expired links and old shipment emails. Returns their number. Throws. */
 export async function deleteExpiredLinks(company: AppSupabaseClient): Promise<number> {
   const { data, error, status } = await company.rpc("delete_expired_links");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-/** Keeps a shipment longer, through a day such as "2035-12-31". Answers its last day before. */
-export function extendShipmentRetention(company: AppSupabaseClient, id: string, day: string, actor_name?: string) {
-  return runStaffAction(company, "extend_shipment_retention", { shipment_id: id, day, actor_name });
-}
-
-/** Deletes a shipment, its documents and events, if it still is past its last day; returns whether it was. */
+/** Returns false if the shipment has to be stored longer. */
 async function deleteShipment(company: AppSupabaseClient, id: string): Promise<boolean> {
   const { data, error, status } = await company
     .from("shipments")
@@ -129,7 +112,7 @@ async function deleteShipment(company: AppSupabaseClient, id: string): Promise<b
   return data.length > 0;
 }
 
-/** Deletes all shipments of an account; an answer lists a part of many. Throws when one is kept, or the backend refuses. */
+/** Repeats its query, because a response has a limited number of rows. Throws if a shipment has to be stored longer. */
 async function deleteAccountShipments(company: AppSupabaseClient, account: string): Promise<void> {
   for (;;) {
     const { data, error, status } = await company.from("shipments").select("id").eq("user_id", account).retry(false);
@@ -141,7 +124,7 @@ async function deleteAccountShipments(company: AppSupabaseClient, account: strin
   }
 }
 
-/** Deletes the files that no document refers to, of all accounts or in the folder of one. */
+/** Deletes the files without a document, of all accounts or in one account's folder. */
 async function deleteOrphanedFiles(company: AppSupabaseClient, tell: ReportDeletion, folder = ""): Promise<void> {
   for (;;) {
     const files = (await listBeyondRetention(company)).files.filter((name) => name.startsWith(folder));
@@ -153,7 +136,7 @@ async function deleteOrphanedFiles(company: AppSupabaseClient, tell: ReportDelet
   }
 }
 
-/** Deletes the account's client ID first, as it references the account; the deleted ID cannot be used again. */
+/** Deletes the client ID first, because it references the account. */
 async function deleteAccount(
   company: AppSupabaseClient,
   { id, email }: { id: string; email: string },
@@ -168,13 +151,11 @@ async function deleteAccount(
   await tell({ account_id: id });
 }
 
-/** Deletes what the log of auth tells of accounts that are gone. */
 async function deleteOrphanedAuthLog(company: AppSupabaseClient): Promise<void> {
   const { error, status } = await company.rpc("delete_orphaned_auth_log");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
 }
 
-/** Today in UTC, as in the database. */
 function todayInUtc(): string {
   return new Date().toISOString().slice(0, 10);
 }

@@ -1,23 +1,17 @@
-/** Acts of the company on shipments, documents and what all clients read: by a colleague at the desk, or by a command. */
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database } from "../lib/supabase/database.ts";
-import type { StorageLocation } from "./desk-labels.ts";
 import { isUuid } from "./shipment.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/**
- * `expected_version` is the version that the form was opened with; a newer one is rejected with 409. `idempotency_key` makes a
- * form that is sent twice one action. `actor_name` names the person who runs a command.
- */
+/** `expected_version` is that of the form's page. `actor_name` names the person who runs a command. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
-/** An act that was done, with what its function answers. */
-export type StaffActionResult<Answer> = { result: Answer };
+export type StaffActionResult<Result> = { result: Result };
 
-/** Calls the function of an act, which judges, does and logs it in one transaction. Null arguments are left out. */
+/** Calls a database function, which checks, performs and logs an action in one transaction. Omits null arguments. */
 export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   backend: AppSupabaseClient,
   name: Name,
@@ -28,39 +22,19 @@ export async function runStaffAction<Name extends keyof DatabaseFunctions>(
   return error ? toUserError({ ...error, status }) : { result: data as DatabaseFunctions[Name]["Returns"] };
 }
 
-/** The answer of an act, for commands. Throws an error with the reason when it was refused. */
-export function resultOrThrow<Answer>(outcome: StaffActionResult<Answer> | UserError): Answer {
+/** Returns the result of an action. Throws an error with the reason of a UserError. */
+export function resultOrThrow<Result>(outcome: StaffActionResult<Result> | UserError): Result {
   if ("reason" in outcome) throw new Error(outcome.reason);
   return outcome.result;
 }
 
-/** Where a shipment is after an act, or the documents whose absence stops it. */
-export type MoveResult = { stage: number; status: string } | { missing: string[] };
-
-/**
- * Moves a shipment to its next stage, with its event. While documents are missing it answers with their names and does
- * nothing, unless `despiteMissing`.
- */
-export async function moveShipment(
-  backend: AppSupabaseClient,
-  id: string,
-  move: { location?: string; note?: string; despiteMissing?: boolean },
-  signed: StaffActionOptions,
-): Promise<StaffActionResult<MoveResult> | UserError> {
-  const { location, note, despiteMissing } = move;
-  const args = { shipment_id: id, location, note, despite_missing: despiteMissing ?? false, ...signed };
-  return (await runStaffAction(backend, "move_shipment", args)) as StaffActionResult<MoveResult> | UserError;
-}
-
-/** What can become of one of many shipments that are to move on. */
 export const BULK_MOVE_OUTCOMES = ["moved", "missing", "closed", "changed", "unknown"] as const;
 export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
-/** What became of one of many shipments: `why` it did not move, null when it did. */
 export type BulkMoveResult = z.infer<typeof BulkMoveResult>;
 
-/** Moves many shipments on, up to 50, each by itself: one that cannot move stops no other. */
+/** Moves up to 50 shipments to their next stage. A shipment that cannot move does not stop the others. */
 export async function moveShipments(
   backend: AppSupabaseClient,
   moves: { id: string; expected_version?: number }[],
@@ -73,7 +47,7 @@ export async function moveShipments(
   return all.success ? { result: all.data } : userErrorFromThrown(all.error);
 }
 
-/** What became of shipments in a bulk move, as the address of its answer says: by id, why one did not move, or "moved". */
+/** Returns the outcomes in the URL of a bulk move's result, by shipment ID. */
 export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, BulkMoveOutcome> {
   const of = (outcome: BulkMoveOutcome) => (searchParams.get(outcome) ?? "").split(",").filter(isUuid);
   return Object.fromEntries(
@@ -81,7 +55,6 @@ export function readBulkMoveOutcomes({ searchParams }: URL): Record<string, Bulk
   );
 }
 
-/** The answer to a bulk move. */
 export const BulkMovePageData = z.object({
   shipments: z.array(
     z.object({
@@ -95,96 +68,7 @@ export const BulkMovePageData = z.object({
   ),
 });
 
-/** Puts a shipment at the stage it is really at, 1 to 10. */
-export function correctStage(
-  backend: AppSupabaseClient,
-  id: string,
-  to: { stage: number; reason: string },
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "correct_stage", { shipment_id: id, ...to, ...signed });
-}
-
-/** Writes the AWB/BL number; "" takes it off. One that stands is changed with a reason. */
-export function saveShipmentNumbers(
-  backend: AppSupabaseClient,
-  id: string,
-  to: { awb: string; reason?: string },
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "save_shipment_numbers", { shipment_id: id, ...to, ...signed });
-}
-
-/** Where and when cargo arrived, and in what; `free_storage_ends_on` is the last day of free storage. Days are YYYY-MM-DD. */
-export type CargoArrival = { place: StorageLocation; day: string; size: 20 | 40; free_storage_ends_on: string };
-
-/** Writes where, when and in what the cargo arrived, and the last day of free storage. */
-export function saveArrival(backend: AppSupabaseClient, id: string, arrival: CargoArrival, signed: StaffActionOptions) {
-  return runStaffAction(backend, "save_arrival", { shipment_id: id, ...arrival, ...signed });
-}
-
-/** Tells the client something, in the history of the shipment. */
-export function sendNote(
-  backend: AppSupabaseClient,
-  id: string,
-  note: string,
-  { expected_version: _, ...signed }: StaffActionOptions,
-) {
-  return runStaffAction(backend, "send_note", { shipment_id: id, note, ...signed });
-}
-
-export type ChargeInput = { item: string; amount: number; currency: string; due_on?: string; note?: string };
-
-/** Sets what the client is to pay for one item. `signed.seen` is the version of the charge, -1 when there was none. */
-export function setCharge(backend: AppSupabaseClient, id: string, charge: ChargeInput, signed: StaffActionOptions) {
-  return runStaffAction(backend, "set_charge", { shipment_id: id, ...charge, ...signed });
-}
-
-/** Notes that a charge was paid, or, with a reason, that it was not. */
-export function setChargePaid(
-  backend: AppSupabaseClient,
-  id: string,
-  mark: { item: string; paid: boolean; reason?: string },
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "set_charge_paid", { shipment_id: id, ...mark, ...signed });
-}
-
-/** Takes the verification of a document back. */
-export function unverifyDocument(
-  backend: AppSupabaseClient,
-  document: string,
-  reason: string,
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "unverify_document", { document_id: document, reason, ...signed });
-}
-
-/** Sends a document back: its client is asked for another file and told why. */
-export function rejectDocument(
-  backend: AppSupabaseClient,
-  document: string,
-  reason: string,
-  signed: StaffActionOptions,
-) {
-  return runStaffAction(backend, "reject_document", { document_id: document, reason, ...signed });
-}
-
-/** Says something to all clients, instead of what was said before. */
-export function setAnnouncement(
-  backend: AppSupabaseClient,
-  text: string,
-  { expected_version: _, ...signed }: StaffActionOptions,
-) {
-  return runStaffAction(backend, "announce", { text, ...signed });
-}
-
-/** Ends what is said to all clients. */
-export function removeAnnouncement(backend: AppSupabaseClient, actor_name?: string) {
-  return runStaffAction(backend, "end_announcement", { actor_name });
-}
-
-/** Commands: the mails that could not be handed over and that nobody has dealt with, the oldest first. Throws. */
+/** Returns the unresolved failed emails, oldest first. Throws if the backend rejects the call. */
 export async function listFailedEmails(company: AppSupabaseClient) {
   const { data, error, status } = await company
     .from("failed_emails")
@@ -194,9 +78,4 @@ export async function listFailedEmails(company: AppSupabaseClient) {
     .retry(false);
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
-}
-
-/** Takes a mail that could not be handed over off the list. */
-export function resolveFailedEmail(backend: AppSupabaseClient, mail: string, actor_name?: string) {
-  return runStaffAction(backend, "resolve_failed_email", { email_id: mail, actor_name });
 }

@@ -1,5 +1,3 @@
-/** Team members. The database decides who may invite, change or remove them. */
-
 import { z } from "zod";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
@@ -7,15 +5,11 @@ import { type EmailResult, sendOnce, trySendEmail } from "./email.server.ts";
 import { type EmailContent, type EmailSender, staffInvitationEmail } from "./emails.ts";
 import { runStaffAction, type StaffActionOptions } from "./staff-action.server.ts";
 
-/** Hours for which an invitation's link is good: 7 days. */
 const invitationHours = 7 * 24;
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
-/**
- * Invites a colleague by mail, or one who never came or was removed again. `company` makes the account and the link, which
- * a colleague never sees.
- */
+/** Invites a team member by email. Can be repeated until the first login, and after a removal. */
 export async function inviteStaffMember(
   backend: AppSupabaseClient,
   company: AppSupabaseClient,
@@ -32,7 +26,7 @@ export async function inviteStaffMember(
   let invited = await ask();
   if ("invite_id" in invited) {
     const made = await createStaffAccount(company, who, invited.invite_id);
-    // The same form, sent twice at once: the other one has made it.
+    // The same form, sent twice in parallel, may have created the account.
     invited = "reason" in made ? await ask() : made;
     if ("invite_id" in invited) return made as UserError;
   }
@@ -47,7 +41,6 @@ export async function inviteStaffMember(
   );
 }
 
-/** Makes the account of an invitation, confirmed, with a password that nobody knows. */
 async function createStaffAccount(
   company: AppSupabaseClient,
   { email, name }: { email: string; name: string },
@@ -61,7 +54,6 @@ async function createStaffAccount(
   return error ? toUserError(error) : { account_id: data.user.id };
 }
 
-/** Makes a link to the page that sets a password, and mails it. What could not be handed over is listed at the desk. */
 export async function issuePasswordLink(
   company: AppSupabaseClient,
   head: EmailSender,
@@ -77,27 +69,16 @@ export async function issuePasswordLink(
   });
 }
 
-/** Makes a clerk a lead, or a lead a clerk. */
-export function changeStaffRole(backend: AppSupabaseClient, account: string, role: string, actor_name?: string) {
-  return runStaffAction(backend, "change_staff_role", { account_id: account, role, actor_name });
-}
-
-/** Removes a colleague: signed out everywhere at once. */
-export function removeStaffMember(backend: AppSupabaseClient, account: string, reason: string, actor_name?: string) {
-  return runStaffAction(backend, "remove_staff_member", { account_id: account, reason, actor_name });
-}
-
-/** Commands: the colleagues who are not removed, by name. Throws. */
 export async function listStaffMembers(company: AppSupabaseClient) {
   const { data, error, status } = await company.rpc("list_staff_members");
   if (error) throw new Error(toUserError({ ...error, status }).reason);
   return data;
 }
 
-/** Commands: the account of an e-mail address. Throws when there is none. */
+/** Throws if no account has the email address. */
 export async function findAccountId(company: AppSupabaseClient, email: string): Promise<string> {
   const { data, error, status } = await company.rpc("find_account_id", { email });
   if (error) throw new Error(toUserError({ ...error, status }).reason);
-  if (!data) throw new Error(`There is no account with the e-mail address ${email}.`);
+  if (!data) throw new Error(`There is no account with the email address ${email}.`);
   return data;
 }

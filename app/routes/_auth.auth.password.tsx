@@ -1,6 +1,5 @@
-import { minClientPasswordLength, newPasswordSchema } from "~/actions/authentication";
+import { minClientPasswordLength, minStaffPasswordLength, newPasswordSchema } from "~/actions/authentication";
 import { handleEmailLinkForm, openEmailLink } from "~/actions/email-link.server";
-import { minStaffPasswordLength } from "~/actions/staff";
 import { EmailLinkPage } from "~/components/site/email-link-page";
 import { OfficePhone } from "~/components/site/office-phone";
 import { callServerAction } from "~/lib/browser/connection";

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import { z } from "zod";
+import { send } from "~/actions/client-id.server";
+import { createDeskIntents } from "~/actions/desk-intents.server";
+import { endAnnouncement, resolveFailedEmail, setAnnouncement } from "~/actions/today.server";
 import { FailedEmailRow } from "~/components/desk/failed-email-row";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
@@ -18,25 +20,12 @@ import { Card } from "~/components/ui/card";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
-import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
-import { oneLine } from "~/lib/forms/text-fields";
-import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { UnusedClientId } from "~/models/client-id";
-import { sendClientId } from "~/models/client-id.server";
-import { getEmailSender } from "~/models/content.server";
+import { handleIntent } from "~/lib/forms/intent-form.server";
 import { createShipmentSearch } from "~/models/desk";
 import { TodayPage } from "~/models/desk.server";
-import { maxLength } from "~/models/limits";
-import { removeAnnouncement, resolveFailedEmail, setAnnouncement } from "~/models/staff-action.server";
 import type { Route } from "./+types/desk._index";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
-
-const AnnouncementFields = z.object({
-  text: oneLine("Write the notice.")
-    .min(1, "Write the notice.")
-    .max(...maxLength("announcement")),
-});
 
 export async function loader({ context }: Route.LoaderArgs) {
   const isLead = requireStaff(context).staff.role === "lead";
@@ -45,26 +34,13 @@ export async function loader({ context }: Route.LoaderArgs) {
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  return handleIntent(request, context, "/desk", {
-    announce: defineIntent(AnnouncementFields, async ({ supabase: backend }, { text }, sent) =>
-      toIntentResult(await setAnnouncement(backend, text, sent), () => "All clients read it now"),
-    ),
-    "remove-announcement": defineIntent(z.object({}), async ({ supabase: backend }) =>
-      toIntentResult(await removeAnnouncement(backend), () => "Nothing is said to all clients any more"),
-    ),
-    send: defineIntent(
-      z.object({ clientId: UnusedClientId }),
-      async ({ supabase: backend }, { clientId }, { idempotency_key: request }) => {
-        const told = await sendClientId(backend, serviceRoleClient(), getEmailSender(), clientId, {
-          idempotency_key: request,
-        });
-        return toEmailIntentResult(told, `${clientId} is on its way`);
-      },
-    ),
-    "dismiss-failed-email": defineIntent(z.object({ email: z.uuid() }), async ({ supabase: backend }, { email }) =>
-      toIntentResult(await resolveFailedEmail(backend, email), () => "Taken off the list"),
-    ),
-  });
+  const actions = {
+    announce: setAnnouncement,
+    "remove-announcement": endAnnouncement,
+    send,
+    "dismiss-failed-email": resolveFailedEmail,
+  };
+  return handleIntent(request, context, "/desk", createDeskIntents(actions));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

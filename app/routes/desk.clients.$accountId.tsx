@@ -1,6 +1,7 @@
 import { data, Link } from "react-router";
-import { z } from "zod";
-import { reasonField } from "~/actions/staff";
+import { labelAuditEntry } from "~/actions/all-staff-actions.server";
+import * as account from "~/actions/client-account.server";
+import { createDeskIntents } from "~/actions/desk-intents.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
 import { SubmitButton } from "~/components/forms/form";
 import {
@@ -15,59 +16,34 @@ import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { calendarDate, eastAfricaTime } from "~/lib/dates";
-import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
+import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
-import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { closeAccount, reopenAccount } from "~/models/account.server";
-import { getEmailSender } from "~/models/content.server";
 import { createShipmentSearch } from "~/models/desk";
 import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
-import { sendPasswordLink } from "~/models/password-link.server";
-import { eraseAccount, rejectErasure } from "~/models/retention.server";
-import { removeSecondFactors } from "~/models/second-factor.server";
 import { lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import type { Route } from "./+types/desk.clients.$accountId";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-const ReasonFields = z.object({ reason: reasonField });
-
 export async function loader({ context }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ClientsPage);
   if (!opened) throw areaNotFound("desk");
-  return { client: opened };
+  return { client: { ...opened, audit_entries: opened.audit_entries.map(labelAuditEntry) } };
 }
 
 export async function action({ request, context, params }: Route.ActionArgs) {
   const id = params.accountId;
   if (!isUuid(id)) throw data("Not found", { status: 404 });
-  return handleIntent(request, context, `/desk/clients/${id}`, {
-    "send-link": defineIntent(z.object({}), async ({ supabase: backend }) => {
-      const told = await sendPasswordLink(backend, serviceRoleClient(), getEmailSender(), id);
-      return toEmailIntentResult(told, "The link is on its way");
-    }),
-    "remove-2fa": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
-      toIntentResult(
-        await removeSecondFactors(backend, serviceRoleClient(), getEmailSender(), id, reason),
-        () => "The account opens with its password alone",
-      ),
-    ),
-    "close-account": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
-      toIntentResult(await closeAccount(backend, id, reason), () => "The account is closed"),
-    ),
-    "reopen-account": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) =>
-      toIntentResult(await reopenAccount(backend, id, reason), () => "The account is open again"),
-    ),
-    erase: defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
-      const refused = await eraseAccount(backend, serviceRoleClient(), id, reason, undefined, getEmailSender());
-      return refused ?? { toast: "The account is gone", redirectTo: "/desk/clients" };
-    }),
-    "reject-erasure": defineIntent(ReasonFields, async ({ supabase: backend }, { reason }) => {
-      const told = await rejectErasure(backend, serviceRoleClient(), getEmailSender(), id, reason);
-      return toEmailIntentResult(told, "The answer is on its way");
-    }),
-  });
+  const actions = {
+    "send-link": account.sendLink,
+    "remove-2fa": account.resetSecondFactor,
+    "close-account": account.close,
+    "reopen-account": account.reopen,
+    erase: account.erase,
+    "reject-erasure": account.rejectErasure,
+  };
+  return handleIntent(request, context, `/desk/clients/${id}`, createDeskIntents(actions, { account: id }));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {
@@ -162,7 +138,13 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   );
 }
 
-function AccountCard({ client, answer }: { client: DeskClientDetails; answer: RejectedIntent | undefined }) {
+function AccountCard({
+  client,
+  answer,
+}: {
+  client: Omit<DeskClientDetails, "audit_entries">;
+  answer: RejectedIntent | undefined;
+}) {
   const link = useIntentForm("send-link", answer, []);
   const kept =
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;

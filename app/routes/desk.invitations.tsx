@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
-import { reasonField } from "~/actions/staff";
+import type { z } from "zod";
+import { issue, send, withdraw } from "~/actions/client-id.server";
+import { createDeskIntents } from "~/actions/desk-intents.server";
 import { Pager } from "~/components/desk/audit-entry-list";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
@@ -18,35 +19,13 @@ import { Card } from "~/components/ui/card";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
-import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
-import { oneLine } from "~/lib/forms/text-fields";
-import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { UnusedClientId } from "~/models/client-id";
-import { issueClientIds, sendClientId, withdrawClientId } from "~/models/client-id.server";
-import { emailAddress } from "~/models/contact";
-import { getEmailSender } from "~/models/content.server";
+import { handleIntent } from "~/lib/forms/intent-form.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { InvitationsPage } from "~/models/desk.server";
-import { maxLength } from "~/models/limits";
 import { shipmentsPerPage } from "~/models/shipment";
 import type { Route } from "./+types/desk.invitations";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
-
-const countError = "Give a number from 1 to 100.";
-const IssueFields = z
-  .object({
-    count: z.coerce.number(countError).int(countError).min(1, countError).max(100, countError),
-    for: oneLine("")
-      .max(...maxLength("issuedFor"))
-      .optional(),
-    email: emailAddress.optional(),
-  })
-  .refine(({ count, email }) => !email || count === 1, {
-    path: ["count"],
-    message: "Send one client ID at a time, or leave the e-mail address out.",
-  });
-const WithdrawFields = z.object({ clientId: UnusedClientId, reason: reasonField });
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { invitations } = await getStaffPage(context, InvitationsPage);
@@ -59,32 +38,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 }
 
 export function action({ request, context }: Route.ActionArgs) {
-  return handleIntent(request, context, "/desk/invitations", {
-    issue: defineIntent(IssueFields, async ({ supabase: backend }, issue, { idempotency_key: request }) => {
-      const issued = await issueClientIds(backend, issue, { idempotency_key: request });
-      if ("reason" in issued) return issued;
-      const [first] = issued.result;
-      // This very form issued it, and it was withdrawn or used meanwhile.
-      if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
-      if (!issue.email)
-        return { toast: issued.result.length > 1 ? `${issued.result.length} issued` : `${first} issued` };
-      const told = await sendClientId(backend, serviceRoleClient(), getEmailSender(), first, {
-        idempotency_key: request,
-      });
-      return toEmailIntentResult(told, `${first} is on its way`);
-    }),
-    send: defineIntent(
-      z.object({ clientId: UnusedClientId }),
-      async ({ supabase: backend }, { clientId }, { idempotency_key: request }) =>
-        toEmailIntentResult(
-          await sendClientId(backend, serviceRoleClient(), getEmailSender(), clientId, { idempotency_key: request }),
-          `${clientId} is on its way`,
-        ),
-    ),
-    withdraw: defineIntent(WithdrawFields, async ({ supabase: backend }, { clientId, reason }) =>
-      toIntentResult(await withdrawClientId(backend, clientId, reason), () => `${clientId} is withdrawn`),
-    ),
-  });
+  return handleIntent(request, context, "/desk/invitations", createDeskIntents({ issue, send, withdraw }));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

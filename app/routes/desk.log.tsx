@@ -1,11 +1,12 @@
 import { Form } from "react-router";
+import { AUDIT_LABELS, labelAuditEntry } from "~/actions/all-staff-actions.server";
 import { AuditEntryList, createSearchField, Pager } from "~/components/desk/audit-entry-list";
 import { Field, SelectField } from "~/components/forms/field";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { noFormAction } from "~/lib/http/file-route.server";
-import { AUDIT_LABELS, AuditLogPage, readAuditLogFilter } from "~/models/audit-log.server";
+import { AuditLogPage, readAuditLogFilter } from "~/models/audit-log.server";
 import type { Route } from "./+types/desk.log";
 
 /** Acts on one page. */
@@ -13,8 +14,15 @@ const pageSize = 50;
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { audit_entries: acts } = await getStaffPage(context, AuditLogPage);
-  const kinds = Object.entries(AUDIT_LABELS).map(([value, words]) => ({ value, words }));
-  return { acts: acts.slice(0, pageSize), hasMore: acts.length > pageSize, asked: readAuditLogFilter(url), kinds };
+  const kinds = Object.entries(AUDIT_LABELS)
+    .map(([value, words]) => ({ value, words }))
+    .sort((one, other) => one.words.localeCompare(other.words));
+  return {
+    acts: acts.slice(0, pageSize).map(labelAuditEntry),
+    hasMore: acts.length > pageSize,
+    asked: readAuditLogFilter(url),
+    kinds,
+  };
 }
 
 export const action = noFormAction;

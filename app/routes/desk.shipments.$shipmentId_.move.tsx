@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { data } from "react-router";
-import { z } from "zod";
+import { createDeskIntents } from "~/actions/desk-intents.server";
+import { advance } from "~/actions/shipment.server";
 import { Field, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { getIdempotencyKey, IntentErrorSummary, IntentForm, useIntentForm } from "~/components/forms/intent-form";
@@ -8,28 +9,15 @@ import { Title } from "~/components/site/title";
 import { ButtonLink } from "~/components/ui/button";
 import { getStaffPage } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
-import { defineIntent, handleIntent } from "~/lib/forms/intent-form.server";
-import { oneLine, severalLines } from "~/lib/forms/text-fields";
+import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { createShipmentSearch, readShipmentFilter } from "~/models/desk";
 import { ShipmentsPage } from "~/models/desk.server";
-import { maxLength } from "~/models/limits";
 import { lastStage, STAGES } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
-import { moveShipment } from "~/models/staff-action.server";
 import type { Route } from "./+types/desk.shipments.$shipmentId_.move";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
-
-const MoveFields = z.object({
-  location: oneLine("")
-    .max(...maxLength("location", " for the location"))
-    .optional(),
-  note: severalLines("")
-    .max(...maxLength("note", " for the note"))
-    .optional(),
-  confirmMissing: z.literal("yes").optional(),
-});
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ShipmentsPage);
@@ -43,20 +31,8 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 /** Moves the shipment on; while documents are missing, the page asks first. */
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
-  const id = params.shipmentId;
-  return handleIntent(request, context, `/desk/shipments/${id}${createShipmentSearch(readShipmentFilter(url))}`, {
-    move: defineIntent(MoveFields, async ({ supabase: backend }, { location, note, confirmMissing }, sent) => {
-      const moved = await moveShipment(
-        backend,
-        id,
-        { location, note, despiteMissing: confirmMissing !== undefined },
-        sent,
-      );
-      if ("reason" in moved) return moved;
-      if (!("missing" in moved.result)) return { toast: `It is at ${moved.result.status} now` };
-      return { reason: "", status: 409 };
-    }),
-  });
+  const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
+  return handleIntent(request, context, page, createDeskIntents({ move: advance }, { shipment: params.shipmentId }));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

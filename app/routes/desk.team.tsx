@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
-import { reasonField, StaffInvitationFields } from "~/actions/staff";
+import { resetSecondFactor, sendLink } from "~/actions/client-account.server";
+import { createDeskIntents } from "~/actions/desk-intents.server";
+import { changeRole, invite, remove } from "~/actions/team.server";
 import { Field, SelectField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import {
@@ -17,20 +18,12 @@ import { Card } from "~/components/ui/card";
 import { getStaffPage, requireLead } from "~/lib/auth/staff.server";
 import { callServerAction } from "~/lib/browser/connection";
 import { eastAfricaTime } from "~/lib/dates";
-import { defineIntent, handleIntent, toEmailIntentResult, toIntentResult } from "~/lib/forms/intent-form.server";
-import { serviceRoleClient } from "~/lib/supabase/client.server";
-import { getEmailSender } from "~/models/content.server";
+import { handleIntent } from "~/lib/forms/intent-form.server";
 import { type DeskStaffMember, TeamPage } from "~/models/desk.server";
 import { staffRoleLabels } from "~/models/desk-labels";
-import { STAFF_ROLES } from "~/models/labels";
-import { sendPasswordLink } from "~/models/password-link.server";
-import { removeSecondFactors } from "~/models/second-factor.server";
-import { changeStaffRole, inviteStaffMember, removeStaffMember } from "~/models/staff.server";
 import type { Route } from "./+types/desk.team";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
-
-const AccountFields = z.object({ account: z.uuid("Open this page again.") });
 
 export async function loader({ context }: Route.LoaderArgs) {
   requireLead(context);
@@ -39,38 +32,14 @@ export async function loader({ context }: Route.LoaderArgs) {
 
 export function action({ request, context }: Route.ActionArgs) {
   requireLead(context);
-  return handleIntent(request, context, "/desk/team", {
-    invite: defineIntent(StaffInvitationFields, async ({ supabase: backend }, who, { idempotency_key: request }) => {
-      const told = await inviteStaffMember(backend, serviceRoleClient(), getEmailSender(), who, {
-        idempotency_key: request,
-      });
-      return toEmailIntentResult(told, "The invitation is on its way");
-    }),
-    role: defineIntent(
-      AccountFields.extend({ role: z.enum(STAFF_ROLES, "Choose what they may do.") }),
-      async ({ supabase: backend }, to) =>
-        toIntentResult(await changeStaffRole(backend, to.account, to.role), () => "Role changed"),
-    ),
-    "send-link": defineIntent(AccountFields, async ({ supabase: backend }, { account }) =>
-      toEmailIntentResult(
-        await sendPasswordLink(backend, serviceRoleClient(), getEmailSender(), account),
-        "The link is on its way",
-      ),
-    ),
-    "remove-2fa": defineIntent(
-      AccountFields.extend({ reason: reasonField }),
-      async ({ supabase: backend }, { account, reason }) =>
-        toIntentResult(
-          await removeSecondFactors(backend, serviceRoleClient(), getEmailSender(), account, reason),
-          () => "They set up a new second factor next",
-        ),
-    ),
-    remove: defineIntent(
-      AccountFields.extend({ reason: reasonField }),
-      async ({ supabase: backend }, { account, reason }) =>
-        toIntentResult(await removeStaffMember(backend, account, reason), () => "Removed, and signed out everywhere"),
-    ),
-  });
+  const actions = {
+    invite,
+    role: changeRole,
+    "send-link": sendLink,
+    "remove-2fa": { ...resetSecondFactor, toast: () => "They set up a new second factor next" },
+    remove,
+  };
+  return handleIntent(request, context, "/desk/team", createDeskIntents(actions));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

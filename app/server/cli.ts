@@ -1,13 +1,20 @@
-/** npm run staff: the commands of the company's staff, which call the backend's API with the secret key. */
 import process from "node:process";
 import { Command } from "commander";
+import { dayField } from "../actions/staff-action.server.ts";
+import { oneLine } from "../lib/forms/text-fields.ts";
 import { countExpiredAuditEntries, deleteExpiredAuditEntries, listAuditEntries } from "../models/audit-log.server.ts";
 import { deleteBeyondRetention, deleteExpiredLinks, listBeyondRetention } from "../models/retention.server.ts";
-import { createTextParser, getOsUser, parseDay } from "./cli/arguments.ts";
-import { createDeletionReporter, getServiceRole, recordDeletion, requireEmbeddedSettings } from "./cli/context.ts";
+import { addActionCommands } from "./cli/commands.ts";
+import {
+  createDeletionReporter,
+  createParser,
+  getOsUser,
+  getServiceRole,
+  recordDeletion,
+  requireEmbeddedSettings,
+} from "./cli/context.ts";
 import { auditEntryLine, collapseBlanks, firstLine, print, printAction } from "./cli/output.ts";
-import { addPeopleCommands } from "./cli/people.ts";
-import { addShipmentCommands } from "./cli/shipments.ts";
+import { addReadingCommands } from "./cli/reading.ts";
 import { ignoreOutputErrors } from "./lifetime.ts";
 
 type OutputOptions = { json?: boolean };
@@ -16,23 +23,25 @@ ignoreOutputErrors();
 // Only this user may read the files that backup and restore write.
 process.umask(0o077);
 
+const actorName = oneLine("").overwrite(collapseBlanks).min(1, "Enter a name.").max(120, "Use at most 120 characters.");
+
 const program = new Command("npm run --silent staff --")
-  .description("The company's work from a terminal: all that the desk does, and what only the server can.")
-  .option("--by <name>", "who does it, for the log", createTextParser(120), getOsUser())
+  .description("The actions of the desk, and maintenance of the server.")
+  .option("--by <name>", "your name, for the activity log", createParser(actorName), getOsUser())
   .showSuggestionAfterError()
-  .configureHelp({ showGlobalOptions: true })
+  .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
   .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });
 
 const getActorName = () => program.opts<{ by: string }>().by;
 
-addPeopleCommands(program, getActorName);
-addShipmentCommands(program, getActorName);
+addReadingCommands(program, getActorName);
+addActionCommands(program, getActorName);
 
 program
   .command("retention")
-  .description("list what the privacy policy says to delete by now: shipments, their files, unused accounts, the log")
+  .description("list data whose retention period has ended: shipments, files, accounts and audit entries")
   .option("--delete", "delete it")
-  .option("--json", "what was found, as an object")
+  .option("--json", "an object")
   .action(async ({ json, delete: deletes }: OutputOptions & { delete?: boolean }) => {
     const backend = getServiceRole();
     const past = { ...(await listBeyondRetention(backend)), acts: await countExpiredAuditEntries(backend) };
@@ -60,8 +69,8 @@ program
 
 program
   .command("log")
-  .description("what the company did, who did it and to what, newest first")
-  .option("--since <day>", "from the beginning of a day on, such as 2026-11-20", parseDay)
+  .description("the activity log, newest first")
+  .option("--since <day>", "only from this day on, such as 2026-11-20", createParser(dayField))
   .option("--json", "an array")
   .action(async ({ since, json }: OutputOptions & { since?: string }) => {
     const all = [];
@@ -74,7 +83,7 @@ program
 
 program
   .command("demo-code")
-  .description("the code of the moment for the demo's lead; of nobody else")
+  .description("the current code of the second factor of the demo's lead")
   .action(async () => {
     const { getDemoTotp } = await import("./start/demo-lead.ts");
     print(false, null, [getDemoTotp(requireEmbeddedSettings())]);
@@ -83,7 +92,7 @@ program
 program
   .command("backup")
   .description("copy the stopped site's database, files and keys into one new file")
-  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' papers")
+  .argument("<file>", "such as backup.tar.gz; it holds keys and clients' documents")
   .action(async (file: string) => {
     const { createBackup: backUp } = await import("./cli/backup.ts");
     const bytes = await backUp(requireEmbeddedSettings(), file);
@@ -92,8 +101,8 @@ program
   });
 program
   .command("restore")
-  .description("put a backup where there is no data yet: an empty DATA_DIR and, with DATABASE_URL, an empty database")
-  .argument("<file>", "what backup wrote")
+  .description("restore a backup into an empty DATA_DIR and, with DATABASE_URL, an empty database")
+  .argument("<file>", "the backup")
   .action(async (file: string) => {
     const { restoreBackup: restore } = await import("./cli/backup.ts");
     const place = requireEmbeddedSettings();

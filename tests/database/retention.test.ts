@@ -1,13 +1,9 @@
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { expect, test } from "vitest";
-import {
-  deleteBeyondRetention,
-  eraseAccount,
-  extendShipmentRetention,
-  listBeyondRetention,
-} from "../../app/models/retention.server.ts";
+import { deleteBeyondRetention, eraseAccount, listBeyondRetention } from "../../app/models/retention.server.ts";
 import { countRowsRead } from "../support/database.ts";
 import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { extendShipmentRetention } from "../support/staff-actions.ts";
 
 const { testBackend } = setUpTestBackend();
 let clientCount = 0;

@@ -11,12 +11,11 @@ const limits: [pattern: RegExp, limit: number][] = [
 /** Longer files of today with their length, which must not grow. Only deletions and smaller numbers are welcome. */
 const exceptions: Record<string, number> = {
   "app/models/data-export.server.ts": 268,
-  "app/server/cli/people.ts": 266,
   "tests/e2e/offline.spec.ts": 859,
   "tests/e2e/resumable-upload.spec.ts": 441,
   "tests/routes/account.test.ts": 947,
   "tests/routes/blog.test.ts": 625,
-  "tests/routes/desk.test.ts": 1438,
+  "tests/routes/desk.test.ts": 1433,
   "tests/routes/forms.test.ts": 990,
   "tests/routes/login.test.ts": 454,
   "tests/routes/pages.test.ts": 607,

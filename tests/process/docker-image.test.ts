@@ -112,7 +112,7 @@ describe("the image's files, without the development dependencies,", () => {
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
     await running.waitUntilReady();
     const email = "invited@client.example";
-    const issued = await place.staff(["client-id", "new", "--email", email], settings, site);
+    const issued = await place.staff(["client-id", "issue", "--email", email], settings, site);
     expect(issued).toMatchObject({ code: 0, told: expect.stringContaining("client-id send") });
     const outbox = path.join(place.dataDir, "outbox");
     const mails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));

@@ -37,14 +37,14 @@ const runStaffCommand = (...args: string[]) =>
 
 test("the journeys leave lines about what was done, each JSON, and no secret in any of them", async () => {
   const browser = sandbox.browser();
-  const issued = await runStaffCommand("client-id", "new", "--json");
-  const [{ client_id }] = JSON.parse(issued.stdout);
-  markSecret("the client ID", client_id);
+  const issued = await runStaffCommand("client-id", "issue", "--json");
+  const [clientId] = JSON.parse(issued.stdout);
+  markSecret("the client ID", clientId);
   const email = "marked.person@client.example";
   markSecret("the e-mail address", email);
   const password = markSecret("the password", "m4rked-passw0rd");
   const fullName = markSecret("the name", "Marked Njoroge");
-  await browser.post("/signup", { clientId: client_id, fullName, email, password });
+  await browser.post("/signup", { clientId, fullName, email, password });
 
   const link = new URL(await getConfirmationLink(sandbox.dataDir, email));
   markSecret("the confirmation token", link.searchParams.get("token_hash") ?? "");
@@ -84,7 +84,7 @@ test("the journeys leave lines about what was done, each JSON, and no secret in 
   markSecret("a damaged cookie", "m4rked-damage");
   for (let guess = 0; guess < 7; guess += 1) await browser.post("/login", { email, password: "m4rked-wr0ng" });
   killProcess(sandbox.backendPid());
-  await browser.post("/signup", { clientId: client_id, fullName, email, password });
+  await browser.post("/signup", { clientId, fullName, email, password });
   await expect.poll(() => site.output, { timeout: 30_000 }).toContain('"backend ended"');
 
   const lines = (site.output + issued.stderr).split("\n").filter((line) => line.trim() !== "");

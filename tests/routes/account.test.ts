@@ -1,10 +1,8 @@
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeAccount } from "../../app/models/account.server.ts";
 import { sendPasswordLink } from "../../app/models/password-link.server.ts";
 import { createUnsubscribeUrl } from "../../app/models/shipment-emails.server.ts";
-import { resultOrThrow, sendNote, setCharge } from "../../app/models/staff-action.server.ts";
 import type { Authenticator } from "../support/authenticator.ts";
 import { freePort } from "../support/free-port.ts";
 import { readEmailsTo } from "../support/outbox.ts";
@@ -26,6 +24,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { issueClientIds, verifyDocumentByName } from "../support/service-role.ts";
+import { closeAccount, resultOrThrow, sendNote, setCharge } from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,

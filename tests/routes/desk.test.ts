@@ -1,8 +1,8 @@
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
-import { findAccountId, inviteStaffMember, removeStaffMember } from "../../app/models/staff.server.ts";
-import { moveShipment, resultOrThrow, saveArrival, sendNote, setCharge } from "../../app/models/staff-action.server.ts";
+import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
+import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import {
@@ -33,6 +33,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { issueClientIds, verifyDocumentByName } from "../support/service-role.ts";
+import { moveShipment, removeStaffMember, saveArrival, sendNote, setCharge } from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,
@@ -1410,14 +1411,8 @@ test("a notice is read by every client above their shipments, changed, and gone 
 
 test("today's lists name what waits, each line with a way to the place on its page, which is there", async () => {
   const own = await newShipment(app, client, "Due in storage", ["Packing List"]);
-  resultOrThrow(
-    await saveArrival(
-      app.company,
-      own.id,
-      { place: "mombasa", day: "2019-05-02", size: 20, free_storage_ends_on: "2019-05-06" },
-      {},
-    ),
-  );
+  const arrival = { place: "mombasa", day: "2019-05-02", size: 20, free_storage_ends_on: "2019-05-06" };
+  resultOrThrow(await saveArrival(app.company, own.id, arrival, {}));
   const page = await clerk.browser.open("/desk");
   expect(listDuplicateIds(page)).toEqual([]);
   const lists = page.all("main section, main [class*=border]").map(getText).join(" ");

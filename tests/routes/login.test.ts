@@ -1,10 +1,9 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeAccount } from "../../app/models/account.server.ts";
-import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { readEmailsTo } from "../support/outbox.ts";
 import { newClient } from "../support/route-fixtures.ts";
 import { issueClientIds } from "../support/service-role.ts";
+import { closeAccount, resultOrThrow } from "../support/staff-actions.ts";
 import {
   type FormValues,
   getTestApp,

@@ -1,8 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeAccount } from "../../app/models/account.server.ts";
 import { sendPasswordLink } from "../../app/models/password-link.server.ts";
 import { findAccountId, inviteStaffMember } from "../../app/models/staff.server.ts";
-import { resultOrThrow } from "../../app/models/staff-action.server.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -16,6 +14,7 @@ import {
   setUpSecondFactor,
   staffPassword,
 } from "../support/route-fixtures.ts";
+import { closeAccount, resultOrThrow } from "../support/staff-actions.ts";
 import {
   expectNoInternals,
   getTestApp,

@@ -2,14 +2,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { anonymousClient } from "../../app/lib/supabase/client.server.ts";
 import { companyDetails, storageTariff } from "../../app/models/content.server.ts";
 import { getLastFreeDay } from "../../app/models/free-storage.ts";
-import {
-  correctStage,
-  resultOrThrow,
-  saveArrival,
-  setCharge,
-  setChargePaid,
-} from "../../app/models/staff-action.server.ts";
 import { advanceShipment, issueClientIds, setAwb, verifyDocumentByName } from "../support/service-role.ts";
+import { correctStage, resultOrThrow, saveArrival, setCharge, setChargePaid } from "../support/staff-actions.ts";
 import {
   createPdf,
   getTestApp,

@@ -2,15 +2,6 @@ import http from "node:http";
 import process from "node:process";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeAccount } from "../../app/models/account.server.ts";
-import {
-  correctStage,
-  moveShipment,
-  resultOrThrow,
-  sendNote,
-  setCharge,
-  setChargePaid,
-} from "../../app/models/staff-action.server.ts";
 import {
   allDocuments,
   expectRejectedForm,
@@ -21,6 +12,15 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { setAwb } from "../support/service-role.ts";
+import {
+  closeAccount,
+  correctStage,
+  moveShipment,
+  resultOrThrow,
+  sendNote,
+  setCharge,
+  setChargePaid,
+} from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,

@@ -3,9 +3,9 @@ import process from "node:process";
 import postgres from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { rejectDocument, resultOrThrow } from "../../app/models/staff-action.server.ts";
 import { copyBrowser, replaceStoredFile } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
+import { rejectDocument, resultOrThrow } from "../support/staff-actions.ts";
 import {
   createPdf,
   getTestApp,

@@ -5,7 +5,7 @@ import { type AppSupabaseClient, serviceRoleClient } from "../../app/lib/supabas
 import { issueClientIds as issue } from "../../app/models/client-id.server.ts";
 import { findDocumentId, verifyDocument } from "../../app/models/document.server.ts";
 import { findAccountId } from "../../app/models/staff.server.ts";
-import { moveShipment, resultOrThrow, runStaffAction, saveShipmentNumbers } from "../../app/models/staff-action.server.ts";
+import { resultOrThrow, runStaffAction } from "../../app/models/staff-action.server.ts";
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**
@@ -37,12 +37,13 @@ export async function issueClientIds(company: AppSupabaseClient, count: number):
 
 /** Moves a shipment on, whatever is missing. Throws. */
 export async function advanceShipment(company: AppSupabaseClient, id: string, location?: string): Promise<void> {
-  resultOrThrow(await moveShipment(company, id, { location, despiteMissing: true }, {}));
+  const args = { shipment_id: id, location, despite_missing: true };
+  resultOrThrow(await runStaffAction(company, "move_shipment", args));
 }
 
 /** Writes an AWB/BL number. Throws. */
 export async function setAwb(company: AppSupabaseClient, id: string, awb: string): Promise<void> {
-  resultOrThrow(await saveShipmentNumbers(company, id, { awb, reason: "Corrected" }, {}));
+  resultOrThrow(await runStaffAction(company, "save_shipment_numbers", { shipment_id: id, awb, reason: "Corrected" }));
 }
 
 /** Verifies a document of a shipment, by its name. Throws. */

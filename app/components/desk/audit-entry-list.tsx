@@ -1,7 +1,7 @@
 import { Link } from "react-router";
+import type { LabelledAuditEntry } from "~/actions/all-staff-actions.server";
 import type { FormField } from "~/components/forms/form";
 import { eastAfricaTime } from "~/lib/dates";
-import type { AuditEntry } from "~/models/audit-log.server";
 import { deskWaitingOnLabels } from "~/models/desk-labels";
 import type { WaitingOn } from "~/models/labels";
 
@@ -44,7 +44,7 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
 }
 
 /** Lists audit entries. `links` shows each entry's subject; `isFound` marks the entries as search results. */
-export function AuditEntryList(props: { acts: AuditEntry[]; links?: boolean; isFound?: boolean }) {
+export function AuditEntryList(props: { acts: LabelledAuditEntry[]; links?: boolean; isFound?: boolean }) {
   const { acts: entries, links = false, isFound = false } = props;
   if (entries.length === 0) {
     const emptyText = isFound ? "Nothing like that has been done." : "Nothing has been done yet.";
@@ -72,7 +72,7 @@ export function AuditEntryList(props: { acts: AuditEntry[]; links?: boolean; isF
   );
 }
 
-function AuditEntrySubject({ on: { name, to } }: { on: NonNullable<AuditEntry["on"]> }) {
+function AuditEntrySubject({ on: { name, to } }: { on: NonNullable<LabelledAuditEntry["on"]> }) {
   if (!to) return <span className="wrap-anywhere">{name} </span>;
   return (
     <Link to={to} className="inline-flex min-h-11 items-center underline wrap-anywhere">

@@ -52,7 +52,7 @@ export function FailedEmailRow({
           </Link>
         )}
         <IntentForm id={`dismiss-failed-email-${id}`} intent="dismiss-failed-email">
-          <input type="hidden" name="email" value={id} />
+          <input type="hidden" name="failedEmail" value={id} />
           <Button>Dealt with{name}</Button>
         </IntentForm>
       </span>

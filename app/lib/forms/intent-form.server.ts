@@ -35,21 +35,6 @@ export function defineIntent<Value, Who = StaffViewer>(
   return { schema, run };
 }
 
-/** The toast of an act that was done, or its refusal. */
-export function toIntentResult<Answer>(
-  outcome: { result: Answer } | UserError,
-  toast: (answer: Answer) => string,
-  at?: string,
-): IntentResult | UserError {
-  return "reason" in outcome ? outcome : { toast: toast(outcome.result), anchor: at };
-}
-
-/** The toast of an act whose mail may not have left, or its refusal. */
-export function toEmailIntentResult(told: { sent: boolean } | UserError, toast: string) {
-  if ("reason" in told) return told;
-  return { toast: told.sent ? toast : "Done, but its mail could not be sent: it is on Today's list" };
-}
-
 /** Handles a form of the desk. */
 export async function handleIntent(
   request: Request,

@@ -1,5 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { data, Link } from "react-router";
+import { labelAuditEntry } from "~/actions/all-staff-actions.server";
+import * as charge from "~/actions/charge.server";
+import { createDeskIntents } from "~/actions/desk-intents.server";
+import * as document from "~/actions/document.server";
+import * as shipmentActions from "~/actions/shipment.server";
 import { AuditEntryList, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
 import { getIdempotencyKey, IntentErrorSummary } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
@@ -17,7 +22,6 @@ import { Cargo } from "./cargo";
 import { Charges } from "./charges";
 import { Documents } from "./documents";
 import { History } from "./history";
-import { createShipmentIntents } from "./intents.server";
 import { StageCard } from "./stage-card";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -26,13 +30,29 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ShipmentsPage);
   if (!opened) throw areaNotFound("desk");
   const search = createShipmentSearch(readShipmentFilter(url));
-  return { shipment: createDeskShipmentView(opened), request: randomUUID(), search, list: `/desk/shipments${search}` };
+  const shipment = {
+    ...createDeskShipmentView(opened),
+    audit_entries: opened.audit_entries.slice(0, 4).map(({ on: _, ...entry }) => labelAuditEntry(entry)),
+  };
+  return { shipment, request: randomUUID(), search, list: `/desk/shipments${search}` };
 }
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
-  return handleIntent(request, context, page, createShipmentIntents(params.shipmentId));
+  const actions = {
+    correct: shipmentActions.correct,
+    awb: shipmentActions.saveShipmentNumbers,
+    arrival: shipmentActions.saveArrival,
+    note: shipmentActions.note,
+    charge: charge.set,
+    "mark-paid": charge.markPaid,
+    "mark-unpaid": charge.markUnpaid,
+    verify: document.verify,
+    reject: document.reject,
+    unverify: document.unverify,
+  };
+  return handleIntent(request, context, page, createDeskIntents(actions, { shipment: params.shipmentId }));
 }
 
 export function clientAction({ serverAction }: Route.ClientActionArgs) {

@@ -1,4 +1,3 @@
-/** One file with everything the embedded backend keeps: the database, the stored files and the keys. */
 import {
   createWriteStream,
   existsSync,
@@ -18,19 +17,15 @@ import { lockDataDir } from "../../../supabase/contract/lock.ts";
 import type { Settings } from "../../lib/http/env.server.ts";
 
 type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;
-/** backup.json in the archive. `database`: a folder of PGlite, or a dump of a PostgreSQL server's database. */
+/** backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
 type BackupManifest = { kind: typeof backupKind; version: 1; createdAt: string; database: "folder" | "dump" };
 
 const backupKind = "backup of the embedded backend";
 const backupManifestName = "backup.json";
 const dumpName = "database.dump";
-/** Opens an account of the database in the folder (app/server/start/demo-lead.ts). */
 const demoLeadName = "demo-lead.json";
 
-/**
- * Writes a gzipped tar that only this user may read, whole or not at all. Locks the data directory, so the site must be
- * stopped. Returns the file's size in bytes. Throws an error whose message is one line for the user.
- */
+/** Writes a backup of the embedded backend's data. Returns its size in bytes. Throws if the site runs on the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json"))) throw new Error(`There is nothing in ${dataDir} to back up.`);
   if (existsSync(file)) throw new Error(`${file} is there already: give another name.`);
@@ -69,10 +64,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
   }
 }
 
-/**
- * Puts a backup where there is nothing yet: a data directory without data and, for a dump, an empty database. A file that
- * is cut off, damaged or no backup changes nothing. Throws an error whose message is one line for the user.
- */
+/** Restores a backup. Throws, and changes nothing, if the file is damaged or the target holds data. */
 export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   const wasThere = existsSync(dataDir);
@@ -102,15 +94,13 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
   }
 }
 
-/** Imported only for PostgreSQL: it loads the libraries of the embedded backend. */
 const importPostgresDump = () => import("./postgres-dump.ts");
 
-/** Unpacks a backup into a folder and reads its backup.json. Throws when it is incomplete or no backup. */
 function unpackBackup(file: string, folder: string): BackupManifest {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    // Synchronous: an asynchronous one could still write, after a failure, into a folder that is being removed.
+    // An asynchronous extraction could still write into the folder while it is being removed.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const said = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
     const parts = ["keys.json", said.database === "dump" ? dumpName : "database"];

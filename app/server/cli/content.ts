@@ -1,4 +1,4 @@
-/** What the programs beside the site take from content/data. */
+/** Reads content/data without Vite. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
@@ -10,13 +10,11 @@ import { StorageTariff } from "../../models/free-storage.ts";
 
 const Company = z.object({ name: z.string(), offices: z.array(z.object({ phone: z.string(), email: z.string() })) });
 
-/** The company of company.yaml at its first office, on the site of APP_ORIGIN. */
 export function readEmailSender(): EmailSender {
   const { name, offices } = Company.parse(readData("company"));
   return { name, email: "", phone: "", ...offices[0], origin: readSettings().origin };
 }
 
-/** The tariff of storage.yaml. */
 export function readStorageTariff(): StorageTariff {
   return StorageTariff.parse(readData("storage"));
 }

@@ -1,4 +1,3 @@
-/** Dumps and restores of the database of DATABASE_URL, by PostgreSQL's own pg_dump and pg_restore. */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -7,7 +6,7 @@ import { createRoles, openPostgresSession } from "../../../supabase/contract/pos
 import { getChildEnvironment } from "../../lib/http/env.server.ts";
 import { findPostgres } from "../programs.ts";
 
-/** Writes a dump that only this user may read. Throws when a site uses the database, or the dump fails. */
+/** Writes a dump that only this user may read. Throws if a site uses the database or the dump fails. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   await withLockedDatabase(url, async () => {
     // pg_dump leaves the permissions of an existing file unchanged.
@@ -16,7 +15,7 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
   });
 }
 
-/** Fills an empty database from a dump, in one transaction. Throws when the database is not empty, or the restore fails. */
+/** Restores a dump in one transaction. Throws if the database is not empty or the restore fails. */
 export async function restoreDatabase(url: string, file: string): Promise<void> {
   await withLockedDatabase(url, async (driver) => {
     const tables = await driver.unsafe(
@@ -38,11 +37,11 @@ async function withLockedDatabase(url: string, work: (driver: Sql) => Promise<vo
   }
 }
 
-/** Runs a program such as pg_dump on the database. Other users could read a password in its arguments. */
 async function runPostgresProgram(name: string, url: string, args: string[]): Promise<void> {
   const program = findPostgres(name);
   if (!program) throw new Error(`This needs PostgreSQL's ${name}: install Debian's postgresql-client.`);
   const address = new URL(url);
+  // Other users can read a program's arguments.
   const password = decodeURIComponent(address.password);
   address.password = "";
   try {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { objectPath } from "../../models/document.server.ts";
 import { lastStage } from "../../models/shipment.ts";
-import { rejectDocument, resultOrThrow } from "../../models/staff-action.server.ts";
+import { resultOrThrow, runStaffAction } from "../../models/staff-action.server.ts";
 import { createDemoPage, type DemoCargo, renderPdf, renderScan } from "./demo-files.ts";
 import { createDemoLead, type DemoLead, readDemoLead } from "./demo-lead.ts";
 
@@ -187,7 +187,8 @@ async function storeDemoDocuments(company: AppSupabaseClient): Promise<void> {
     const { rejected: sentBack, missing = [] } = demoDocuments[id] as DemoDocuments;
     const back = documents.find(({ name, rejected_at }) => name === sentBack && !rejected_at);
     const why = "The second page is missing, and the number of the container cannot be read.";
-    if (back) resultOrThrow(await rejectDocument(company, back.id, why, { actor_name: "Wanjiru Demo" }));
+    const rejection = back && { document_id: back.id, reason: why, actor_name: "Wanjiru Demo" };
+    if (rejection) resultOrThrow(await runStaffAction(company, "reject_document", rejection));
     // What waits to be checked came today; everything else lies as long ago as its last event.
     const isOld = documents.every((one) => verified.has(one.id) || missing.includes(one.name));
     const [last] = events.map(({ created_at }) => created_at).sort((one, other) => other.localeCompare(one));

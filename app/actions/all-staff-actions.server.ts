@@ -1,0 +1,36 @@
+/** All staff actions, and their words in the activity log. */
+import type { AuditEntry } from "../models/audit-log.server.ts";
+import * as charge from "./charge.server.ts";
+import * as clientAccount from "./client-account.server.ts";
+import * as clientId from "./client-id.server.ts";
+import * as document from "./document.server.ts";
+import * as shipment from "./shipment.server.ts";
+import type { StaffAction } from "./staff-action.server.ts";
+import * as team from "./team.server.ts";
+import * as today from "./today.server.ts";
+
+export const allStaffActions: readonly StaffAction[] = [
+  shipment,
+  document,
+  charge,
+  clientId,
+  clientAccount,
+  team,
+  today,
+].flatMap((actions) => Object.values<StaffAction>(actions));
+
+/** The labels of the activity log by audit name, including those of audit entries without a form. */
+export const AUDIT_LABELS: Readonly<Record<string, string>> = {
+  "document open": "Opened",
+  "shipment delete": "Shipment deleted",
+  ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
+};
+
+/** A page about one shipment omits `on`. */
+type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
+
+/** Replaces the audit name of an entry with its label. */
+export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
+  return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
+}
+export type LabelledAuditEntry = ReturnType<typeof labelAuditEntry>;

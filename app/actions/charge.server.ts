@@ -1,0 +1,75 @@
+/** Staff actions on the charges of a shipment. */
+import { z } from "zod";
+import { oneLine } from "../lib/forms/text-fields.ts";
+import { CHARGE_CURRENCIES } from "../models/desk-labels.ts";
+import { maxLength } from "../models/limits.ts";
+import { PAYMENTS } from "../models/shipment.ts";
+import { runStaffAction } from "../models/staff-action.server.ts";
+import { dayField, defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+
+const itemIds = PAYMENTS.map(({ id }) => id);
+const item = z.enum(itemIds);
+const itemHelp = itemIds.join(", ");
+const getAnchor = () => "#payments";
+
+export const set = defineStaffAction({
+  name: "charge set",
+  label: "Charge set",
+  target: "shipment",
+  schema: z.object({
+    item,
+    amount: z
+      .string("Enter the amount.")
+      .transform((typed) => typed.replace(/[,\s]/g, ""))
+      .pipe(z.string().regex(/^\d{1,11}(\.\d{1,2})?$/, "Enter an amount such as 12,500 or 12500.50."))
+      .transform(Number)
+      .refine((amount) => amount > 0, "Enter an amount above nothing."),
+    currency: z.enum(CHARGE_CURRENCIES, "Choose the currency."),
+    due: dayField.optional(),
+    note: oneLine("")
+      .max(...maxLength("chargeNote"))
+      .optional(),
+  }),
+  run: ({ supabase, options }, shipment_id, { due: due_on, ...charge }) =>
+    runStaffAction(supabase, "set_charge", { shipment_id, ...charge, due_on, ...options }),
+  toast: () => "Charge saved",
+  getAnchor,
+  command: {
+    description: "set or change what the client pays for one item",
+    arguments: { item: itemHelp, amount: "such as 12500 or 12500.50" },
+    options: {
+      currency: CHARGE_CURRENCIES.join(", "),
+      due: "the last day to pay, such as 2026-05-31",
+      note: "for the client",
+    },
+    defaults: { currency: "KES" },
+  },
+});
+
+export const markPaid = defineStaffAction({
+  name: "charge paid",
+  label: "Marked as paid",
+  target: "shipment",
+  schema: z.object({ item }),
+  run: ({ supabase, options }, shipment_id, { item }) =>
+    runStaffAction(supabase, "set_charge_paid", { shipment_id, item, paid: true, ...options }),
+  toast: () => "Marked as paid",
+  getAnchor,
+  command: { description: "mark a charge as paid", arguments: { item: itemHelp } },
+});
+
+export const markUnpaid = defineStaffAction({
+  name: "charge unpaid",
+  label: "Marked as not paid",
+  target: "shipment",
+  schema: z.object({ item, reason: reasonField }),
+  run: ({ supabase, options }, shipment_id, fields) =>
+    runStaffAction(supabase, "set_charge_paid", { shipment_id, ...fields, paid: false, ...options }),
+  toast: () => "Due again",
+  getAnchor,
+  command: {
+    description: "mark a charge as not paid",
+    arguments: { item: itemHelp },
+    options: { reason: reasonHelp },
+  },
+});

@@ -1,0 +1,75 @@
+/** Staff actions on client IDs. */
+import { z } from "zod";
+import { oneLine } from "../lib/forms/text-fields.ts";
+import { issueClientIds, sendClientId } from "../models/client-id.server.ts";
+import { emailAddress } from "../models/contact.ts";
+import { maxLength } from "../models/limits.ts";
+import { runStaffAction } from "../models/staff-action.server.ts";
+import { defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+
+const countError = "Give a number from 1 to 100.";
+
+export const issue = defineStaffAction({
+  name: "client-id issue",
+  label: "Client IDs issued",
+  target: null,
+  schema: z
+    .object({
+      count: z.coerce.number(countError).int(countError).min(1, countError).max(100, countError),
+      for: oneLine("")
+        .max(...maxLength("issuedFor"))
+        .optional(),
+      email: emailAddress.optional(),
+    })
+    .refine(({ count, email }) => !email || count === 1, {
+      path: ["count"],
+      message: "Send one client ID at a time, or leave the e-mail address out.",
+    }),
+  async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, _, fields) {
+    const issued = await issueClientIds(supabase, fields, { idempotency_key, actor_name });
+    if ("reason" in issued) return issued;
+    const [first] = issued.result;
+    // A repeated form finds its client ID withdrawn or used.
+    if (!first) return { reason: "This form issued a client ID before. Open the page again.", status: 409 };
+    if (!fields.email) return issued;
+    const email = await sendClientId(supabase, serviceRole(), emailSender(), first, { idempotency_key, actor_name });
+    return "reason" in email ? email : { ...issued, ...email };
+  },
+  toast: (ids, { email }) => (email ? `${ids[0]} is on its way` : `${ids.length > 1 ? ids.length : ids[0]} issued`),
+  command: {
+    description: "issue client IDs",
+    options: {
+      count: "how many, 1 to 100",
+      for: "the company's name for the client; clients do not see it",
+      email: "where to send the client ID",
+    },
+    defaults: { count: "1" },
+    formatLines: (ids) => ids,
+  },
+});
+
+export const send = defineStaffAction({
+  name: "client-id send",
+  label: "Client ID mailed",
+  target: "clientId",
+  schema: z.object({}),
+  async run({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, clientId) {
+    const email = await sendClientId(supabase, serviceRole(), emailSender(), clientId, { idempotency_key, actor_name });
+    return "reason" in email ? email : { ...email, result: clientId };
+  },
+  toast: (clientId) => `${clientId} is on its way`,
+  command: { description: "send an unused client ID again to its email address" },
+});
+
+export const withdraw = defineStaffAction({
+  name: "client-id withdraw",
+  label: "Client ID withdrawn",
+  target: "clientId",
+  schema: z.object({ reason: reasonField }),
+  async run({ supabase, options: { actor_name } }, client_id, { reason }) {
+    const withdrawn = await runStaffAction(supabase, "withdraw_client_id", { client_id, reason, actor_name });
+    return "reason" in withdrawn ? withdrawn : { result: client_id };
+  },
+  toast: (clientId) => `${clientId} is withdrawn`,
+  command: { description: "withdraw an unused client ID", options: { reason: reasonHelp } },
+});

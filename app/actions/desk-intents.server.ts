@@ -1,0 +1,55 @@
+/** Turns staff actions into the forms of a page of the desk. */
+import { z } from "zod";
+import type { StaffViewer } from "../lib/auth/staff.server.ts";
+import { defineIntent, type IntentDefinition } from "../lib/forms/intent-form.server.ts";
+import { serviceRoleClient } from "../lib/supabase/client.server.ts";
+import { UnusedClientId } from "../models/client-id.ts";
+import { getEmailSender, storageTariff } from "../models/content.server.ts";
+import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
+
+/** The IDs that a form sends if its page has several targets. */
+const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
+  shipment: z.uuid("Open this page again."),
+  document: z.uuid("Open this page again and send the form once more."),
+  account: z.uuid("Open this page again."),
+  clientId: UnusedClientId,
+  failedEmail: z.uuid(),
+};
+
+/** Returns forms by intent. `pageTargets` are the IDs in the page's URL; a form sends its other target as a field. */
+export function createDeskIntents(
+  actions: Readonly<Record<string, StaffAction>>,
+  pageTargets: { [Target in StaffActionTarget]?: string } = {},
+): Readonly<Record<string, IntentDefinition>> {
+  const intents = Object.entries(actions).map(([intent, action]) => [intent, createDeskIntent(action, pageTargets)]);
+  return Object.fromEntries(intents);
+}
+
+function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffActionTarget]?: string }) {
+  const { target } = action;
+  const isField = target !== null && pageTargets[target] === undefined;
+  const schema: z.ZodType<Record<string, unknown>> = isField
+    ? action.schema.extend({ [target]: targetIds[target] })
+    : action.schema;
+  return defineIntent(schema, async ({ supabase }: StaffViewer, { ...fields }, options) => {
+    const id = target ? (pageTargets[target] ?? String(fields[target])) : "";
+    if (isField) delete fields[target];
+    const call = {
+      supabase,
+      serviceRole: serviceRoleClient,
+      emailSender: getEmailSender,
+      storageTariff: () => storageTariff,
+      options,
+    };
+    const outcome = await action.run(call, id, fields);
+    if ("reason" in outcome) return outcome;
+    return {
+      toast:
+        outcome.sent === false
+          ? "Done, but its mail could not be sent: it is on Today's list"
+          : action.toast(outcome.result, fields),
+      anchor: action.getAnchor?.(id),
+      redirectTo: action.redirectTo,
+    };
+  });
+}

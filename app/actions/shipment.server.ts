@@ -1,0 +1,143 @@
+/** Staff actions on shipments. */
+import { z } from "zod";
+import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
+import { STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
+import { getLastFreeDay } from "../models/free-storage.ts";
+import { maxLength } from "../models/limits.ts";
+import { runStaffAction } from "../models/staff-action.server.ts";
+import { dayField, defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
+
+const StageResult = z.object({ stage: z.number(), status: z.string() });
+const MoveResult = z.union([StageResult, z.object({ missing: z.array(z.string()) })]);
+
+export const advance = defineStaffAction({
+  name: "shipment advance",
+  label: "Moved on",
+  target: "shipment",
+  schema: z.object({
+    location: oneLine("")
+      .max(...maxLength("location", " for the location"))
+      .optional(),
+    note: severalLines("")
+      .max(...maxLength("note", " for the note"))
+      .optional(),
+    confirmMissing: z.literal("yes").optional(),
+  }),
+  async run({ supabase, options }, shipment_id, { confirmMissing, ...fields }) {
+    const despite_missing = confirmMissing !== undefined;
+    const moved = await runStaffAction(supabase, "move_shipment", {
+      shipment_id,
+      ...fields,
+      despite_missing,
+      ...options,
+    });
+    if ("reason" in moved) return moved;
+    const result = MoveResult.parse(moved.result);
+    // Without a reason: the page lists the missing documents and asks for confirmation.
+    return "missing" in result ? { reason: "", status: 409 } : { result };
+  },
+  toast: ({ status }) => `It is at ${status} now`,
+  command: {
+    description: "move a shipment to its next stage, even if documents are missing",
+    options: { location: "where this happened", note: "a note to the client" },
+    defaults: { confirmMissing: "yes" },
+  },
+});
+
+const stageError = "Choose the stage.";
+
+export const correct = defineStaffAction({
+  name: "shipment correct",
+  label: "Stage corrected",
+  target: "shipment",
+  schema: z.object({
+    stage: z.coerce.number(stageError).int(stageError).min(1, stageError).max(10, stageError),
+    reason: reasonField,
+  }),
+  async run({ supabase, options }, shipment_id, fields) {
+    const corrected = await runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, ...options });
+    return "reason" in corrected ? corrected : { result: StageResult.parse(corrected.result) };
+  },
+  toast: ({ status }) => `Stage corrected to ${status}`,
+  command: {
+    description: "correct the stage of a shipment, or reopen a closed one",
+    options: { stage: "1 to 10", reason: reasonHelp },
+  },
+});
+
+/** The fields of the form, which are also the arguments of save_shipment_numbers. */
+const awbFields = {
+  awb: oneLine("")
+    .max(...maxLength("awb", " for the AWB/BL"))
+    .default(""),
+};
+
+export const saveShipmentNumbers = defineStaffAction({
+  name: "shipment set-numbers",
+  label: "Numbers saved",
+  target: "shipment",
+  schema: z
+    .object({ ...awbFields, reason: reasonField.optional(), hasAwb: z.string().optional() })
+    .refine(({ hasAwb, reason }) => !hasAwb || reason !== undefined, {
+      path: ["reason"],
+      message: "Say why, in a few words.",
+    }),
+  run: ({ supabase, options }, shipment_id, { hasAwb: _, ...fields }) =>
+    runStaffAction(supabase, "save_shipment_numbers", { shipment_id, ...fields, ...options }),
+  toast: () => "Numbers saved",
+  command: {
+    description: "save the AWB/BL number; a change needs a reason",
+    arguments: { awb: "leave it out to remove the number" },
+    options: { reason: reasonHelp },
+  },
+});
+
+export const saveArrival = defineStaffAction({
+  name: "shipment arrived",
+  label: "Arrival saved",
+  target: "shipment",
+  schema: z.object({
+    place: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the place."),
+    day: dayField,
+    size: z.enum(["20", "40"], "Choose the size."),
+  }),
+  run({ supabase, storageTariff, options }, shipment_id, { place, day, size }) {
+    const arrival = { place, day, size: Number(size), free_storage_ends_on: getLastFreeDay(day, storageTariff()) };
+    return runStaffAction(supabase, "save_arrival", { shipment_id, ...arrival, ...options });
+  },
+  toast: () => "Arrival saved",
+  getAnchor: () => "#storage",
+  command: {
+    description: "save the arrival of the cargo, from which free storage is counted",
+    options: { place: Object.keys(STORAGE_LOCATIONS).join(", "), day: "such as 2026-05-10", size: "20 or 40 feet" },
+  },
+});
+
+export const note = defineStaffAction({
+  name: "shipment note",
+  label: "Note sent",
+  target: "shipment",
+  schema: z.object({
+    note: severalLines("Write the note.")
+      .min(1, "Write the note.")
+      .max(...maxLength("note")),
+  }),
+  run: ({ supabase, options: { idempotency_key, actor_name } }, shipment_id, { note }) =>
+    runStaffAction(supabase, "send_note", { shipment_id, note, idempotency_key, actor_name }),
+  toast: () => "Note sent",
+  command: { description: "send the client a note", arguments: { note: "the text" } },
+});
+
+export const extendRetention = defineStaffAction({
+  name: "shipment extend-retention",
+  label: "Kept longer",
+  target: "shipment",
+  schema: z.object({ day: dayField }),
+  run: ({ supabase, options: { actor_name } }, shipment_id, { day }) =>
+    runStaffAction(supabase, "extend_shipment_retention", { shipment_id, day, actor_name }),
+  toast: (_, { day }) => `Stored until ${day}`,
+  command: {
+    description: "store a shipment longer than seven years, for a dispute or by law",
+    arguments: { day: "the last day, such as 2040-12-31" },
+  },
+});

@@ -1,0 +1,99 @@
+import { type Command, Option } from "commander";
+import { allStaffActions } from "../../actions/all-staff-actions.server.ts";
+import type { StaffAction, StaffActionTarget } from "../../actions/staff-action.server.ts";
+import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
+import { findShipmentId } from "../../models/all-shipments.server.ts";
+import { findDocumentId } from "../../models/document.server.ts";
+import { findAccountId } from "../../models/staff.server.ts";
+import { readEmailSender, readStorageTariff } from "./content.ts";
+import { type GetActorName, getServiceRole } from "./context.ts";
+import { collapseBlanks, print, printAction } from "./output.ts";
+
+const groupDescriptions: Readonly<Record<string, string>> = {
+  shipment: "shipments of all clients",
+  document: "documents of all clients",
+  charge: "what clients pay",
+  "client-id": "invitations of clients",
+  account: "accounts of clients",
+  team: "the people who work at the desk",
+  "failed-email": "emails that could not be sent",
+  announcement: "a text that all clients see above their shipments",
+};
+
+export function getCommandGroup(program: Command, name: string): Command {
+  const group = program.commands.find((command) => command.name() === name);
+  return group ?? program.command(name).description(groupDescriptions[name] ?? "");
+}
+
+type TargetArguments = {
+  help: Record<string, string>;
+  find: (backend: AppSupabaseClient, first: string, second: string) => string | Promise<string>;
+};
+
+const shipmentArgument = { shipment: "the start of the shipment's ID" };
+export const documentArguments = { ...shipmentArgument, document: 'such as "Bill of Lading"' };
+
+const targets: Record<StaffActionTarget, TargetArguments> = {
+  shipment: { help: shipmentArgument, find: findShipmentId },
+  document: {
+    help: documentArguments,
+    find: async (backend, shipment, name) => findDocumentId(backend, await findShipmentId(backend, shipment), name),
+  },
+  account: { help: { email: "the email address of the account" }, find: findAccountId },
+  clientId: { help: { "client-id": "such as 7K3Q-X9MD-2HTV-W5BC" }, find: (_, id) => id },
+  failedEmail: { help: { id: "as `failed-email list` shows it" }, find: (_, id) => id },
+};
+
+export function addActionCommands(program: Command, getActorName: GetActorName): void {
+  for (const action of allStaffActions) addActionCommand(program, action, getActorName);
+}
+
+function addActionCommand(program: Command, action: StaffAction, getActorName: GetActorName): void {
+  if (!action.command) return;
+  const [group = "", verb = ""] = action.name.split(" ");
+  const target = action.target && targets[action.target];
+  const { description, arguments: positional = {}, options = {}, defaults = {}, formatLines } = action.command;
+  const command = getCommandGroup(program, group).command(verb).description(description);
+  const isRequired = (field: string) =>
+    !(field in defaults) && !action.schema.shape[field].safeParse(undefined).success;
+
+  for (const [name, help] of Object.entries(target?.help ?? {})) command.argument(`<${name}>`, help);
+  for (const [field, help] of Object.entries(positional))
+    command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, help);
+  for (const [field, help] of Object.entries(options))
+    command.addOption(
+      new Option(`--${field} <${field}>`, help).default(defaults[field]).makeOptionMandatory(isRequired(field)),
+    );
+  command.option("--json", "the result as JSON").action(async () => {
+    const named = command.args.slice(0, Object.keys(target?.help ?? {}).length);
+    const typed = Object.keys(positional).map((field, index) => [field, command.args[named.length + index]]);
+    const { json, ...given } = command.opts<{ json?: boolean }>();
+    const fields = readFields(action, { ...defaults, ...Object.fromEntries(typed), ...given });
+    const backend = getServiceRole();
+    const [first = "", second = ""] = named;
+    const id = target ? await target.find(backend, first, second) : "";
+    const call = {
+      supabase: backend,
+      serviceRole: () => backend,
+      emailSender: readEmailSender,
+      storageTariff: readStorageTariff,
+      options: { actor_name: getActorName() },
+    };
+    const outcome = await action.run(call, id, fields);
+    if ("reason" in outcome) throw new Error(outcome.reason);
+    const isLogged = action.target === "shipment" || action.target === "document" || action.target === "account";
+    printAction(getActorName(), { action: action.name, ...(isLogged && { [`${action.target}_id`]: id }) });
+    const line = [...named.map(collapseBlanks), action.toast(outcome.result, fields)].join(": ");
+    print(json, outcome.result ?? null, formatLines?.(outcome.result) ?? [line]);
+    if (outcome.sent === false)
+      throw new Error("The action was done, but its email could not be sent. `failed-email list` shows it.");
+  });
+}
+
+/** Validates what was typed, like the desk's form: an empty value counts as missing. Throws the first message. */
+function readFields({ schema }: StaffAction, typed: Record<string, string | undefined>) {
+  const fields = schema.safeParse(Object.fromEntries(Object.entries(typed).filter(([, value]) => value)));
+  if (fields.success) return fields.data;
+  const [issue] = fields.error.issues;
+  throw new Error(`${issue?.path.join(".")}: ${issue?.message}`);
+}

@@ -1,0 +1,45 @@
+import { writeFile } from "node:fs/promises";
+import type { Command } from "commander";
+import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
+import { findShipmentId, listAllShipments } from "../../models/all-shipments.server.ts";
+import { listClientIds } from "../../models/client-id.server.ts";
+import { findDocumentId } from "../../models/document.server.ts";
+import { openFileForStaff } from "../../models/document-file.server.ts";
+import { listStaffMembers } from "../../models/staff.server.ts";
+import { listFailedEmails } from "../../models/staff-action.server.ts";
+import { documentArguments, getCommandGroup } from "./commands.ts";
+import { type GetActorName, getServiceRole } from "./context.ts";
+import { clientIdLine, failedEmailLine, print, printAction, shipmentLine, staffMemberLine } from "./output.ts";
+
+export function addReadingCommands(program: Command, getActorName: GetActorName): void {
+  const addList = <Row>(
+    group: string,
+    description: string,
+    list: (backend: AppSupabaseClient) => Promise<Row[]>,
+    formatLine: (row: Row) => string,
+  ) => {
+    const command = getCommandGroup(program, group).command("list").description(description);
+    command.option("--json", "an array").action(async ({ json }: { json?: boolean }) => {
+      const rows = await list(getServiceRole());
+      print(json, rows, rows.map(formatLine));
+    });
+  };
+  addList("shipment", "all shipments, newest first", listAllShipments, shipmentLine);
+  addList("client-id", "all client IDs, newest first", listClientIds, clientIdLine);
+  addList("team", "the team members", listStaffMembers, staffMemberLine);
+  addList("failed-email", "unresolved failed emails, oldest first", listFailedEmails, failedEmailLine);
+
+  const open = getCommandGroup(program, "document").command("open");
+  open.description("write the file of a document into a new file of yours");
+  for (const [name, help] of Object.entries(documentArguments)) open.argument(`<${name}>`, help);
+  open.argument("<file>", "such as invoice.pdf").action(async (prefix: string, name: string, file: string) => {
+    const backend = getServiceRole();
+    const shipment = await findShipmentId(backend, prefix);
+    const id = await findDocumentId(backend, shipment, name);
+    const opened = await openFileForStaff(backend, backend, { id, shipment }, getActorName());
+    if ("reason" in opened) throw new Error(opened.reason);
+    await writeFile(file, opened.content, { flag: "wx", mode: 0o600 });
+    printAction(getActorName(), { action: "document open", shipment_id: shipment, document_id: id });
+    print(false, null, [`${file}: the ${name} of ${shipment}`]);
+  });
+}

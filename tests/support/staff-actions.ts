@@ -1,0 +1,61 @@
+/** Staff actions for tests. Their result is that of the database function, or the UserError. */
+import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
+import { runStaffAction, type StaffActionOptions } from "../../app/models/staff-action.server.ts";
+
+export { resultOrThrow } from "../../app/models/staff-action.server.ts";
+
+type Charge = { item: string; amount: number; currency: string; due_on?: string; note?: string };
+
+export const moveShipment = (
+  backend: AppSupabaseClient,
+  shipment_id: string,
+  { despiteMissing: despite_missing, ...fields }: { location?: string; note?: string; despiteMissing?: boolean },
+  options: StaffActionOptions,
+) => runStaffAction(backend, "move_shipment", { shipment_id, ...fields, despite_missing, ...options });
+
+export const correctStage = (
+  backend: AppSupabaseClient,
+  shipment_id: string,
+  fields: { stage: number; reason: string },
+  options: StaffActionOptions,
+) => runStaffAction(backend, "correct_stage", { shipment_id, ...fields, ...options });
+
+export const saveArrival = (
+  backend: AppSupabaseClient,
+  shipment_id: string,
+  fields: { place: string; day: string; size: number; free_storage_ends_on: string },
+  options: StaffActionOptions,
+) => runStaffAction(backend, "save_arrival", { shipment_id, ...fields, ...options });
+
+export const sendNote = (backend: AppSupabaseClient, shipment_id: string, note: string, options: StaffActionOptions) =>
+  runStaffAction(backend, "send_note", { shipment_id, note, actor_name: options.actor_name });
+
+export const setCharge = (
+  backend: AppSupabaseClient,
+  shipment_id: string,
+  fields: Charge,
+  options: StaffActionOptions,
+) => runStaffAction(backend, "set_charge", { shipment_id, ...fields, ...options });
+
+export const setChargePaid = (
+  backend: AppSupabaseClient,
+  shipment_id: string,
+  fields: { item: string; paid: boolean; reason?: string },
+  options: StaffActionOptions,
+) => runStaffAction(backend, "set_charge_paid", { shipment_id, ...fields, ...options });
+
+export const rejectDocument = (
+  backend: AppSupabaseClient,
+  document_id: string,
+  reason: string,
+  options: StaffActionOptions,
+) => runStaffAction(backend, "reject_document", { document_id, reason, ...options });
+
+export const closeAccount = (backend: AppSupabaseClient, account_id: string, reason: string) =>
+  runStaffAction(backend, "close_account", { account_id, reason });
+
+export const removeStaffMember = (backend: AppSupabaseClient, account_id: string, reason: string) =>
+  runStaffAction(backend, "remove_staff_member", { account_id, reason });
+
+export const extendShipmentRetention = (backend: AppSupabaseClient, shipment_id: string, day: string) =>
+  runStaffAction(backend, "extend_shipment_retention", { shipment_id, day });
