@@ -4,6 +4,7 @@ import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
 import { getLastFreeDay } from "../models/free-storage.ts";
 import { maxLength } from "../models/limits.ts";
+import { numberHelp, ShipmentNumberFields, toNumberColumns } from "../models/shipment-fields.server.ts";
 import { runStaffAction } from "../models/staff-action.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonHelp } from "./staff-action.server.ts";
 
@@ -65,30 +66,25 @@ export const correct = defineStaffAction({
   },
 });
 
-/** The fields of the form, which are also the arguments of save_shipment_numbers. */
-const awbFields = {
-  awb: oneLine("")
-    .max(...maxLength("awb", " for the AWB/BL"))
-    .default(""),
-};
-
-export const saveShipmentNumbers = defineStaffAction({
+export const saveNumbers = defineStaffAction({
   name: "shipment set-numbers",
   label: "Numbers saved",
   target: "shipment",
-  schema: z
-    .object({ ...awbFields, reason: reasonField.optional(), hasAwb: z.string().optional() })
-    .refine(({ hasAwb, reason }) => !hasAwb || reason !== undefined, {
-      path: ["reason"],
-      message: "Say why, in a few words.",
+  schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }).refine(
+    ({ hasNumbers, reason }) => !hasNumbers || reason !== undefined,
+    { path: ["reason"], message: "Say why, in a few words." },
+  ),
+  run: ({ supabase, options }, shipment_id, { hasNumbers: _, reason, ...numbers }) =>
+    runStaffAction(supabase, "save_shipment_numbers", {
+      shipment_id,
+      ...toNumberColumns(numbers),
+      reason,
+      ...options,
     }),
-  run: ({ supabase, options }, shipment_id, { hasAwb: _, ...fields }) =>
-    runStaffAction(supabase, "save_shipment_numbers", { shipment_id, ...fields, ...options }),
   toast: () => "Numbers saved",
   command: {
-    description: "save the AWB/BL number; a change needs a reason",
-    arguments: { awb: "leave it out to remove the number" },
-    options: { reason: reasonHelp },
+    description: "save the numbers of a shipment; one that is left out is removed, and a change needs a reason",
+    options: { ...numberHelp, reason: reasonHelp },
   },
 });
 

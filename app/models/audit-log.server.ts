@@ -131,6 +131,7 @@ function describeChange(before: AuditedState, after: AuditedState): string {
 function formatValue(name: string, state: AuditedState): string {
   const value = state?.[name];
   if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return value.length > 0 ? `${name.replaceAll("_", " ")} ${value.join(", ")}` : "";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   if (name === "amount") return formatMoney(String(state?.currency ?? ""), Number(value));
   if (name === "due_on") return `due ${calendarDate(text)}`;

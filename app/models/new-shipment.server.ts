@@ -21,6 +21,11 @@ export const CreateShipmentFields = ShipmentNumberFields.extend({
   idempotencyKey: z.uuid("Open this form again and send it once more."),
 });
 
+/** The generated types do not say that the arguments of a function may be null. */
+type NumberArguments = {
+  [Name in keyof ReturnType<typeof toNumberColumns>]: NonNullable<ReturnType<typeof toNumberColumns>[Name]>;
+};
+
 /** Changes the name and the AWB/BL of a shipment of the client's at stage 1; `expectedVersion` is its version then. Null when done. */
 export async function changeShipment(
   client: Viewer,
@@ -31,8 +36,7 @@ export async function changeShipment(
   const { error, status } = await client.supabase.rpc("change_shipment", {
     shipment_id: id,
     name,
-    // The generated types do not say that arguments may be null.
-    ...(toNumberColumns(numbers) as { awb: string }),
+    ...(toNumberColumns(numbers) as NumberArguments),
     expected_version: expectedVersion,
   });
   return error ? toUserError({ ...error, status }) : null;

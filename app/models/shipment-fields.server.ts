@@ -60,6 +60,9 @@ export function toNumberColumns({ awb }: z.infer<typeof ShipmentNumberFields>) {
   return { awb: awb || null };
 }
 
+/** The help of the staff command, by field. */
+export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, numbers[name].hint]));
+
 /** Describes the form fields of the numbers, of a new shipment or a stored one. */
 export function describeNumberFields(shipment?: ShipmentNumbers) {
   return numberNames.map((name) => {

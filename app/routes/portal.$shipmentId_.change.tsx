@@ -73,7 +73,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p>
-          This shipment has moved on: call us to change its name or its AWB/BL.{" "}
+          This shipment has moved on: call us to change its name or its numbers.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

@@ -168,7 +168,7 @@ begin
     return;
   end if;
   if shipment.stage > 1 then
-    raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its AWB/BL.';
+    raise sqlstate 'PT409' using message = 'This shipment has moved on: call us to change its name or its numbers.';
   end if;
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
@@ -315,7 +315,7 @@ end
 $$;
 grant execute on function public.correct_stage(uuid, integer, text, integer, uuid, text) to authenticated, service_role;
 
--- Saves the numbers that are given; an empty one is removed. Needs a reason once the shipment has a number.
+-- Saves the numbers; one that is missing is removed. Needs a reason once the shipment has a number.
 -- Raises PT409 if nothing changes.
 create function public.save_shipment_numbers(
   shipment_id uuid,
@@ -340,7 +340,7 @@ begin
   end if;
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
   saved := shipment;
-  saved.awb := nullif(btrim(coalesce(save_shipment_numbers.awb, shipment.awb)), '');
+  saved.awb := nullif(btrim(save_shipment_numbers.awb), '');
   if saved is not distinct from shipment then
     raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
   end if;

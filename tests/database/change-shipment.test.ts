@@ -18,7 +18,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 const outdated = "409 This shipment has changed since you opened the form. Look at it again.";
-const movedOn = "409 This shipment has moved on: call us to change its name or its AWB/BL.";
+const movedOn = "409 This shipment has moved on: call us to change its name or its numbers.";
 const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
   callRpc(
     "change_shipment",

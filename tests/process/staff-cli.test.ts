@@ -51,9 +51,9 @@ test("what the company does, to shipments by the beginning of an id, clients see
   expect([none.code, none.told]).toEqual([1, expect.stringContaining("has no second factor.")]);
   for (const words of [
     ["document", "verify", beginning, "Packing List"],
-    ["shipment", "set-numbers", beginning, "MSCU 7788990"],
+    ["shipment", "set-numbers", beginning, "--awb", "MSCU 7788990"],
     ["shipment", "advance", shipmentId.slice(0, 13), "--location", "Kilindini", ...by],
-    [...by, "shipment", "set-numbers", shipmentId, "MEDUX0000001", "--reason", "Another ship"],
+    [...by, "shipment", "set-numbers", shipmentId, "--awb", "MEDUX0000001", "--reason", "Another ship"],
     ["client-id", "issue", "--count", "2"],
   ]) {
     expect((await sandbox.staff(words)).code, words.join(" ")).toBe(0);

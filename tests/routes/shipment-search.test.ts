@@ -423,7 +423,7 @@ describe("a shipment's name and AWB/BL", () => {
     const open = await browser.open(`${portal}/change`);
     resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
     const late = await parsePage(await browser.submit(open, "Save", { name: "Too late" }));
-    const words = "This shipment has moved on: call us to change its name or its AWB/BL.";
+    const words = "This shipment has moved on: call us to change its name or its numbers.";
     expect([late.status, late.toasts.map(({ description }) => description)]).toEqual([409, [words]]);
     const page = await browser.open(portal);
     expect([page.h1, getHref(page, "Change")]).toEqual(["First", undefined]);

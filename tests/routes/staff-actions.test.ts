@@ -347,11 +347,11 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
     ["Correct the stage", { stage: "0", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
     ["Correct the stage", { stage: "2.5", reason: "Typed by hand" }, "correct-stage", "Choose the stage."],
     ["Correct the stage", { stage: "4", reason: long(501) }, "correct-reason", "Use at most 500 characters."],
-    ["Save numbers", { awb: long(65) }, "awb-awb", "Use at most 64 characters for the AWB/BL."],
+    ["Save numbers", { awb: long(65) }, "numbers-awb", "Use at most 64 characters for the AWB/BL."],
     [
       "Save numbers",
       { awb: "176\u202e57654321" },
-      "awb-awb",
+      "numbers-awb",
       "This holds a character that cannot be seen, such as a line break. Type it again.",
     ],
     ["Save arrival", { place: "", day: "2026-05-28", size: "20" }, "arrival-place", "Choose the place."],
@@ -446,12 +446,12 @@ describe("a form of a shipment is refused in words beside its field, keeps what 
     const typed = { awb: "176-2", reason: "" };
     const refused = await parsePage(await clerk.submit(form, "Save numbers", typed));
     expect(refused.status).toBe(400);
-    expect(refused.problems).toEqual([{ text: why, id: "awb-reason" }]);
-    expect(getField(refused, "awb-reason")).toMatchObject({ said: [why], isMarked: true });
+    expect(refused.problems).toEqual([{ text: why, id: "numbers-reason" }]);
+    expect(getField(refused, "numbers-reason")).toMatchObject({ said: [why], isMarked: true });
     expect(refused.form("Save numbers").fields).toMatchObject(typed);
     // As if none stood.
     const { action, fields } = form.form("Save numbers");
-    const { hasAwb: _, ...rest } = fields as Record<string, string>;
+    const { hasNumbers: _, ...rest } = fields as Record<string, string>;
     for (const awb of ["176-2", ""]) {
       const forced = await parsePage(await clerk.post(action, { ...rest, awb, reason: "" }));
       expectRejectedForm(forced, 400, why);

@@ -16,23 +16,23 @@ const containerSizeOptions = [
 /** The number of the cargo's paper, and its arrival. */
 export function Cargo({ shipment, actionData: answer, idempotencyKey: request }: ShipmentSectionProps) {
   const { arrival, version } = shipment;
-  const awb = useIntentForm("awb", answer, [...shipment.numbers.map(({ name }) => name), "reason"]);
+  const numbers = useIntentForm("numbers", answer, [...shipment.numbers.map(({ name }) => name), "reason"]);
   const arrived = useIntentForm("arrival", answer, ["place", "day", "size"]);
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
       <IntentForm
-        id={awb.id}
-        intent="awb"
+        id={numbers.id}
+        intent="numbers"
         expectedVersion={version}
         idempotencyKey={request}
         className="px-4 pt-3 pb-4"
       >
-        <DescribedFields descriptions={shipment.numbers} fields={awb.fields} rejected={awb.refused} />
+        <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.refused} />
         {hasNumbers && (
           <>
-            <input type="hidden" name="hasAwb" value="1" />
-            <Field field={awb.fields.reason} label="Reason for the change" autoComplete="off" />
+            <input type="hidden" name="hasNumbers" value="1" />
+            <Field field={numbers.fields.reason} label="Reason for the change" autoComplete="off" />
           </>
         )}
         <SubmitButton look="plain" pending="Saving…">

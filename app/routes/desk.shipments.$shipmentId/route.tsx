@@ -42,7 +42,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
   const actions = {
     correct: shipmentActions.correct,
-    awb: shipmentActions.saveShipmentNumbers,
+    numbers: shipmentActions.saveNumbers,
     arrival: shipmentActions.saveArrival,
     note: shipmentActions.note,
     charge: charge.set,

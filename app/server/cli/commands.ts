@@ -62,7 +62,9 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, help);
   for (const [field, help] of Object.entries(options))
     command.addOption(
-      new Option(`--${field} <${field}>`, help).default(defaults[field]).makeOptionMandatory(isRequired(field)),
+      new Option(`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`, help)
+        .default(defaults[field])
+        .makeOptionMandatory(isRequired(field)),
     );
   command.option("--json", "the result as JSON").action(async () => {
     const named = command.args.slice(0, Object.keys(target?.help ?? {}).length);
