@@ -94,12 +94,13 @@ with shipment (id, client, name, stage, awb, age, last_change_ago, places, arriv
 new_shipment as (
   insert into public.shipments (
     id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since,
-    arrival_place, arrived_on, container_size, free_storage_ends_on
+    arrival_place, arrived_on, container_size, free_storage_ends_on, container_numbers
   )
   select
     id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
     now() - last_change_ago, now() - last_change_ago, now() - last_change_ago,
-    arrival, today - arrived_ago, size, today - arrived_ago + 4
+    arrival, today - arrived_ago, size, today - arrived_ago + 4,
+    case when name like 'Lorry tyres%' then array['MSKU6142081', 'MSKU7709159'] else '{}' end
   from shipment, lateral (select (now() at time zone 'Africa/Nairobi')::date as today) as clock
 )
 insert into public.tracking_events (shipment_id, stage, location, created_at)

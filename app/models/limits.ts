@@ -17,3 +17,6 @@ export const textLimits = {
 export function maxLength(text: keyof typeof textLimits, subject = ""): [number, string] {
   return [textLimits[text], `Use at most ${textLimits[text].toLocaleString("en")} characters${subject}.`];
 }
+
+/** The most container numbers of a shipment. */
+export const maxContainers = 20;

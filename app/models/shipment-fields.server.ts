@@ -6,15 +6,17 @@ import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
 import { oneLine } from "../lib/forms/text-fields.ts";
 import type { CsvColumn } from "../lib/http/csv.server.ts";
+import { parseContainerNumbers } from "./container-number.ts";
 import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { WAITING_ON, type WaitingOn } from "./labels.ts";
-import { maxLength } from "./limits.ts";
+import { maxContainers, maxLength } from "./limits.ts";
 
 /** A shipment as the database returns it. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
 export const ShipmentRecord = z.object({
   id: z.string(),
   name: z.string(),
   awb: z.string().nullable(),
+  container_numbers: z.array(z.string()),
   stage: z.number(),
   status: z.string(),
   waiting_on: z.enum(WAITING_ON),
@@ -34,31 +36,57 @@ export const ShipmentRecord = z.object({
 });
 export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 
-type ShipmentNumbers = Pick<ShipmentRecord, "awb">;
+/** Container numbers in any spelling. */
+const containerNumbersField = z
+  .string()
+  .optional()
+  .transform((text, context) => {
+    const { numbers, problem } = parseContainerNumbers(text ?? "");
+    const message = numbers.length > maxContainers ? `Give at most ${maxContainers} container numbers.` : problem;
+    if (message) context.addIssue({ code: "custom", message });
+    return numbers;
+  });
 
-/** The numbers under which carriers know a shipment. `none` is shown where there is none. */
-const numbers = {
+/** What a form sends for the numbers under which carriers know a shipment. An empty text removes a number. */
+export const ShipmentNumberFields = z.object({
+  awb: oneLine("")
+    .max(...maxLength("awb", " for the AWB/BL"))
+    .optional()
+    .transform((text) => text ?? ""),
+  containerNumbers: containerNumbersField,
+});
+
+/** Returns the columns of what a form sent. */
+export function toNumberColumns({ awb, containerNumbers }: z.infer<typeof ShipmentNumberFields>) {
+  return { awb: awb || null, container_numbers: containerNumbers };
+}
+
+type ShipmentNumbers = Pick<ShipmentRecord, keyof ReturnType<typeof toNumberColumns>>;
+
+/** `none` is shown where there is no number. With `rows`, the form field has several lines. */
+type NumberField = {
+  label: string;
+  hint: string;
+  rows?: number;
+  none?: string;
+  format: (shipment: ShipmentNumbers) => string;
+};
+
+const numbers: Record<keyof z.infer<typeof ShipmentNumberFields>, NumberField> = {
   awb: {
     label: "AWB/BL",
     hint: "The number of the air waybill or the bill of lading, if you have it",
     none: "N/A",
-    schema: oneLine("")
-      .max(...maxLength("awb", " for the AWB/BL"))
-      .optional()
-      .transform((text) => text ?? ""),
-    format: ({ awb }: ShipmentNumbers) => awb ?? "",
+    format: ({ awb }) => awb ?? "",
   },
-} as const;
-
+  containerNumbers: {
+    label: "Containers",
+    hint: `Up to ${maxContainers} container numbers, such as MSKU9070323`,
+    rows: 2,
+    format: ({ container_numbers }) => container_numbers.join(", "),
+  },
+};
 const numberNames = Object.keys(numbers) as (keyof typeof numbers)[];
-
-/** What a form sends for the numbers. An empty text removes a number. */
-export const ShipmentNumberFields = z.object({ awb: numbers.awb.schema });
-
-/** Returns the columns of what a form sent. */
-export function toNumberColumns({ awb }: z.infer<typeof ShipmentNumberFields>) {
-  return { awb: awb || null };
-}
 
 /** The help of the staff command, by field. */
 export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, numbers[name].hint]));
@@ -66,26 +94,28 @@ export const numberHelp = Object.fromEntries(numberNames.map((name) => [name, nu
 /** Describes the form fields of the numbers, of a new shipment or a stored one. */
 export function describeNumberFields(shipment?: ShipmentNumbers) {
   return numberNames.map((name) => {
-    const { label, hint, format } = numbers[name];
-    return { name, label, hint, stored: shipment && format(shipment) };
+    const { label, hint, rows, format } = numbers[name];
+    return { name, label, hint, rows, stored: shipment && format(shipment) };
   });
 }
 
 /** Returns each number as [label, text], for pages and emails. */
 export function listNumbers(shipment: ShipmentNumbers): [label: string, text: string][] {
-  return numberNames
-    .map((name): [string, string] => [numbers[name].label, numbers[name].format(shipment) || numbers[name].none])
-    .filter(([, text]) => text !== "");
+  return numberNames.flatMap((name): [string, string][] => {
+    const { label, none, format } = numbers[name];
+    const text = format(shipment) || none;
+    return text ? [[label, text]] : [];
+  });
 }
 
-/** Returns all numbers on one line, for lists. */
-export function joinNumbers(shipment: ShipmentNumbers): string {
-  return numberNames.flatMap((name) => numbers[name].format(shipment) || []).join(" ");
+/** Returns the numbers on one line of a list, which has space for one container. */
+export function joinNumbers({ awb, container_numbers: [container, ...more] }: ShipmentNumbers): string {
+  return [awb, container, more.length > 0 && `and ${more.length} more`].filter(Boolean).join(" ");
 }
 
 type ShipmentTableRow = Pick<
   ShipmentRecord,
-  "id" | "name" | "awb" | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
+  "id" | "name" | keyof ShipmentNumbers | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
 >;
 
 /** The columns of a table of shipments. `ownerColumns` say whose shipment it is, where a table has those of several clients. */

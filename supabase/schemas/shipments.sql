@@ -10,23 +10,46 @@ as $$
 $$;
 grant execute on function private.stage_name(smallint) to authenticated, service_role;
 
--- Returns what a search for words finds a shipment by, one text per line.
-create function private.shipment_search_words(name text, awb text) returns text
+-- True for a container number with the right check digit (ISO 6346). Same rule: app/models/container-number.ts.
+create function private.is_container_number(value text) returns boolean
 language sql immutable
 set search_path = ''
 as $$
-  select concat_ws(E'\n', name, awb)
+  select case when value ~ '^[A-Z]{3}[UJZ][0-9]{7}$' then (
+    select sum((strpos('0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ', substr(value, place + 1, 1)) - 1) * (1 << place)) % 11 % 10
+    from generate_series(0, 9) as place
+  ) = right(value, 1)::integer else false end
 $$;
-grant execute on function private.shipment_search_words(text, text) to authenticated, service_role;
+grant execute on function private.is_container_number(text) to authenticated, service_role;
+
+-- True for at most 20 different container numbers. Same limit: app/models/limits.ts.
+create function private.are_container_numbers(numbers text[]) returns boolean
+language sql immutable
+set search_path = ''
+as $$
+  select cardinality(numbers) <= 20
+    and not exists (select from unnest(numbers) as number where private.is_container_number(number) is not true)
+    and cardinality(numbers) = (select count(distinct number) from unnest(numbers) as number)
+$$;
+grant execute on function private.are_container_numbers(text[]) to authenticated, service_role;
+
+-- Returns what a search for words finds a shipment by, one text per line.
+create function private.shipment_search_words(name text, awb text, container_numbers text[]) returns text
+language sql immutable
+set search_path = ''
+as $$
+  select concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), ''))
+$$;
+grant execute on function private.shipment_search_words(text, text, text[]) to authenticated, service_role;
 
 -- Returns what a search for a code finds a shipment by, one code per line. Same characters: private.code_pattern.
-create function private.shipment_search_codes(awb text) returns text
+create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable
 set search_path = ''
 as $$
-  select translate(coalesce(awb, ''), ' -/.', '')
+  select translate(concat_ws(E'\n', awb, nullif(array_to_string(container_numbers, E'\n'), '')), ' -/.', '')
 $$;
-grant execute on function private.shipment_search_codes(text) to authenticated, service_role;
+grant execute on function private.shipment_search_codes(text, text[]) to authenticated, service_role;
 
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
@@ -39,6 +62,7 @@ create table public.shipments (
   stage smallint not null default 1 check (stage between 1 and 10),
   status text not null default 'Client Onboarding' check (status = private.stage_name(stage)),
   awb text check (char_length(awb) between 1 and 64) check (awb = btrim(awb)) check (private.is_one_line(awb)),
+  container_numbers text[] not null default '{}' check (private.are_container_numbers(container_numbers)),
   waiting_on text not null default 'client' check (waiting_on in ('client', 'company', 'nobody')),
   waiting_since timestamptz not null default now(),
   changed_at timestamptz not null default now(),
@@ -52,14 +76,16 @@ create table public.shipments (
   created_at timestamptz not null default now(),
   -- The last day, in UTC, on which the shipment is stored.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
-  search_words text generated always as (private.shipment_search_words(name, awb)) stored,
-  search_codes text generated always as (private.shipment_search_codes(awb)) stored,
+  search_words text generated always as (
+    private.shipment_search_words(name, awb, container_numbers)
+  ) stored,
+  search_codes text generated always as (private.shipment_search_codes(awb, container_numbers)) stored,
   unique (user_id, idempotency_key),
   check (num_nulls(arrival_place, arrived_on, container_size, free_storage_ends_on) in (0, 4))
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
-grant insert (user_id, idempotency_key, name, stage, status, awb) on table public.shipments to authenticated;
+grant insert (user_id, idempotency_key, name, stage, status, awb, container_numbers) on table public.shipments to authenticated;
 grant select, insert, update, delete on table public.shipments to service_role;
 
 create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
@@ -83,8 +109,8 @@ language sql stable
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'stage', shipment.stage, 'status', shipment.status,
-    'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at,
+    'id', shipment.id, 'name', shipment.name, 'awb', shipment.awb, 'container_numbers', shipment.container_numbers,
+    'stage', shipment.stage, 'status', shipment.status, 'waiting_on', shipment.waiting_on, 'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at,
     'created_at', shipment.created_at, 'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
     'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
       'place', shipment.arrival_place, 'day', shipment.arrived_on, 'size', shipment.container_size,
@@ -147,7 +173,9 @@ end
 $$;
 
 -- Changes the caller's shipment at stage 1. Raises PT404 for another client's, PT409 after stage 1 or another change.
-create function public.change_shipment(shipment_id uuid, name text, awb text, expected_version integer) returns void
+create function public.change_shipment(
+  shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
+) returns void
 language plpgsql volatile security definer
 set search_path = ''
 as $$
@@ -164,7 +192,9 @@ begin
   if not found then
     raise sqlstate 'PT404' using message = 'There is no such shipment.';
   end if;
-  if (shipment.name, shipment.awb) is not distinct from (change_shipment.name, new_awb) then
+  if (shipment.name, shipment.awb, shipment.container_numbers)
+    is not distinct from (change_shipment.name, new_awb, change_shipment.container_numbers)
+  then
     return;
   end if;
   if shipment.stage > 1 then
@@ -174,11 +204,11 @@ begin
     raise sqlstate 'PT409' using message = 'This shipment has changed since you opened the form. Look at it again.';
   end if;
   update public.shipments
-  set name = change_shipment.name, awb = new_awb
+  set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;
 end
 $$;
-grant execute on function public.change_shipment(uuid, text, text, integer) to authenticated;
+grant execute on function public.change_shipment(uuid, text, text, text[], integer) to authenticated;
 
 -- Moves a shipment to its next stage, or returns its missing documents unless `despite_missing`. Raises PT409 at stage 10.
 create function public.move_shipment(
@@ -320,6 +350,7 @@ grant execute on function public.correct_stage(uuid, integer, text, integer, uui
 create function public.save_shipment_numbers(
   shipment_id uuid,
   awb text default null,
+  container_numbers text[] default '{}',
   reason text default null,
   expected_version integer default null,
   idempotency_key uuid default null,
@@ -330,7 +361,7 @@ set search_path = ''
 as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('numbers', shipment_id, awb, container_numbers));
   shipment public.shipments;
   saved public.shipments;
   trimmed_reason text;
@@ -341,20 +372,25 @@ begin
   shipment := private.lock_shipment(save_shipment_numbers.shipment_id, expected_version);
   saved := shipment;
   saved.awb := nullif(btrim(save_shipment_numbers.awb), '');
+  saved.container_numbers := coalesce(save_shipment_numbers.container_numbers, '{}');
   if saved is not distinct from shipment then
     raise sqlstate 'PT409' using message = 'The shipment has these numbers already.';
   end if;
   if shipment.search_codes <> '' then
     trimmed_reason := private.require_reason(reason);
   end if;
-  update public.shipments set awb = saved.awb, staff_action_at = now() where id = shipment.id;
+  update public.shipments
+  set awb = saved.awb, container_numbers = saved.container_numbers, staff_action_at = now()
+  where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
-    before => jsonb_build_object('awb', shipment.awb), after => jsonb_build_object('awb', saved.awb)
+    before => jsonb_build_object('awb', shipment.awb, 'container_numbers', shipment.container_numbers),
+    after => jsonb_build_object('awb', saved.awb, 'container_numbers', saved.container_numbers)
   );
 end
 $$;
-grant execute on function public.save_shipment_numbers(uuid, text, text, integer, uuid, text) to authenticated, service_role;
+grant execute on function public.save_shipment_numbers(uuid, text, text[], text, integer, uuid, text)
+to authenticated, service_role;
 
 -- Saves where, when and in which container size the cargo arrived, and the last day of free storage.
 create function public.save_arrival(

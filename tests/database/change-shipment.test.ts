@@ -22,7 +22,7 @@ const movedOn = "409 This shipment has moved on: call us to change its name or i
 const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) =>
   callRpc(
     "change_shipment",
-    { shipment_id: shipment, name: "Coffee", awb: "706-51093844", expected_version: 0, ...more },
+    { shipment_id: shipment, name: "Coffee", awb: "706-51093844", container_numbers: [], expected_version: 0, ...more },
     supabase,
   );
 
@@ -62,7 +62,7 @@ test("A client's change makes a team member's open form outdated.", async () => 
 test("Of four parallel changes by a client one succeeds and the others are rejected.", async () => {
   const calls = ["Coffee", "Sugar", "Salt", "Soap"].map((name) => ({
     ...{ name: "change_shipment", token: owner.accessToken },
-    args: { shipment_id: shipment, name, awb: "", expected_version: 0 },
+    args: { shipment_id: shipment, name, awb: "", container_numbers: [], expected_version: 0 },
   }));
   const rejection = (await callConcurrently(testBackend, calls)).flatMap(({ rejection }) => rejection ?? []);
   expect(rejection).toEqual(Array(3).fill(outdated.slice(4)));

@@ -144,6 +144,7 @@ test("The data export has the account, its emails and log, and each shipment wit
       id: first.shipment,
       name: "Maize",
       awb: "AWB-Maize",
+      container_numbers: ["CSQU3054383"],
       stage: 2,
       arrival: expect.objectContaining({ place: "naivasha", size: 40 }),
     },
@@ -247,7 +248,7 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   await call("set_charge", { ...target, item: "duties", amount: 1234.5, currency: "KES", note: `Duties of ${word}` });
   await call("move_shipment", { ...target, despite_missing: true, location: `Port of ${word}` });
   await call("send_note", { ...target, note: `Note on ${word}` });
-  await call("save_shipment_numbers", { ...target, awb: `AWB-${word}` });
+  await call("save_shipment_numbers", { ...target, awb: `AWB-${word}`, container_numbers: ["CSQU3054383"] });
   await call("save_arrival", {
     ...target,
     place: "naivasha",

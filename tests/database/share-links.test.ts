@@ -175,13 +175,13 @@ test("A share link opens nothing with a wrong token, after 30 days, or while the
   expect(await readShared(token)).toBeNull();
 });
 
-test("A share link shows name, stage, last change and moves, but no document, charge, note, AWB/BL or person.", async () => {
+test("A share link shows name, stage, last change and moves, but no document, charge, note, number or person.", async () => {
   const call = async (name: string, args: object) => {
     const result = await callRpc(name, { shipment_id: shipment, ...args }, clerk.supabase);
     expect(String(result), name).not.toMatch(/^4/);
   };
   await call("send_note", { note: "Secret before any move" });
-  await call("save_shipment_numbers", { awb: "MEDUX4471203" });
+  await call("save_shipment_numbers", { awb: "MEDUX4471203", container_numbers: ["CSQU3054383"] });
   await call("move_shipment", { despite_missing: true, location: "Mombasa", note: "Secret with a move" });
   await call("send_note", { note: "Secret note" });
   await call("send_note", { note: "Secret note again" });

@@ -662,12 +662,12 @@ describe("the table of shipments", () => {
     expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     const [head, ...rows] = parseCsv(bytes.toString("utf8"));
     expect(head).toEqual([
-      ...["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Stage", "Status", "Whose move"],
+      ...["Shipment", "Name", "Client", "E-mail", "AWB/BL", "Containers", "Stage", "Status", "Whose move"],
       ...["Opened (EAT)", "Last change (EAT)"],
     ]);
     expect(rows.map(([id]) => id).sort()).toEqual([...ids].sort());
     const row = rows.find(([, name]) => name === "Row 7");
-    expect(row?.slice(2, 8)).toEqual(["Table Owner", owner.email, "", "1", "Client Onboarding", "Client's move"]);
+    expect(row?.slice(2, 9)).toEqual(["Table Owner", owner.email, "", "", "1", "Client Onboarding", "Client's move"]);
   });
 
   test("runs nothing in a spreadsheet: what begins like a formula begins with an apostrophe", async () => {

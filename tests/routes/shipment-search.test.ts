@@ -269,10 +269,11 @@ describe("the table of shipments", () => {
     );
     for (const cell of rows.flat()) expect(cell).not.toMatch(/^\s*[=+\-@\t\r]/);
     const [quoted] = await parseCsv(await exporter.browser.get("/portal/shipments.csv?q=plain"));
-    expect(quoted?.slice(0, 6)).toEqual([
+    expect(quoted?.slice(0, 7)).toEqual([
       made[6],
       'Plain, "quoted"',
       "'=cmd|' /C calc'!A0",
+      "",
       "1",
       "Client Onboarding",
       "Your move",
@@ -286,7 +287,7 @@ describe("the table of shipments", () => {
       values (${timed.id}, 'At night', '2026-02-28T21:04:59.9Z', '2026-12-31T23:30:00Z')`;
     const answer = await timed.browser.get("/portal/shipments.csv");
     const [head] = (await answer.clone().text()).split("\r\n");
-    expect(head).toBe('"Shipment","Name","AWB/BL","Stage","Status","Whose move","Opened (EAT)","Last change (EAT)"');
+    expect(head).toBe('"Shipment","Name","AWB/BL","Containers","Stage","Status","Whose move","Opened (EAT)","Last change (EAT)"');
     const [row] = await parseCsv(answer);
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });

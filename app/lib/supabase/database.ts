@@ -321,6 +321,7 @@ export type Database = {
           arrived_on: string | null
           awb: string | null
           changed_at: string
+          container_numbers: string[]
           container_size: number | null
           created_at: string
           free_storage_ends_on: string | null
@@ -343,6 +344,7 @@ export type Database = {
           arrived_on?: string | null
           awb?: string | null
           changed_at?: string
+          container_numbers?: string[]
           container_size?: number | null
           created_at?: string
           free_storage_ends_on?: string | null
@@ -365,6 +367,7 @@ export type Database = {
           arrived_on?: string | null
           awb?: string | null
           changed_at?: string
+          container_numbers?: string[]
           container_size?: number | null
           created_at?: string
           free_storage_ends_on?: string | null
@@ -467,6 +470,7 @@ export type Database = {
       change_shipment: {
         Args: {
           awb: string
+          container_numbers: string[]
           expected_version: number
           name: string
           shipment_id: string
@@ -791,6 +795,7 @@ export type Database = {
         Args: {
           actor_name?: string
           awb?: string
+          container_numbers?: string[]
           expected_version?: number
           idempotency_key?: string
           reason?: string

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, expect, test } from "vitest";
+import { parseContainerNumbers } from "../../app/models/container-number.ts";
+import { maxContainers } from "../../app/models/limits.ts";
+import { getRejection, setUpDesk } from "../support/database-suite.ts";
+import { toUntypedClient } from "../support/test-backend.ts";
+
+const { testBackend, owner, clerk, callRpc, query, newShipment, readShipment, listAuditEntries } = setUpDesk();
+const [first, second] = ["CSQU3054383", "TOLU4734787"];
+
+/** A new shipment of the owner for each test. */
+let shipment: string;
+beforeEach(async () => {
+  shipment = await newShipment(owner);
+});
+const save = (container_numbers: string[], more: object = {}) =>
+  callRpc("save_shipment_numbers", { shipment_id: shipment, container_numbers, ...more });
+
+/** Returns a valid container number for each serial number. */
+function createContainerNumber(serial: number): string {
+  const digits = "0123456789";
+  const beginning = `MSKU${String(serial).padStart(6, "0")}`;
+  return [...digits].map((digit) => beginning + digit).find((number) => !parseContainerNumbers(number).problem) ?? "";
+}
+
+test("The database and the forms accept the same container numbers.", async () => {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const texts = [...letters].flatMap((letter, index) =>
+    ["U", "J", "Z", "A"].flatMap((category) =>
+      [..."0123456789"].map((digit) => {
+        const serial = String((index + 1) * 34567 + category.charCodeAt(0) * 7).padStart(6, "0");
+        return `${letter}${letters[25 - index]}${letters[(index * 7) % 26]}${category}${serial.slice(-6)}${digit}`;
+      }),
+    ),
+  );
+  texts.push("", "CSQU305438", "csqu3054383", "CSQU 3054383", "CSQU30543833", "1SQU3054383", "CSQUU054383");
+  const rows = await query<{ text: string; valid: boolean }>(
+    "select text, private.is_container_number(text) as valid from unnest($1::text[]) as text",
+    [texts],
+  );
+  const isAccepted = (text: string) => {
+    const { numbers, problem } = parseContainerNumbers(text);
+    return !problem && numbers[0] === text;
+  };
+  expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
+  // One of ten digits is right for each of the three categories.
+  expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
+});
+
+test("A client creates a shipment with container numbers, and only with valid ones.", async () => {
+  const create = async (container_numbers: (string | null)[]) => {
+    const row = { user_id: owner.id, idempotency_key: randomUUID(), name: "Tea", container_numbers };
+    const { data, error } = await toUntypedClient(owner.supabase).from("shipments").insert(row).select("id").single();
+    return error ? error.code : (await readShipment(data.id)).container_numbers;
+  };
+  expect(await create([first, second])).toEqual([first, second]);
+  const many = Array.from({ length: maxContainers + 1 }, (_, index) => createContainerNumber(index));
+  expect(await create(many.slice(1))).toEqual(many.slice(1));
+  for (const invalid of [many, [first, first], ["CSQU3054384"], ["csqu3054383"], [first, null], [""]]) {
+    expect(await create(invalid), String(invalid)).toBe("23514");
+  }
+});
+
+test("A client changes container numbers at stage 1 and sees them in the portal.", async () => {
+  const change = (expected_version: number) =>
+    callRpc(
+      "change_shipment",
+      { shipment_id: shipment, name: "Tea", awb: "", container_numbers: [first], expected_version },
+      owner.supabase,
+    );
+  expect(await getRejection(change(7))).toMatch(/^409 This shipment has changed since you opened the form/);
+  expect(await change(0)).toBeNull();
+  const { data } = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment });
+  expect(data.shipment).toMatchObject({ container_numbers: [first], awb: null, version: 1 });
+  expect(data.shipments[0]).toMatchObject({ id: shipment, container_numbers: [first] });
+});
+
+test("A clerk saves container numbers; a later change needs a reason, and the log has both states.", async () => {
+  await save([first], { awb: "MEDUX4471203" });
+  expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [first] });
+  expect(await getRejection(save([second]))).toBe("400 Say why, in a few words.");
+  const again = { awb: "MEDUX4471203", reason: "Again" };
+  expect(await getRejection(save([first], again))).toBe("409 The shipment has these numbers already.");
+  await save([second], { reason: "Repacked" });
+  expect(await readShipment(shipment)).toMatchObject({ awb: null, container_numbers: [second] });
+  expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
+    action: "shipment set-numbers",
+    before: { awb: "MEDUX4471203", container_numbers: [first] },
+    after: { awb: null, container_numbers: [second] },
+    reason: "Repacked",
+  });
+});
+
+test.each(["CSQU3054383", "csqu 305438-3", "305438", "csqu"])(
+  "Clients and clerks find a shipment by its container number in the spelling %s.",
+  async (q) => {
+    const stranger = await testBackend.newClient(`stranger-${randomUUID()}@client.example`);
+    await save([second, first]);
+    const find = async (name: string, supabase: typeof owner.supabase) => {
+      const { data } = await toUntypedClient(supabase).rpc(name, { q });
+      return data.shipments.map(({ id }: { id: string }) => id);
+    };
+    expect(await find("portal_page", owner.supabase)).toContain(shipment);
+    expect(await find("desk_shipments", clerk.supabase)).toContain(shipment);
+    expect(await find("portal_page", stranger.supabase)).toEqual([]);
+  },
+);

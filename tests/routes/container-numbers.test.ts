@@ -1,0 +1,126 @@
+import { randomUUID } from "node:crypto";
+import process from "node:process";
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sendDueShipmentEmails } from "../../app/models/shipment-emails.server.ts";
+import { emailSender, getLatestEmailTo, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
+import { getTestApp, parsePage } from "../support/test-app.ts";
+
+const [first, second] = ["CSQU3054383", "TOLU4734787"];
+const wrongDigit = "The last digit of CSQU3054384 should be 3. Check the number.";
+
+let app: Awaited<ReturnType<typeof getTestApp>>;
+let client: Awaited<ReturnType<typeof newClient>>;
+let clerk: Awaited<ReturnType<typeof newStaffMember>>;
+let sql: postgres.Sql;
+beforeAll(async () => {
+  app = await getTestApp();
+  client = await newClient(app, "Container Owner");
+  clerk = await newStaffMember(app, "clerk", "Container Clerk");
+  sql = postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined });
+});
+afterAll(() => sql.end());
+
+/** Returns a shipment of the client with both containers. */
+async function newContainerShipment(name: string) {
+  const shipment = await newShipment(app, client, name);
+  await sql`update shipments set awb = 'MEDUX4471203', container_numbers = ${[first, second]} where id = ${shipment.id}`;
+  return shipment;
+}
+
+test("A client creates a shipment with container numbers in any spelling and sees them on its page and its print form", async () => {
+  const { browser } = client;
+  const typed = { name: "Tiles", containerNumbers: "csqu 305438-3\nTOLU473478-7, CSQU3054383" };
+  const created = await browser.submit(await browser.open("/portal/new"), "Create Shipment", typed);
+  const page = await browser.follow(created);
+  expect(page.text).toContain(`Containers ${first}, ${second}`);
+  const print = await browser.open(`${created.headers.get("Location")}/print`);
+  expect(print.text).toContain(`Containers ${first}, ${second}`);
+});
+
+test("A shipment without container numbers says nothing about containers to its client", async () => {
+  const { portal } = await newShipment(app, client, "Cut flowers");
+  expect((await client.browser.open(portal)).text).not.toContain("Containers");
+});
+
+test.each([
+  ["a wrong check digit", first.replace(/3$/, "4"), wrongDigit],
+  ["a letter too few", "CSU3054383", /^CSU3054383 is not a container number/],
+  ["21 numbers", Array.from({ length: 21 }, (_, index) => `X${index}`).join(" "), "Give at most 20 container numbers."],
+])(
+  "A new shipment with %s is rejected with a message at the field, and keeps what was typed",
+  async (_, containerNumbers, message) => {
+    const { browser } = client;
+    const fields = { name: "Tiles", containerNumbers };
+    const page = await parsePage(await browser.submit(await browser.open("/portal/new"), "Create Shipment", fields));
+    expect(page.status).toBe(400);
+    expect(page.problems).toEqual([
+      {
+        id: "create-shipment-containerNumbers",
+        text: typeof message === "string" ? message : expect.stringMatching(message),
+      },
+    ]);
+    expect(page.saidOf("containerNumbers").at(-1)).toBe(page.problems[0]?.text);
+    expect(page.form("Create Shipment").fields).toMatchObject(fields);
+  },
+);
+
+test("A client changes and removes container numbers at stage 1", async () => {
+  const { browser } = client;
+  const { portal } = await newContainerShipment("Cement");
+  const form = await browser.open(`${portal}/change`);
+  expect(form.form("Save").fields).toMatchObject({ containerNumbers: `${first}, ${second}` });
+  const changed = await browser.follow(await browser.submit(form, "Save", { containerNumbers: second }));
+  expect(changed.text).toContain(`Containers ${second}`);
+  const empty = { containerNumbers: "" };
+  const removed = await browser.follow(await browser.submit(await browser.open(`${portal}/change`), "Save", empty));
+  expect(removed.text).not.toContain("Containers");
+});
+
+test("A clerk changes container numbers with a reason, which the activity log shows", async () => {
+  const { browser } = clerk;
+  const { desk } = await newContainerShipment("Steel coils");
+  const page = await browser.open(desk);
+  expect(page.text).toContain(`Containers ${first}, ${second}`);
+  const wrong = { containerNumbers: "CSQU3054384", reason: "Repacked" };
+  const rejected = await parsePage(await browser.submit(page, "Save numbers", wrong));
+  expect(rejected.problems).toEqual([{ id: "numbers-containerNumbers", text: wrongDigit }]);
+  expect(rejected.form("Save numbers").fields).toMatchObject(wrong);
+  const typed = { containerNumbers: second, reason: "Repacked" };
+  const saved = await browser.follow(await browser.submit(rejected, "Save numbers", typed));
+  expect(saved.text).toContain(`Containers ${second}`);
+  expect(saved.text).toContain(`container numbers ${first}, ${second} → container numbers ${second} Reason: Repacked`);
+});
+
+test("Clients and clerks find a shipment by a container number, in the list and in the CSV file", async () => {
+  const name = `Found ${randomUUID()}`;
+  await newContainerShipment(name);
+  const q = encodeURIComponent("csqu 305438-3");
+  const list = await client.browser.open(`/portal?q=${q}`);
+  expect(list.text).toContain(name);
+  expect(list.text).toContain(`MEDUX4471203 ${first} and 1 more`);
+  expect((await clerk.browser.open(`/desk/shipments?q=${q}`)).text).toContain(name);
+  for (const [browser, path] of [
+    [client.browser, "/portal/shipments.csv"],
+    [clerk.browser, "/desk/shipments.csv"],
+  ] as const) {
+    const csv = await (await browser.get(`${path}?q=${q}`)).text();
+    expect(csv).toContain('"AWB/BL","Containers"');
+    expect(csv.split("\r\n").find((line) => line.includes(name))).toContain(`"MEDUX4471203","${first}, ${second}"`);
+  }
+});
+
+test("An email about a shipment names its containers, and a share link does not", async () => {
+  const { id, portal } = await newContainerShipment("Spare parts");
+  await app.company.rpc("send_note", { shipment_id: id, note: "The vessel is late." });
+  await sql`update email_outbox set due_at = now() where shipment_id = ${id}`;
+  await sendDueShipmentEmails(app.company, emailSender);
+  const { text } = await getLatestEmailTo(client.email);
+  expect(text).toContain(`AWB/BL: MEDUX4471203\nContainers: ${first}, ${second}`);
+  const form = await client.browser.open(`${portal}/share`);
+  const shared = await client.browser.follow(await client.browser.submit(form, "Make a link"));
+  const link = /\/s\/[\w-]+/.exec(shared.html)?.[0] ?? "";
+  const page = await app.browser().open(link);
+  expect([page.status, page.h1]).toEqual([200, "Spare parts"]);
+  for (const number of [first, second, "MEDUX4471203"]) expect(page.html).not.toContain(number);
+});
