@@ -26,6 +26,7 @@ function createUpdateEmail(...events: ShipmentUpdate[]) {
 
 test.each([
   [[stage(2), note, stage(3), stage(4)], "It moved to Customs Declaration.", /Document Verification|IDF Application/],
+  [[stage(4), stage(4)], "It moved to Customs Declaration.", /corrected/],
   [[stage(6), stage(3)], "We corrected its stage: it is IDF Application.", /Cargo Tracking/],
   [[stage(6), stage(3), stage(4)], "We corrected its stage: it is Customs Declaration.", /Cargo Tracking/],
 ])("A shipment update with several stages names only the last one: %j", (events, sentence, passedStages) => {
