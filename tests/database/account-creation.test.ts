@@ -112,10 +112,7 @@ test("An account without its own invitation is not created and leaves no trace."
       }),
     );
     expect(result.status).toBe(500);
-    expect(await result.json()).toEqual({
-      code: "unexpected_failure",
-      message: "Database error creating new user",
-    });
+    expect(await result.json()).toEqual({ code: "unexpected_failure", message: "Database error creating new user" });
     expect(await countAccountTraces(email)).toEqual({ users: 0, identities: 0, log: 0 });
   }
 });

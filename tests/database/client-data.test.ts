@@ -25,10 +25,7 @@ const readExport = async (supabase: AppSupabaseClient, position: object = {}) =>
 
 test("The account page shows exactly the client's account data.", async () => {
   for (const visitor of [testBackend.anonymous(), testBackend.anonymous()]) {
-    const { error } = await visitor.auth.signInWithPassword({
-      email: first.client.email,
-      password: "a good password",
-    });
+    const { error } = await visitor.auth.signInWithPassword({ email: first.client.email, password: "a good password" });
     expect(error).toBeNull();
   }
   const { viewer, account } = await readPortalAccount(first.client.supabase);
@@ -140,14 +137,7 @@ test("The data export has the account, its emails and log, and each shipment wit
   expect(shipments).toHaveLength(1);
   const [shipment] = shipments;
   expect(shipment).toMatchObject({
-    ...{
-      id: first.shipment,
-      name: "Maize",
-      awb: "AWB-Maize",
-      stage: 2,
-      arrival_place: "naivasha",
-      container_size: 40,
-    },
+    ...{ id: first.shipment, name: "Maize", awb: "AWB-Maize", stage: 2, arrival_place: "naivasha", container_size: 40 },
     charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
     tracking_events: [
       { stage: 2, status: "Document Verification", location: "Port of Maize", note: null },

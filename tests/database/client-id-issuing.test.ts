@@ -23,12 +23,7 @@ const listActions = (name: string) =>
 
 test("A form for client IDs that is sent twice returns the same IDs, with the recipient's name and address.", async () => {
   const before = (await listActions("client-id issue")).length;
-  const form = {
-    how_many: 3,
-    issued_for: " Tea Ltd ",
-    sent_to: " Tea@Client.Example ",
-    idempotency_key: randomUUID(),
-  };
+  const form = { how_many: 3, issued_for: " Tea Ltd ", sent_to: " Tea@Client.Example ", idempotency_key: randomUUID() };
   const first = await issue(form);
   expect(new Set(first).size).toBe(3);
   expect((await issue(form)).sort()).toEqual([...first].sort());

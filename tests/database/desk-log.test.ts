@@ -96,10 +96,7 @@ describe("activity log", () => {
     expect(await listEntries({ account_id: client.id })).toEqual([
       expect.objectContaining({ action: "account close", account_name: `Client ${client.email}` }),
     ]);
-    expect((await listEntries({ shipment_prefix: tea }))[0]).toMatchObject({
-      shipment_id: tea,
-      shipment_name: "Tea",
-    });
+    expect((await listEntries({ shipment_prefix: tea }))[0]).toMatchObject({ shipment_id: tea, shipment_name: "Tea" });
     expect((await listEntries({ shipment_prefix: shipment }))[0]).toMatchObject({
       shipment_id: shipment,
       shipment_name: null,

@@ -244,11 +244,7 @@ test("The result of a bulk move lists up to 50 shipments with their current stag
   const client = await testBackend.newClient("moved@client.example");
   const [second, first] = [await newShipment(client, "Moved second"), await newShipment(client, "Moved first")];
   const file = await uploadDocument(first);
-  await testBackend.serviceRole.rpc("verify_document", {
-    document_id: file.id,
-    sha256,
-    storage_version: file.version,
-  });
+  await testBackend.serviceRole.rpc("verify_document", { document_id: file.id, sha256, storage_version: file.version });
   const listMoved = async (shipments: string[]) =>
     (await toUntypedClient(clerk.supabase).rpc("desk_move_result", { shipment_ids: shipments }, { get: true })).data
       .shipments;

@@ -34,13 +34,7 @@ test("The page Today lists the documents to check, oldest first.", async () => {
   const shipment = await newShipment(owner);
   const { id: packingList } = await uploadDocument(shipment);
   expect((await today()).to_check.rows).toEqual([
-    {
-      shipment_id: shipment,
-      document_id: packingList,
-      name: "Tea",
-      detail: "Packing List",
-      since: expect.any(String),
-    },
+    { shipment_id: shipment, document_id: packingList, name: "Tea", detail: "Packing List", since: expect.any(String) },
   ]);
   expect((await today()).to_check.count).toBe(1);
 });

@@ -44,12 +44,7 @@ test("Removing a file returns its path, and the document waits for a file again.
   expect(await removeFile()).toBe(path);
   const nothing = { storage_version: null, file_name: null, file_size: null, media_type: null, uploaded_at: null };
   const notRejected = { rejected_at: null, rejection_reason: null };
-  expect(await findDocument("Packing List")).toMatchObject({
-    ...awaitedState,
-    ...nothing,
-    ...notRejected,
-    version: 2,
-  });
+  expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, ...nothing, ...notRejected, version: 2 });
   expect(await listOthers()).toEqual(before);
   const { waiting_on, changed_at } = (await readCurrent()) ?? {};
   expect(waiting_on).toBe("client");

@@ -53,11 +53,7 @@ const protectedEndpoints = {
     body: { prefix: `${owner.id}/${shipmentId}` },
   }),
   "reading a file": () => ({ method: "GET", at: `/storage/v1/object/documents/${filePath}` }),
-  "deleting a file": () => ({
-    method: "DELETE",
-    at: "/storage/v1/object/documents",
-    body: { prefixes: [filePath] },
-  }),
+  "deleting a file": () => ({ method: "DELETE", at: "/storage/v1/object/documents", body: { prefixes: [filePath] } }),
 };
 type EndpointName = keyof typeof protectedEndpoints;
 const endpointNames = Object.keys(protectedEndpoints) as EndpointName[];
@@ -80,11 +76,7 @@ test.each(["listing files", "reading a file", "deleting a file"] as const)(
 );
 
 const nowInSeconds = () => Math.floor(Date.now() / 1000);
-const createClaims = () => ({
-  ...decodeClaims(owner.accessToken),
-  iat: nowInSeconds(),
-  exp: nowInSeconds() + 3600,
-});
+const createClaims = () => ({ ...decodeClaims(owner.accessToken), iat: nowInSeconds(), exp: nowInSeconds() + 3600 });
 const forgeries: [string, () => string][] = [
   ["signed with another secret", () => signJwt(createClaims(), "another secret, also longer than thirty-two bytes")],
   ["signed with an empty secret", () => signJwt(createClaims(), "")],

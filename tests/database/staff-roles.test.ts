@@ -90,20 +90,8 @@ describe("staff roles", () => {
     await changeRole(secondLead.id, "clerk");
     expect(await getRejection(changeRole(newcomer.id, "clerk", secondLead.supabase))).toMatch(/^403 /);
     expect((await listAccountAuditEntries(secondLead.id)).slice(1)).toEqual([
-      {
-        action: "team role",
-        actor_name: lead.name,
-        before: { role: "clerk" },
-        after: { role: "lead" },
-        reason: null,
-      },
-      {
-        action: "team role",
-        actor_name: lead.name,
-        before: { role: "lead" },
-        after: { role: "clerk" },
-        reason: null,
-      },
+      { action: "team role", actor_name: lead.name, before: { role: "clerk" }, after: { role: "lead" }, reason: null },
+      { action: "team role", actor_name: lead.name, before: { role: "lead" }, after: { role: "clerk" }, reason: null },
     ]);
     await removeMember(newcomer.id);
   });
