@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { newClientSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { awaitedState, fileRecord, setUpDocuments } from "../support/document-suite.ts";
-import { callConcurrently } from "../support/staff-members.ts";
+import { callConcurrently, callRepeatedly } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
 const suite = setUpDocuments();
@@ -108,10 +108,7 @@ test("A verified file or a file of a closed shipment cannot be removed.", async 
 
 test("Ten parallel requests remove a file once.", async () => {
   const call = { name: "remove_file", args: { document_id: id, expected_version: 1 }, token: owner.accessToken };
-  const results = await callConcurrently(
-    testBackend,
-    Array.from({ length: 10 }, () => call),
-  );
+  const results = await callRepeatedly(testBackend, 10, call);
   expect(results.filter(({ result }) => result !== undefined)).toEqual([{ result: path }]);
   expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(9).fill(outdated.slice(4)));
   expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, version: 2 });
