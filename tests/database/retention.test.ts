@@ -18,7 +18,7 @@ const dateInYears = (years: number) => {
 };
 const newTestClient = () => testBackend.newClient(`person-${++clientCount}@client.example`);
 
-/** Returns a shipment with the file of a packing list and a file without a document, kept until a day. */
+/** Returns a shipment with the file of a packing list and a file without a document, stored until a day. */
 async function newShipment(client: TestClient, until?: string) {
   const created = await client.supabase
     .from("shipments")
