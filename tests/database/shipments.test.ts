@@ -1,22 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
-import { decodeClaims, setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { decodeClaims, setUpTestBackend } from "../support/database-suite.ts";
 import { runInSession } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 type ShipmentColumns = { id: string; user_id: string; stage: number; status: string; name: string; awb: string | null };
 
-const { testBackend, query } = setUpTestBackend();
-let owner: TestClient;
-let stranger: TestClient;
+const { testBackend, query, setUpClient } = setUpTestBackend();
+const owner = setUpClient("owner@client.example");
+const stranger = setUpClient("stranger@client.example");
 /** A new shipment of the owner for each test. */
 let shipment: ShipmentColumns;
 
-beforeAll(async () => {
-  owner = await testBackend.newClient("owner@client.example");
-  stranger = await testBackend.newClient("stranger@client.example");
-});
 beforeEach(async () => {
   const { data, error } = await owner.supabase
     .from("shipments")
