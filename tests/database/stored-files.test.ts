@@ -3,9 +3,9 @@ import { fileColumns, setUpTestBackend, type TestClient } from "../support/datab
 import { newStaffMember } from "../support/staff-members.ts";
 import { type AppSupabaseClient, startTestBackend } from "../support/test-backend.ts";
 
-const { testBackend, query, newShipment } = setUpTestBackend();
-let owner: TestClient;
-let stranger: TestClient;
+const { testBackend, query, setUpClient, newShipment } = setUpTestBackend();
+const owner = setUpClient("owner@client.example");
+const stranger = setUpClient("stranger@client.example");
 /** For each test a new shipment of the owner, the folder of its files, and a file that belongs to no document yet. */
 let shipmentId: string;
 let folder: string;
@@ -16,8 +16,6 @@ const originalContent = "%PDF-1.7 the original";
 
 let clientsByRole: Record<StorageRole, AppSupabaseClient>;
 beforeAll(async () => {
-  owner = await testBackend.newClient("owner@client.example");
-  stranger = await testBackend.newClient("stranger@client.example");
   clientsByRole = {
     "a visitor": testBackend.anonymous(),
     "a stranger": stranger.supabase,
@@ -315,7 +313,7 @@ async function recordFile(name: string, at: string): Promise<void> {
   expect(data).toHaveLength(1);
 }
 
-/** Returns the content of a stored object, or null if there is none. */
+/** Returns the content of a stored object, or null. */
 async function readObject(at: string): Promise<string | null> {
   const { data } = await getDocumentsBucket(testBackend.serviceRole).download(at);
   return data ? data.text() : null;
