@@ -64,6 +64,7 @@ test("A start with a port in use, or with the same port twice, names the port's 
   environment.PORT = String(await freePort());
   await occupyPort(BACKEND_PORT);
   await expect(runChecks()).rejects.toThrow(`Port ${BACKEND_PORT} is taken: set BACKEND_PORT to another one.`);
+  expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
 test("A start with a HOST that the machine does not have names the address.", async () => {
