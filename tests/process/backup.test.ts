@@ -170,16 +170,6 @@ test.each([
   expect(readdirSync(place.dataDir)).toEqual([]);
 });
 
-test("A site does not start in a folder with an interrupted restore.", async () => {
-  const place = await createEmptySandbox("PGlite");
-  mkdirSync(path.join(place.dataDir, "restoring"));
-  const site = place.start();
-  expect(await site.waitForExit()).toBe(1);
-  expect(site.output.trim()).toBe(
-    `A restore into ${place.dataDir} was cut off: move that folder away and restore again.`,
-  );
-});
-
 test("A backup or restore that is impossible prints one line with the reason.", async () => {
   const place = await createEmptySandbox("PGlite");
   const missingFile = path.join(folder, "none.tar.gz");
