@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createServer as createSocketServer } from "node:net";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,7 +24,7 @@ async function startAndFail(environment: Record<string, string>) {
   return { code, printed: site.output.trim().split("\n") };
 }
 
-// The tests of app/lib/http/env.server.ts cover the invalid values of each variable.
+// app/lib/http/env.server.test.ts has the invalid values of each variable, app/server/start/preflight.test.ts the ports.
 test("A start with an invalid variable prints one line that names it, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, printed } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
@@ -33,21 +32,6 @@ test("A start with an invalid variable prints one line that names it, without se
   expect(printed).toHaveLength(1);
   expect(printed[0]).toContain("SMTP_URL");
   expect(printed[0]).not.toContain(secret);
-});
-
-test("A start with a port in use prints one line that names its variable, and writes no data.", async () => {
-  const fresh = await createSiteSandbox({}, "new");
-  const holder = createSocketServer();
-  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-  const taken = String((holder.address() as { port: number }).port);
-  for (const name of ["PORT", "BACKEND_PORT"]) {
-    const { code, printed } = await startAndFail({ [name]: taken, DATA_DIR: fresh.dataDir });
-    expect(code, name).toBe(1);
-    expect(printed, name).toEqual([`Port ${taken} is taken: set ${name} to another one.`]);
-    expect(readdirSync(fresh.dataDir), name).toEqual([]);
-  }
-  holder.close();
-  await fresh.leave();
 });
 
 test("A start or restore with a file as DATA_DIR prints one line with the reason.", async () => {
