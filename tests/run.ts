@@ -1,7 +1,7 @@
 /**
- * npm test: lint, the type check, the unit, database, route and process tests, and the journeys in Chromium and Firefox;
- * then the slowest tests, what failed, and how many passed. Everything runs on ports and data of its own, beside a site
- * that may be running. Two lanes, none of which waits for the other, so that one works while the other waits.
+ * npm test: runs lint, the type check, all tests and the journeys in Chromium and Firefox, then prints the slowest tests,
+ * the failures and the totals. It uses its own ports and data, so a site can run at the same time. Two sequences of
+ * phases run in parallel, because one often waits for timers or browsers.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,15 +19,15 @@ const root = path.resolve(import.meta.dirname, "..");
 const workDir = mkdtempSync(path.join(tmpdir(), "portal-tests-"));
 const resolveBin = (name: string) => path.join(root, "node_modules", name);
 
-// Installations run one at a time, beside the checks.
+// Installations run in the background while the first phases run.
 const postgresReady = deferRejection(ensurePostgres());
 const chromiumReady = deferRejection(ensureChromium());
-// Without Firefox its journeys fail with a message of their own, and the route tests still run.
+// Without Firefox only its journeys fail, with their own message.
 const firefoxReady = ensureFirefox().catch(() => undefined);
-// What a newcomer does: in a fresh clone this start builds the site.
+// In a new clone this start builds the site, as it does for a new developer.
 const firstStartReady = deferRejection(getFirstStartDataDir());
 
-const laneResults = await Promise.all([
+const results = await Promise.all([
   runPhases([
     ["unit and database tests", () => runVitest("unit", "database"), [postgresReady]],
     ["route tests", () => runVitest("routes", "pglite"), [firstStartReady]],
@@ -41,57 +41,64 @@ const laneResults = await Promise.all([
   ]),
 ]);
 rmSync(workDir, { recursive: true, force: true });
-const results = laneResults.flat();
-const slowest = results.flatMap(({ durations: took }) => took).sort((one, other) => other.ms - one.ms);
-console.log("\nThe slowest:");
-for (const { name, ms } of slowest.slice(0, 20)) console.log(`${formatSeconds(ms).padStart(8)}  ${name}`);
-const failed = results.flatMap((outcome) => outcome.failed);
-for (const failure of failed) console.log(`\nFAILED ${failure}`);
-for (const journey of results.flatMap(({ flaky = [] }) => flaky))
-  console.log(`\nFLAKY, passed at the second try: ${journey}`);
-console.log(`\n${results.reduce((total, { passed }) => total + passed, 0)} passed, ${failed.length} failed`);
-process.exit(failed.length > 0 ? 1 : 0);
+printSummary(results.flat());
+process.exit(results.flat().some(({ failed }) => failed.length > 0) ? 1 : 0);
 
-type Phase = [name: string, job: () => Promise<TestRunResult>, needs?: Promise<unknown>[]];
+type Phase = [name: string, job: () => Promise<TestRunResult>, requirements?: Promise<unknown>[]];
 
-/** Runs phases one after another, each when its needs are met. One that cannot run counts as one failure. */
+/** Runs phases in sequence, each when its requirements are ready. A rejected requirement or job is one failure. */
 async function runPhases(phases: Phase[]): Promise<TestRunResult[]> {
-  const done: TestRunResult[] = [];
-  for (const [name, job, needs = []] of phases) {
-    const since = performance.now();
-    const outcome = await Promise.all(needs)
+  const results: TestRunResult[] = [];
+  for (const [name, job, requirements = []] of phases) {
+    const startedAt = performance.now();
+    const result = await Promise.all(requirements)
       .then(job)
-      .catch((error: Error): TestRunResult => ({ passed: 0, failed: [`${name}\n${error.message}`], durations: [] }));
-    console.log(`\n${name}: ${formatSeconds(performance.now() - since)}\n`);
-    done.push(outcome);
+      .catch((error: Error) => createCheckResult(`${name}\n${error.message}`, false));
+    console.log(`\n${name}: ${formatSeconds(performance.now() - startedAt)}\n`);
+    results.push(result);
   }
-  return done;
+  return results;
 }
 
-/** Runs a script of package.json that fails if it finds a fault. */
+function printSummary(results: TestRunResult[]): void {
+  const slowest = results.flatMap(({ durations }) => durations).sort((a, b) => b.ms - a.ms);
+  const failed = results.flatMap((result) => result.failed);
+  console.log("\nThe slowest tests:");
+  for (const { name, ms } of slowest.slice(0, 20)) console.log(`${formatSeconds(ms).padStart(8)}  ${name}`);
+  for (const failure of failed) console.log(`\nFAILED ${failure}`);
+  for (const journey of results.flatMap(({ flaky = [] }) => flaky))
+    console.log(`\nFLAKY, passed in the second attempt: ${journey}`);
+  console.log(`\n${results.reduce((total, { passed }) => total + passed, 0)} passed, ${failed.length} failed`);
+}
+
+/** Runs a script of package.json as one check. */
 async function runScript(name: string): Promise<TestRunResult> {
-  const clean = await runProgram(process.platform === "win32" ? "npm.cmd" : "npm", ["run", "--silent", name]);
-  return clean ? { passed: 1, failed: [], durations: [] } : { passed: 0, failed: [`npm run ${name}`], durations: [] };
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  return createCheckResult(`npm run ${name}`, await runProgram(npm, ["run", "--silent", name]));
 }
 
-/** The types of the routes are there: lint has made them. */
+/** Checks the types. Lint, which runs before, generates the types of the routes. */
 async function runTypeCheck(): Promise<TestRunResult> {
-  const clean = await runProgram(process.execPath, [resolveBin("typescript/bin/tsc")]);
-  return clean ? { passed: 1, failed: [], durations: [] } : { passed: 0, failed: ["npm run typecheck"], durations: [] };
+  const succeeded = await runProgram(process.execPath, [resolveBin("typescript/bin/tsc")]);
+  return createCheckResult("npm run typecheck", succeeded);
+}
+
+function createCheckResult(name: string, succeeded: boolean): TestRunResult {
+  return { passed: succeeded ? 1 : 0, failed: succeeded ? [] : [name], durations: [] };
 }
 
 async function runVitest(...projects: string[]): Promise<TestRunResult> {
   const file = path.join(workDir, `${projects.join("-")}.json`);
   const args = ["--config=tests/vitest.config.ts", ...projects.map((name) => `--project=${name}`)];
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`, "--maxWorkers=2"];
-  const ran = await runProgram(process.execPath, [resolveBin("vitest/vitest.mjs"), "run", ...args, ...reporters]);
-  return readVitestReport(file, ran, projects.join(", "));
+  const succeeded = await runProgram(process.execPath, [resolveBin("vitest/vitest.mjs"), "run", ...args, ...reporters]);
+  return readVitestReport(file, succeeded, projects.join(", "));
 }
 
 async function runPlaywright(): Promise<TestRunResult> {
   const file = path.join(workDir, "playwright.json");
   const dataDir = await copyFirstStartDataDir();
-  const ran = await runProgram(
+  const succeeded = await runProgram(
     process.execPath,
     [resolveBin("@playwright/test/cli.js"), "test", "--reporter=list,json"],
     {
@@ -102,10 +109,10 @@ async function runPlaywright(): Promise<TestRunResult> {
     },
   );
   rmSync(dataDir, { recursive: true, force: true });
-  return readPlaywrightReport(file, ran);
+  return readPlaywrightReport(file, succeeded);
 }
 
-/** Runs a program. Returns whether it ended well. */
+/** Runs a program. Returns true if its exit code is 0. */
 async function runProgram(program: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {
   const { NODE_ENV: _, ...inherited } = process.env;
   const child = spawn(program, args, {
@@ -117,7 +124,7 @@ async function runProgram(program: string, args: string[], env: Record<string, s
   return code === 0;
 }
 
-/** A job that is awaited later: its rejection is handled there, and must not count as unhandled before. */
+/** Returns a promise whose rejection is handled where it is awaited, and does not end the process before. */
 function deferRejection<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

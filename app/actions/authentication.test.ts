@@ -8,23 +8,13 @@ const form = {
   email: "achieng@client.example",
   password: "harbour at dusk",
 };
-/** Returns an email address of this length, at least 200 characters. */
+/** Returns an email address of this many characters, at least 200. */
 const createEmailAddress = (length: number) =>
   `${"a".repeat(60)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(length - 191)}.example`;
 
-test("A complete sign-up is accepted: spaces around its fields are removed, and the password stays unchanged.", () => {
-  const typed = {
-    clientId: ` ${form.clientId} `,
-    fullName: " Achieng ",
-    email: " a@b.example ",
-    password: "  spaces  ",
-  };
-  expect(SignUpFields.parse(typed)).toEqual({
-    clientId: form.clientId,
-    fullName: "Achieng",
-    email: "a@b.example",
-    password: "  spaces  ",
-  });
+test("The sign-up form removes spaces around every value except the password.", () => {
+  const typed = Object.fromEntries(Object.entries(form).map(([name, value]) => [name, `  ${value} `]));
+  expect(SignUpFields.parse(typed)).toEqual({ ...form, password: "  harbour at dusk " });
 });
 
 test.each([
@@ -34,16 +24,12 @@ test.each([
   ["password", "123456"],
   ["password", "x".repeat(72)],
   ["password", "é".repeat(36)],
-])("%s may be %j", (name, value) => {
+])("The sign-up form accepts a %s of %j.", (name, value) => {
   expect(SignUpFields.safeParse({ ...form, [name]: value }).success).toBe(true);
 });
 
-test.each([
-  ["clientId", undefined],
-  ["clientId", ""],
-  ["clientId", "   "],
-])("without a client ID (%s is %j) the words are those of the specification", (name, value) => {
-  expect(listErrors(SignUpFields.safeParse({ ...form, [name]: value }))).toEqual([["clientId", clientIdRequired]]);
+test.each([undefined, "", "   "])("A sign-up with the client ID %j gets the specification's message.", (clientId) => {
+  expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
 });
 
 test.each([
@@ -63,17 +49,17 @@ test.each([
   ["password", "12345"],
   ["password", "x".repeat(73)],
   ["password", "é".repeat(37)],
-])("%s cannot be %j, and one sentence next to it gives the reason", (name, value) => {
+])("The sign-up form rejects a %s of %j with one sentence for that field.", (name, value) => {
   const errors = listErrors(SignUpFields.safeParse({ ...form, [name]: value }));
   expect(errors).toEqual([[name, expect.stringMatching(/^[A-Z].+\.$/)]]);
 });
 
-test("logging in asks for no rule of today's passwords but their longest length", () => {
+test("The login form checks only the maximum length of a password.", () => {
   expect(LoginFields.safeParse({ email: form.email, password: "12345" }).success).toBe(true);
   expect(LoginFields.safeParse({ email: form.email, password: "x".repeat(73) }).success).toBe(false);
 });
 
-test.each(["a".repeat(64), "0123456789abcdef", "pkce_0123456789abcdef"])("%j may be the token of a link", (token) => {
+test.each(["a".repeat(64), "0123456789abcdef", "pkce_0123456789abcdef"])("A confirmation token can be %j.", (token) => {
   expect(confirmationToken.safeParse(token).success).toBe(true);
 });
 
@@ -85,7 +71,7 @@ test.each([
   "0123456789abcdef ",
   "0123456789abcdef\n",
   "<script>alert(1)</script>",
-])("%j is no token of a link", (token) => {
+])("A confirmation token cannot be %j.", (token) => {
   expect(confirmationToken.safeParse(token).success).toBe(false);
 });
 

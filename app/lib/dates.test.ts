@@ -12,7 +12,7 @@ test.each([
   ["2026-11-20T15:04:00+03:00", "20 Nov 2026, 15:04\u00a0EAT"],
   ["2026-11-20T01:04:00-11:00", "20 Nov 2026, 15:04\u00a0EAT"],
   ["2026-11-20T12:04:00.123456+00:00", "20 Nov 2026, 15:04\u00a0EAT"],
-])("eastAfricaTime returns %s as %s.", (iso, shown) => {
+])("The time %s is displayed as %s.", (iso, shown) => {
   expect(eastAfricaTime(iso)).toBe(shown);
 });
 
@@ -37,6 +37,6 @@ test.each([
   ["2028-02-28T20:59:59Z", "2028-02-28 23:59"],
   ["2028-02-28T21:00:00Z", "2028-02-29 00:00"],
   ["2026-07-15T14:05:00+03:00", "2026-07-15 14:05"],
-])("sortableTime returns %s as %s in East Africa Time.", (iso, shown) => {
+])("The sortable form of %s is %s in East Africa Time.", (iso, shown) => {
   expect(sortableTime(iso)).toBe(shown);
 });

@@ -9,21 +9,21 @@ test.each([
   "7K3Q\u00a0X9MD\t2HTV\nW5BC",
   "7-K-3-Q-X-9-M-D-2-H-T-V-W-5-B-C",
   "--7K3QX9MD2HTVW5BC--",
-])("%j is the client ID 7K3Q-X9MD-2HTV-W5BC", (typed) => {
+])("The typed text %j is read as the client ID 7K3Q-X9MD-2HTV-W5BC.", (typed) => {
   expect(normalizeClientId(typed)).toBe("7K3Q-X9MD-2HTV-W5BC");
 });
 
-test("the letters O, I and L stand for the digits they look like", () => {
+test("The letters O, I and L in a client ID are read as the digits 0 and 1.", () => {
   expect(normalizeClientId("DEMO-CIIE-NTOO-OOOL")).toBe("DEM0-C11E-NT00-0001");
   expect(normalizeClientId("demo-cile-ntoo-oooi")).toBe("DEM0-C11E-NT00-0001");
 });
 
-test("what is already in the database's form comes back as it is", () => {
-  for (const id of ["DEM0-C11E-NT00-0001", "0000-0000-0000-0000", "ZZZZ-YYYY-XXXX-WWWW"]) {
+test.each(["DEM0-C11E-NT00-0001", "0000-0000-0000-0000", "ZZZZ-YYYY-XXXX-WWWW"])(
+  "The client ID %s, written as in the database, stays unchanged.",
+  (id) => {
     expect(normalizeClientId(id)).toBe(id);
-    expect(normalizeClientId(normalizeClientId(id))).toBe(id);
-  }
-});
+  },
+);
 
 test.each([
   ["", ""],
@@ -34,6 +34,6 @@ test.each([
   ["7K3Q-X9MD-2HTV-W5BU", "7K3Q-X9MD-2HTV-W5BU"],
   ["7K3Q–X9MD–2HTV–W5BC", "7K3Q–X9MD–2HTV–W5BC"],
   [" %' or '1'='1 ", "%' OR '1'='1"],
-])("%j is no client ID and comes back trimmed and in capitals", (typed, expected) => {
+])("The text %j, which is not a client ID, is only trimmed and capitalised.", (typed, expected) => {
   expect(normalizeClientId(typed)).toBe(expected);
 });

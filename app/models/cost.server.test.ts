@@ -13,12 +13,12 @@ const car = {
 const parseForm = (form: Record<string, string>) => parseCostQuery(new URLSearchParams(form), costRates, today);
 const getFormErrors = (form: Record<string, string>) => parseForm(form)?.result.error;
 
-test("an address without any of the fields asks for nothing", () => {
+test("An address without any field of the cost calculator has no cost query.", () => {
   for (const form of [{}, { quote: "" }, { utm_source: "x" }, { __intent__: "{" }] as Record<string, string>[])
     expect(parseForm(form)).toBeNull();
 });
 
-test("the duty is the one of the content when an address leaves it out, but not when it is emptied", () => {
+test("A missing import duty has the rate from the content, and an empty import duty is an error.", () => {
   const { duty: _, ...rest } = car;
   expect(parseForm(rest)?.cargo?.duty).toBe(25);
   expect(getFormErrors({ ...car, duty: "" })).toEqual({ duty: ["Enter the import duty in percent, such as 25."] });
@@ -43,31 +43,32 @@ test.each([
   ["registered", "Marching 2020", "Enter the month of first registration, such as 2021-04."],
   ["registered", "2020-13", "Enter the month of first registration, such as 2021-04."],
   ["registered", "2026-12", "This month is still to come. Enter when it was registered first."],
-])("%s = %j is answered in words", (name, typed, words) => {
+])("The cost calculator rejects a %s of %j with its message.", (name, typed, words) => {
   expect(getFormErrors({ ...car, [name]: typed })).toEqual({ [name]: [words] });
 });
 
-test("everything that is wrong is told at once", () => {
+test("The cost calculator lists the errors of all fields together.", () => {
   expect(Object.keys(getFormErrors({ what: "car", value: "x", duty: "" }) ?? {})).toEqual(
     expect.arrayContaining(["registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"]),
   );
 });
 
-test("what is counted while somebody types is what the server counts", () => {
-  const odd = ["", " ", "0", "-1", "x", "8,000", "12.345", "2020-03", "2027-01", "car", "air", "KES", "35", "1e3"];
-  const forms = Object.keys(car).flatMap((name) => odd.map((typed) => ({ ...car, [name]: typed })));
-  const parts = Object.keys(car).map((left) =>
-    Object.fromEntries(Object.entries(car).filter(([name]) => name !== left)),
-  );
-  // The duty alone has a value that stands for one left out.
-  forms.push(...(parts.filter((part) => "duty" in part) as (typeof car)[]));
+test("The browser's estimate while a visitor types has the same values as the server's estimate.", () => {
+  const values = ["", " ", "0", "-1", "x", "8,000", "12.345", "2020-03", "2027-01", "car", "air", "KES", "35", "1e3"];
+  const names = Object.keys(car) as (keyof typeof car)[];
+  const forms = names.flatMap((name) => values.map((typed) => ({ ...car, [name]: typed })));
+  // Only the duty has a default when it is missing.
+  for (const name of names.filter((name) => name !== "duty")) {
+    const { [name]: _, ...rest } = car;
+    forms.push(rest as typeof car);
+  }
   for (const form of [car, ...forms, ...forms.map((form) => ({ ...form, what: "loose", currency: "KES" }))]) {
     const typed = parseImport(form, costRates.excise_duty.percents, today);
     expect(typed, JSON.stringify(form)).toEqual(parseForm(form)?.cargo);
   }
 });
 
-test("the quote that is asked for names the import and its estimate, in our words alone", () => {
+test("A quote request from the cost calculator names the import and its estimate.", () => {
   const cargo = parseForm(car)?.cargo;
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
     service: "Imports",
@@ -91,7 +92,7 @@ describe("content/data/cost.yaml", () => {
   const file = "content/data/cost.yaml";
   const content = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
 
-  test("has the rates, each with its month and its source, and the note on the import declaration fee", () => {
+  test("The content has the current rates, each with its month and source.", () => {
     const { documents: _, car_age, excise_duty, ...rates } = costRates;
     const percents = Object.entries(rates).map(([name, { percent }]) => [name, percent]);
     expect(Object.fromEntries(percents)).toEqual({
@@ -116,7 +117,7 @@ describe("content/data/cost.yaml", () => {
     ["import_duty", "source", ""],
     ["excise_duty", "percents", []],
     ["car_age", "years", 0],
-  ])("with a wrong %s.%s (%j) stops with the file and the field", (name, field, value) => {
+  ])("The error for an invalid %s.%s (%j) names the file and the field.", (name, field, value) => {
     const wrong = { ...content, [name]: { ...content[name], [field]: value } };
     expect(() => checkContent(file, CostRates, wrong)).toThrow(
       new RegExp(`^content/data/cost\\.yaml: ${name}\\.${field}: `),

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import { acceptedExtensions } from "./document.ts";
 import { detectMediaType, FILE_TYPES } from "./document-media-type.server.ts";
@@ -79,23 +80,20 @@ const accepted: [string, keyof typeof content][] = [
   ["list.csv", "text of Windows"],
 ];
 
-test.each(accepted)("%s is taken with the content %s", async (fileName, kind) => {
+test.each(accepted)("The file %s is accepted with the content %s.", async (fileName, kind) => {
   const extension = fileName.split(".")[1]?.toLowerCase() ?? "";
   expect(await detectMediaType(fileName, content[kind])).toEqual({
     type: FILE_TYPES[extension as keyof typeof FILE_TYPES],
   });
 });
 
-test("every accepted ending has a content above that is taken", () => {
-  const tried = new Set(accepted.map(([fileName]) => fileName.split(".")[1]?.toLowerCase()));
-  expect(tried).toEqual(new Set(Object.keys(FILE_TYPES)));
-});
-
-test("the file field offers every accepted kind", () => {
+test("The accepted extensions are those of the file field and of the rows of this test.", () => {
+  const tested = new Set(accepted.map(([fileName]) => fileName.split(".")[1]?.toLowerCase()));
+  expect(tested).toEqual(new Set(Object.keys(FILE_TYPES)));
   expect(acceptedExtensions.split(",")).toEqual(Object.keys(FILE_TYPES).map((extension) => `.${extension}`));
 });
 
-test("no accepted kind is one that a browser would run", () => {
+test("A browser runs no file of an accepted media type.", () => {
   expect(Object.values(FILE_TYPES).join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
 });
 
@@ -127,32 +125,29 @@ const rejected: [string, keyof typeof content][] = [
   ["note.txt", "xlsx"],
 ];
 
-test.each(rejected)("%s is refused with the content %s, and the words name the ending", async (fileName, kind) => {
-  const verdict = await detectMediaType(fileName, content[kind]);
-  expect(verdict).toEqual({ reason: expect.stringContaining(`.${fileName.split(".")[1]}`), status: 400 });
-});
+const expectRejection = async (fileName: string, kind: keyof typeof content, words: string) =>
+  expect(await detectMediaType(fileName, content[kind])).toEqual({
+    reason: expect.stringContaining(words),
+    status: 400,
+  });
+
+test.each(rejected)("The file %s is rejected with the content %s and a message with its extension.", (fileName, kind) =>
+  expectRejection(fileName, kind, `.${fileName.split(".")[1]}`),
+);
 
 test.each(["page.html", "image.svg", "run.exe", "archive.zip", "invoice.pdf.exe", "invoice", "invoice.pdf ."])(
-  "%j is refused by its ending, and the words say what is taken",
+  "The file %j is rejected for its extension with a list of accepted kinds.",
   async (fileName) => {
-    for (const kind of ["pdf", "html", "text"] as const) {
-      expect(await detectMediaType(fileName, content[kind])).toEqual({
-        reason: expect.stringContaining("PDF, photo"),
-        status: 400,
-      });
-    }
+    for (const kind of ["pdf", "html", "text"] as const) await expectRejection(fileName, kind, "PDF, photo");
   },
 );
 
-test.each(Object.keys(FILE_TYPES))("an empty .%s is refused as empty", async (extension) => {
-  expect(await detectMediaType(`file.${extension}`, content.nothing)).toEqual({
-    reason: expect.stringContaining("empty"),
-    status: 400,
-  });
-});
+test.each(Object.keys(FILE_TYPES))("An empty file with the extension .%s is rejected as empty.", (extension) =>
+  expectRejection(`file.${extension}`, "nothing", "empty"),
+);
 
 test.each(["MZIGO,WEIGHT\nTea,200\n", "BMW X5, chassis 4471\n", "GIF of the seal follows\n", "CWS,FWS\n1,2\n"])(
-  "the text %j is text, though other kinds of files begin with its first letters",
+  "The text %j is accepted, although another file type starts with its first letters.",
   async (written) => {
     expect(await detectMediaType("list.csv", text(written))).toEqual({ type: "text/csv" });
     expect(await detectMediaType("list.txt", text(written))).toEqual({ type: "text/plain" });
@@ -164,7 +159,7 @@ function contentTypes(kind: string): string {
   return `<?xml version="1.0"?><Types><Override PartName="/x.xml" ContentType="${type}"/></Types>`;
 }
 
-/** A zip archive of uncompressed files, in the order given. */
+/** Returns a ZIP archive of uncompressed files in the given order. */
 function zip(files: Record<string, string>): Uint8Array {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -191,13 +186,4 @@ function zip(files: Record<string, string>): Uint8Array {
   end.writeUInt32LE(index.length, 8);
   end.writeUInt32LE(offset, 12);
   return new Uint8Array(Buffer.concat([...parts, index, Buffer.from("PK\x05\x06"), end]));
-}
-
-function crc32(data: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of data) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }

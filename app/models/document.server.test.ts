@@ -35,26 +35,26 @@ const fileNames: [string, string][] = [
   [`${"a".repeat(79)} b.pdf`, `${"a".repeat(79)}.pdf`],
 ];
 
-test.each(fileNames)("the file name %j is kept as %j", (fileName, safe) => {
+test.each(fileNames)("A file with the name %j is stored under the name %j.", (fileName, safe) => {
   expect(safeFileName(fileName)).toBe(safe);
 });
 
-test("a safe file name is short plain ASCII without path traversal, whatever the file was called", () => {
-  const odd = [
-    "\u202efdp.exe",
-    "אבג.pdf",
-    "የማርኛ.pdf",
-    "Ｆｕｌｌ.pdf",
-    "e\u0301.pdf",
-    "\ud800.pdf",
-    "日本語".repeat(100),
-    "a/".repeat(200),
-  ];
-  for (const fileName of [...fileNames.map(([name]) => name), ...odd]) {
-    expect(safeFileName(fileName), fileName).toMatch(/^[a-z0-9](-?[a-z0-9]){0,79}(\.[a-z0-9]{1,8})?$/);
-    expect(safeFileName(safeFileName(fileName)), fileName).toBe(safeFileName(fileName));
-  }
-});
+const oddNames = [
+  ...["\u202efdp.exe", "אבג.pdf", "የማርኛ.pdf", "Ｆｕｌｌ.pdf", "e\u0301.pdf", "\ud800.pdf"],
+  ...["日本語".repeat(100), "a/".repeat(200)],
+];
+test.each([...fileNames.map(([name]) => name), ...oddNames])(
+  "A file with the name %j is stored under a short ASCII name in its shipment's folder.",
+  (fileName) => {
+    const safe = safeFileName(fileName);
+    expect(safe).toMatch(/^[a-z0-9](-?[a-z0-9]){0,79}(\.[a-z0-9]{1,8})?$/);
+    expect(safeFileName(safe)).toBe(safe);
+    const [user, shipment, file, ...more] = objectPath(document, fileName).split("/");
+    expect([user, shipment, more]).toEqual([document.user_id, document.shipment_id, []]);
+    expect(file).toMatch(/^bill-of-lading-[0-9a-f]{12}-/);
+    expect(file?.slice("bill-of-lading-".length + 13)).toBe(safe);
+  },
+);
 
 test.each([
   ["Bill of Lading", "bill-of-lading"],
@@ -62,21 +62,17 @@ test.each([
   ["  IDF & Permit (2026) ", "idf-permit-2026"],
   ["T1", "t1"],
   ["فاتورة", ""],
-])("the document %j begins its file's name with %j", (name, slug) => {
+])("The document %j has the slug %j.", (name, slug) => {
   expect(documentSlug(name)).toBe(slug);
 });
 
-test("no default document's slug and dash begin another's", () => {
-  const beginnings = DEFAULT_DOCUMENTS.map((name) => `${documentSlug(name)}-`);
-  for (const one of beginnings) expect(beginnings.filter((other) => other.startsWith(one))).toEqual([one]);
+test("No default document's slug is the start of another default document's slug.", () => {
+  const slugs = DEFAULT_DOCUMENTS.map((name) => `${documentSlug(name)}-`);
+  for (const slug of slugs) expect(slugs.filter((text) => text.startsWith(slug))).toEqual([slug]);
 });
 
-test("a file lies in its client's folder, in its shipment's, under its document's name, its attempt and its own", () => {
-  const place = "d0000000-0000-4000-8000-000000000001/5a000000-0000-4000-8000-000000000001";
+test("Each upload of the same file gets a storage path of its own.", () => {
   const paths = Array.from({ length: 100 }, () => objectPath(document, "Scan 3.PDF"));
-  for (const path of paths) {
-    expect(path).toMatch(new RegExp(`^${place}/bill-of-lading-[0-9a-f]{12}-scan-3\\.pdf$`));
-  }
   expect(new Set(paths).size).toBe(100);
 });
 
@@ -92,14 +88,6 @@ test.each([
   ["", "file"],
   [" \t/", "file"],
   [`${"ä🚢".repeat(150)}.pdf`, `${"ä🚢".repeat(98)}.pdf`],
-])("the file name %j is shown as %j", (fileName, shown) => {
+])("The file name %j is displayed as %j.", (fileName, shown) => {
   expect(toDisplayFileName(fileName)).toBe(shown);
-});
-
-test.each(fileNames)("the file name %j cannot lead out of the shipment's folder", (fileName) => {
-  const [user, shipment, file, ...more] = objectPath(document, fileName).split("/");
-  expect([user, shipment]).toEqual([document.user_id, document.shipment_id]);
-  expect(file).toMatch(/^bill-of-lading-[a-z0-9.-]+$/);
-  expect(file).not.toContain("..");
-  expect(more).toEqual([]);
 });

@@ -5,17 +5,17 @@ test.each([
   [{ uploaded: false, verified: false }, "missing"],
   [{ uploaded: true, verified: false }, "uploaded"],
   [{ uploaded: true, verified: true }, "verified"],
-] as const)("a document that is %j is shown as %s", (document, state) => {
+] as const)("A document that is %j has the state %s.", (document, state) => {
   expect(getDocumentState(document)).toBe(state);
 });
 
-test("documents are shown in the order of the list, further ones after it by name", () => {
+test("Documents are sorted with the default documents first and the others by name.", () => {
   const names = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort();
   const shown = sortDocuments(names.map((name) => ({ name }))).map(({ name }) => name);
   expect(shown).toEqual([...DEFAULT_DOCUMENTS, "Certificate of Origin", "Permit"]);
 });
 
-test("putting documents in order leaves the given list as it is", () => {
+test("Sorting documents does not change the given list.", () => {
   const documents = [{ name: "Bill of Lading" }, { name: "Commercial Invoice" }];
   sortDocuments(documents);
   expect(documents).toEqual([{ name: "Bill of Lading" }, { name: "Commercial Invoice" }]);
@@ -35,11 +35,11 @@ test.each([
   ["v1.2/invoice", ""],
   ["x.verylongending", ""],
   ["", ""],
-])("the extension of %j is %j", (fileName, extension) => {
+])("The file name %j has the extension %j.", (fileName, extension) => {
   expect(getExtension(fileName)).toBe(extension);
 });
 
-test("a file of 10 MiB is taken, and one byte more is not", () => {
+test("A file can have 10 MiB but not one byte more.", () => {
   expect(getFileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 })).toBeNull();
   const tooLarge = getFileProblem({ name: "photo.jpg", size: 10 * 1024 * 1024 + 1 });
   expect(tooLarge).toMatch(/^This file is over 10 MB\. Scan or .* fewer pages, or e-mail it to us\.$/);

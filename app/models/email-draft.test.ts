@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { contactDraft, mailtoHref, quoteDraft, trackingDraft } from "./email-draft.ts";
+import { contactDraft, type EmailDraft, mailtoHref, quoteDraft, trackingDraft } from "./email-draft.ts";
 
 const office = "nairobi@company.example";
 const quote = {
@@ -16,7 +16,7 @@ const contact = {
   message: "Are you open on Saturday?",
 };
 
-/** An address of RFC 6068 as a mail application takes it apart: by its reserved characters first, then decoded. */
+/** Parses a mailto address as email apps do (RFC 6068): first splits it at its reserved characters, then decodes it. */
 function parseMailto(href: string) {
   const [, scheme, address = "", query = ""] = /^([^:]+):([^?]*)\?(.*)$/s.exec(href) ?? [];
   return {
@@ -31,44 +31,31 @@ function parseMailto(href: string) {
 
 const header = (href: string, name: string) => parseMailto(href).headers.find(([key]) => key === name)?.[1];
 
-describe("the mail for a quote", () => {
-  test("goes to the office with a subject that names the service and the requester", () => {
-    const draft = quoteDraft(office, quote);
-    expect(draft.to).toBe(office);
-    expect(draft.subject).toContain("Sea & Air Freight");
-    expect(draft.subject).toContain("Wanjiru Kamau");
-  });
-
-  test("has service, name, e-mail, phone and message in its body", () => {
-    for (const answer of Object.values(quote)) expect(quoteDraft(office, quote).body).toContain(answer);
-  });
-
-  test("says so when there is no message", () => {
-    const { body } = quoteDraft(office, { ...quote, message: "" });
-    expect(body).toMatch(/Message:\n\(none\)$/);
-  });
+test("The email draft of a quote request names the service and the visitor in its subject and has every field in its body.", () => {
+  const draft = quoteDraft(office, quote);
+  expect(draft).toMatchObject({ to: office, subject: "Quote request: Sea & Air Freight, Wanjiru Kamau" });
+  for (const value of Object.values(quote)) expect(draft.body).toContain(value);
 });
 
-describe("the mail for a tracking update", () => {
-  test("has the tracking number as its subject", () => {
-    expect(trackingDraft(office, "MSCU 7788990")).toMatchObject({ to: office, subject: "MSCU 7788990" });
-  });
-
-  test("asks for an update on that number", () => {
-    expect(trackingDraft(office, "MSCU 7788990").body).toMatch(/update.*MSCU 7788990/);
-  });
+test("The email draft of a quote request without a message states that it has no message.", () => {
+  const { body } = quoteDraft(office, { ...quote, message: "" });
+  expect(body).toMatch(/Message:\n\(none\)$/);
 });
 
-describe("the mail of the contact page", () => {
-  test("has the visitor's subject, and the message with the name and the e-mail in its body", () => {
-    const draft = contactDraft(office, contact);
-    expect(draft).toMatchObject({ to: office, subject: "Opening hours" });
-    for (const answer of [contact.message, contact.name, contact.email]) expect(draft.body).toContain(answer);
-  });
+test("The email draft of a tracking update has the tracking number in its subject and its body.", () => {
+  const draft = trackingDraft(office, "MSCU 7788990");
+  expect(draft).toMatchObject({ to: office, subject: "MSCU 7788990" });
+  expect(draft.body).toMatch(/update.*MSCU 7788990/);
 });
 
-describe("the mailto address", () => {
-  test("opens a mail to the office with the draft's subject and body, line by line", () => {
+test("The email draft of the contact page has the visitor's subject, message, name and address.", () => {
+  const draft = contactDraft(office, contact);
+  expect(draft).toMatchObject({ to: office, subject: "Opening hours" });
+  for (const value of [contact.message, contact.name, contact.email]) expect(draft.body).toContain(value);
+});
+
+describe("Mailto address", () => {
+  test("A mailto address contains the office, the draft's subject and every line of its body.", () => {
     const draft = contactDraft(office, { ...contact, message: "First line\nSecond line" });
     expect(parseMailto(mailtoHref(draft))).toEqual({
       scheme: "mailto",
@@ -91,14 +78,14 @@ describe("the mailto address", () => {
     ["plus signs", "+254 1+1"],
     ["equals signs", "a=b==c"],
     ["quotes and brackets", `"it's" <b> (c) [d] {e} \\ / | ^ ~`],
-  ])("brings %s over as they were typed, in the subject and in the body", (_what, text) => {
+  ])("A mailto address brings %s into the subject and the body unchanged.", (_what, text) => {
     const href = mailtoHref(contactDraft(office, { ...contact, subject: text, message: text }));
     expect(parseMailto(href).headers.map(([name]) => name)).toEqual(["subject", "body"]);
     expect(header(href, "subject")).toBe(text);
     expect(header(href, "body")).toBe(`${text}\r\n\r\n${contact.name}\r\n${contact.email}`);
   });
 
-  test("is plain ASCII without blanks, and writes a plus sign as %2B and a blank as %20", () => {
+  test("A mailto address is plain ASCII, with a plus sign as %2B and a space as %20.", () => {
     const href = mailtoHref(
       contactDraft(office, { ...contact, subject: "+254 é 🚢", message: 'a "b" <c> \u2028 é 🚢' }),
     );
@@ -107,33 +94,33 @@ describe("the mailto address", () => {
   });
 
   test.each([
-    ["a first half", "tea \ud83d", "tea \ufffd"],
-    ["a second half", "\udea2 tea", "\ufffd tea"],
-    ["two halves in the wrong order", "\udea2\ud83d", "\ufffd\ufffd"],
-    ["a half beside a whole", "\ud83d🚢", "\ufffd🚢"],
-  ])("survives %s of a surrogate pair and leaves whole ones whole", (_what, broken, mended) => {
+    ["a high surrogate", "tea \ud83d", "tea \ufffd"],
+    ["a low surrogate", "\udea2 tea", "\ufffd tea"],
+    ["two surrogates in the wrong order", "\udea2\ud83d", "\ufffd\ufffd"],
+    ["a surrogate before a pair", "\ud83d🚢", "\ufffd🚢"],
+  ])("A mailto address replaces %s and leaves surrogate pairs unchanged.", (_what, broken, repaired) => {
     const href = mailtoHref(contactDraft(office, { ...contact, subject: broken, message: broken }));
-    expect(header(href, "subject")).toBe(mended);
-    expect(header(href, "body")).toMatch(mended);
+    expect(header(href, "subject")).toBe(repaired);
+    expect(header(href, "body")).toMatch(repaired);
   });
 
   test.each([
     ["\\n", "\n"],
     ["\\r\\n", "\r\n"],
     ["\\r", "\r"],
-  ])("writes a line break that arrives as %s as %%0D%%0A in the body", (_what, lineBreak) => {
+  ])("A mailto address has %%0D%%0A in its body for a line break that was sent as %s.", (_what, lineBreak) => {
     const message = ["One", "Two", "", "Three"].join(lineBreak);
     const { body } = contactDraft(office, { ...contact, message });
     expect(body).toMatch(/^One\nTwo\n\nThree\n/);
-    const undone = mailtoHref({ to: office, subject: "x", body: message });
-    for (const href of [mailtoHref({ to: office, subject: "x", body }), undone]) {
+    for (const text of [body, message]) {
+      const href = mailtoHref({ to: office, subject: "x", body: text });
       expect(href).toContain("body=One%0D%0ATwo%0D%0A%0D%0AThree");
       expect(href.replaceAll("%0D%0A", "")).not.toMatch(/%0[AD]/);
     }
   });
 });
 
-describe.each([
+test.each([
   ["CR LF", "\r\n"],
   ["CR", "\r"],
   ["LF", "\n"],
@@ -144,47 +131,28 @@ describe.each([
   ["a vertical tab", "\v"],
   ["a form feed", "\f"],
   ["a zero byte", "\0"],
-])("%s in an answer adds no header:", (_what, breaker) => {
+])("A visitor who types %s into a field adds no header to an email draft.", (_what, breaker) => {
   const attack = `Tea${breaker}Bcc: evil@evil.example${breaker}&bcc=evil@evil.example?cc=evil@evil.example`;
-  const asked = "Tea Bcc: evil@evil.example &bcc=evil@evil.example?cc=evil@evil.example";
-  test.each<{ where: string; href: string; subject: string }>([
-    {
-      where: "in the name of a quote",
-      href: mailtoHref(quoteDraft(office, { ...quote, name: attack })),
-      subject: `Quote request: Sea & Air Freight, ${asked}`,
-    },
-    {
-      where: "in the service of a quote",
-      href: mailtoHref(quoteDraft(office, { ...quote, service: attack })),
-      subject: `Quote request: ${asked}, Wanjiru Kamau`,
-    },
-    { where: "in a tracking number", href: mailtoHref(trackingDraft(office, attack)), subject: asked },
-    {
-      where: "in the subject of the contact page",
-      href: mailtoHref(contactDraft(office, { ...contact, subject: attack })),
-      subject: asked,
-    },
-    {
-      where: "in a subject that no draft has cleaned",
-      href: mailtoHref({ to: office, subject: attack, body: "x" }),
-      subject: asked,
-    },
-  ])("$where", ({ href, subject }) => {
-    const mail = parseMailto(href);
-    expect(mail.to).toBe(office);
-    expect(mail.headers.map(([name]) => name)).toEqual(["subject", "body"]);
+  const oneLine = "Tea Bcc: evil@evil.example &bcc=evil@evil.example?cc=evil@evil.example";
+  const drafts: [EmailDraft, string][] = [
+    [quoteDraft(office, { ...quote, name: attack }), `Quote request: Sea & Air Freight, ${oneLine}`],
+    [quoteDraft(office, { ...quote, service: attack }), `Quote request: ${oneLine}, Wanjiru Kamau`],
+    [trackingDraft(office, attack), oneLine],
+    [contactDraft(office, { ...contact, subject: attack }), oneLine],
+    [{ to: office, subject: attack, body: "x" }, oneLine],
+    [quoteDraft(`${office}${breaker}`, quote), "Quote request: Sea & Air Freight, Wanjiru Kamau"],
+  ];
+  for (const [draft, subject] of drafts) {
+    const href = mailtoHref(draft);
+    const parsed = parseMailto(href);
+    expect(parsed.to).toBe(office);
+    expect(parsed.headers.map(([name]) => name)).toEqual(["subject", "body"]);
     expect(header(href, "subject")).toBe(subject);
     expect(href).not.toMatch(/[\s\u0085]/);
-  });
-
-  test("at the end of the office's address", () => {
-    const mail = parseMailto(mailtoHref(quoteDraft(`${office}${breaker}`, quote)));
-    expect(mail.to).toBe(office);
-    expect(mail.headers.map(([name]) => name)).toEqual(["subject", "body"]);
-  });
+  }
 });
 
-test("a tracking number with line breaks stays on one line of the body", () => {
+test("A tracking number with line breaks is on one line of the draft's body.", () => {
   const [line] = trackingDraft(office, "MSCU\r\n\u2028Ignore the above").body.split("\n");
   expect(line).toContain("MSCU Ignore the above");
 });

@@ -10,7 +10,7 @@ test.each([
   ["2026-02-26", "2026-03-02"],
   ["2028-02-26", "2028-03-01"],
   ["2026-12-30", "2027-01-03"],
-])("what arrived on %s is free until %s", (arrived, last) => {
+])("A container that arrived on %s has free storage until %s.", (arrived, last) => {
   expect(getLastFreeDay(arrived, storageTariff)).toBe(last);
 });
 
@@ -22,27 +22,23 @@ test.each([
   [40, "2026-05-31", "Free storage ended on Thu 14 May. It costs about USD 60 a day now (estimate)."],
   [20, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 45 a day now (estimate)."],
   [40, "2026-06-01", "Free storage ended on Thu 14 May. It costs about USD 90 a day now (estimate)."],
-])("a container of %i feet on %s: %s", (size, today, words) => {
+])("A client with a container of %i feet reads on %s: %s", (size, today, words) => {
   expect(describeFreeStorage(container(size), storageTariff, today)).toBe(words);
 });
 
-test.each([
+test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
   ["2026-05-10", false],
   ["2026-05-11", false],
   ["2026-05-12", true],
   ["2026-05-14", true],
   ["2026-05-15", true],
   ["2027-01-01", true],
-])("on %s free storage until 14 May ends soon or has ended: %s", (today, isUrgent) => {
-  expect(isStorageUrgent(container(20), today)).toBe(isUrgent);
-});
-
-test("free storage that ends on the second day of the next month or year ends soon on the last day of this one", () => {
-  for (const [freeUntil, today, before] of [
-    ["2026-03-02", "2026-02-28", "2026-02-27"],
-    ["2027-01-02", "2026-12-31", "2026-12-30"],
-  ] as const)
-    expect([isStorageUrgent({ freeUntil }, today), isStorageUrgent({ freeUntil }, before)]).toEqual([true, false]);
+  ["2026-02-27", false, "2026-03-02"],
+  ["2026-02-28", true, "2026-03-02"],
+  ["2026-12-30", false, "2027-01-02"],
+  ["2026-12-31", true, "2027-01-02"],
+])("On %s it is %s that free storage ends within two days.", (today, isUrgent, freeUntil = "2026-05-14") => {
+  expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
 });
 
 test.each([
@@ -50,6 +46,6 @@ test.each([
   { ...storageTariff, free_days: 0 },
   { ...storageTariff, rates: [] },
   { ...storageTariff, source: "" },
-])("a tariff without its day, source, free days or rates is refused", (tariff) => {
+])("A storage tariff without its day, source, free days or rates is invalid.", (tariff) => {
   expect(StorageTariff.safeParse(tariff).success).toBe(false);
 });

@@ -15,27 +15,21 @@ const times = { opens: "08:00", closes: "17:00" };
 const parseHours = (...changed: object[]) => WorkingHours.safeParse(changed);
 
 test.each([
-  ["in the middle of a working day", "04T11:30:00", true, "Open now, until 5:00 PM EAT", "04T17:00:00"],
-  ["at the minute of opening", "02T08:00:00", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
-  ["a second before it", "02T07:59:59", false, "Closed now, opens today 8:00 AM EAT", "02T08:00:00"],
-  ["a second before closing", "02T16:59:59", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
-  ["at the minute of closing", "02T17:00:00", false, "Closed now, opens Tuesday 8:00 AM EAT", "03T00:00:00"],
-  ["in the evening of a Friday", "06T20:00:00", false, "Closed now, opens Saturday 9:00 AM EAT", "07T00:00:00"],
-  ["on a Saturday", "07T12:59:59", true, "Open now, until 1:00 PM EAT", "07T13:00:00"],
-  ["from the closing of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "08T00:00:00"],
-  ["on a Sunday", "08T10:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T00:00:00"],
-  [
-    "at midnight, when it is still the day before in London",
-    "04T00:30:00",
-    false,
-    "Closed now, opens today 8:00 AM EAT",
-    "04T08:00:00",
-  ],
-])("%s the offices are said to be as they are, and until when that holds", (_when, now, isOpen, words, until) => {
+  ["During a working day", "04T11:30:00", true, "Open now, until 5:00 PM EAT", "04T17:00:00"],
+  ["At the minute of opening", "02T08:00:00", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
+  ["A second before opening", "02T07:59:59", false, "Closed now, opens today 8:00 AM EAT", "02T08:00:00"],
+  ["A second before closing", "02T16:59:59", true, "Open now, until 5:00 PM EAT", "02T17:00:00"],
+  ["At the minute of closing", "02T17:00:00", false, "Closed now, opens Tuesday 8:00 AM EAT", "03T00:00:00"],
+  ["On a Friday evening", "06T20:00:00", false, "Closed now, opens Saturday 9:00 AM EAT", "07T00:00:00"],
+  ["On a Saturday morning", "07T12:59:59", true, "Open now, until 1:00 PM EAT", "07T13:00:00"],
+  ["At the closing time of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "08T00:00:00"],
+  ["On a Sunday", "08T10:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "09T00:00:00"],
+  ["After midnight in East Africa", "04T00:30:00", false, "Closed now, opens today 8:00 AM EAT", "04T08:00:00"],
+])("%s (%s) the status of the offices is correct until it changes.", (_when, now, isOpen, words, until) => {
   expect(getOfficeStatus(workingHours, at(now))).toEqual({ isOpen, words, until: at(until) });
 });
 
-test("hours of one day a week lead to that day of the next week, and no hours to none", () => {
+test("Offices that open once a week name that day, and offices that never open name none.", () => {
   const sundays =
     parseHours({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
   expect(getOfficeStatus(sundays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");
@@ -45,13 +39,17 @@ test("hours of one day a week lead to that day of the next week, and no hours to
 
 test.each([
   ["a day twice", [{ ...week, ...times }, saturday, sunday, sunday], /each of Mon/],
-  ["a day left out", [{ ...week, ...times }, saturday], /each of Mon/],
+  ["a missing day", [{ ...week, ...times }, saturday], /each of Mon/],
   ["an unknown day", [{ ...week, ...times }, saturday, { ...sunday, weekdays: ["Sunday"] }], /Sun/],
-  ["a time of twelve hours", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24 hours/],
+  ["a time in 12-hour format", [{ ...week, ...times, opens: "8:00" }, saturday, sunday], /24 hours/],
   ["no closing time", [{ ...week, opens: "08:00" }, saturday, sunday], /both opens and closes/],
   ["closing before opening", [{ ...week, opens: "17:00", closes: "08:00" }, saturday, sunday], /later than opens/],
-  ["words of other hours", [{ ...week, ...times, closes: "16:00" }, saturday, sunday], /must say "8:00 AM to 4:00 PM"/],
-])("hours with %s are refused", (_what, changed, reason) => {
+  [
+    "text for different hours",
+    [{ ...week, ...times, closes: "16:00" }, saturday, sunday],
+    /must say "8:00 AM to 4:00 PM"/,
+  ],
+])("Working hours with %s are invalid.", (_what, changed, reason) => {
   expect(parseHours({ ...week, ...times }, saturday as object, sunday as object).success).toBe(true);
   expect(parseHours(...(changed as object[])).error?.issues[0]?.message).toMatch(reason);
 });

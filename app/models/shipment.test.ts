@@ -2,13 +2,14 @@ import { expect, test } from "vitest";
 import { formatCharge, lastStage, type NextAction, nextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
 import { stages } from "./stage.server.ts";
 
-test("a shipment has ten stages, each of another name", () => {
+test("A shipment has ten stages with different names and texts.", () => {
   expect(lastStage).toBe(10);
   expect(new Set(STAGES).size).toBe(10);
+  expect(new Set(stages.map(({ text }) => text)).size).toBe(10);
 });
 
 test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
-  "at stage $stage ($name) a client is told what happens next and who acts",
+  "At stage $stage ($name) a client reads what happens next and who acts.",
   ({ stage }) => {
     const { waitingOn, text } = stages[stage - 1] ?? { waitingOn: "", text: "" };
     expect(text).toMatch(/^[A-Z].{10,}\.$/);
@@ -16,16 +17,12 @@ test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
   },
 );
 
-test("every stage has a text of its own", () => {
-  expect(new Set(stages.map(({ text }) => text)).size).toBe(10);
-});
-
-test("the short id is the first eight characters of the id", () => {
+test("The short id of a shipment is the first eight characters of its id.", () => {
   expect(shortId("5a000000-0000-4000-8000-000000000001")).toBe("5a000000");
   expect(shortId("5a00")).toBe("5a00");
 });
 
-test("a shipment has the three payments of the specification", () => {
+test("A shipment has the three payments of the specification.", () => {
   expect(PAYMENTS.map(({ name }) => name)).toEqual(["IDF Fee", "Duties & Taxes", "Agent Fee"]);
 });
 
@@ -35,20 +32,17 @@ test.each([
   [{ note: "Invoice 1042" }, "KES 1,284,300.00. Invoice 1042"],
   [{ due_on: "2026-05-04", note: "Invoice 1042" }, "KES 1,284,300.00, due 4 May 2026. Invoice 1042"],
   [{ due_on: "2026-05-04", paid_at: "2026-05-03T09:00:00Z" }, "KES 1,284,300.00, Paid."],
-])("a charge with %j is told as %j", (known, words) => {
+])("A client reads a charge with %j as %j.", (values, words) => {
   const charge = { amount: 1284300, currency: "KES", due_on: null, note: null, paid_at: null };
-  expect(formatCharge({ ...charge, ...known })).toBe(words);
+  expect(formatCharge({ ...charge, ...values })).toBe(words);
 });
 
-const createDocument = (name: string, state: "here" | "missing" | "sent back") => ({
-  name,
-  uploaded: state === "here",
-  rejected_at: state === "sent back" ? "2026-05-12T09:00:00Z" : null,
-});
-const createDocuments = (...states: Parameters<typeof createDocument>[1][]) =>
-  ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"].map((name, index) =>
-    createDocument(name, states[index] ?? "here"),
-  );
+const createDocuments = (...states: ("uploaded" | "missing" | "rejected")[]) =>
+  ["Commercial Invoice", "Packing List", "Insurance Certificate", "Bill of Lading"].map((name, index) => {
+    const state = states[index] ?? "uploaded";
+    const rejected_at = state === "rejected" ? "2026-05-12T09:00:00Z" : null;
+    return { name, uploaded: state === "uploaded", rejected_at };
+  });
 const due = { item: "idf-fee", due_on: "2026-05-04", paid_at: null };
 const paid = { ...due, paid_at: "2026-05-03T09:00:00Z" };
 const getStage = (stage: number): NextAction & { ours?: string } =>
@@ -58,16 +52,16 @@ test.each([
   [1, createDocuments("missing", "missing", "missing", "missing"), [], "client", getStage(1).text],
   [
     1,
-    createDocuments("missing", "here", "missing"),
+    createDocuments("missing", "uploaded", "missing"),
     [],
     "client",
     "Upload the Commercial Invoice and Insurance Certificate.",
   ],
   [1, createDocuments(), [], "company", getStage(1).ours],
-  [3, createDocuments("sent back"), [], "client", "Send us another file for the Commercial Invoice."],
+  [3, createDocuments("rejected"), [], "client", "Send us another file for the Commercial Invoice."],
   [
     4,
-    createDocuments("sent back", "missing"),
+    createDocuments("rejected", "missing"),
     [due],
     "client",
     "Send us another file for the Commercial Invoice. Upload the Packing List. Pay the IDF Fee by 4 May 2026.",
@@ -76,15 +70,10 @@ test.each([
   [4, createDocuments(), [paid], "company", getStage(4).text],
   [5, createDocuments(), [due], "client", "Pay the IDF Fee by 4 May 2026."],
   [5, createDocuments(), [], "company", getStage(5).ours],
-  [8, createDocuments("here", "missing"), [paid], "client", "Upload the Packing List."],
+  [8, createDocuments("uploaded", "missing"), [paid], "client", "Upload the Packing List."],
   [10, createDocuments("missing"), [due], "nobody", getStage(10).text],
-] as const)(
-  "at stage %i the move is told from documents and charges: %j %j",
-  (stage, documents, charges, who, text) => {
-    const { waitingOn: acts, text: said } = nextAction(
-      { stage, documents: [...documents], charges: [...charges] },
-      getStage(stage),
-    );
-    expect([acts, said]).toEqual([who, text]);
-  },
-);
+] as const)("At stage %i with the documents %j and the charges %j, the next action is for the %s: %s", (...row) => {
+  const [stage, documents, charges, waitingOn, text] = row;
+  const shipment = { stage, documents: [...documents], charges: [...charges] };
+  expect(nextAction(shipment, getStage(stage))).toMatchObject({ waitingOn, text });
+});

@@ -22,7 +22,7 @@ describe("Supabase configuration", () => {
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
   });
 
-  test("The Supabase configuration enables the mail server, because a push without it would remove the mail server", () => {
+  test("The Supabase configuration enables the SMTP server, because a push without it would remove the SMTP server", () => {
     expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
   });
 

@@ -142,9 +142,7 @@ test("Reading a missing object rejects with ENOENT", async () => {
   await expect(storage.headObject("documents", "none", undefined)).rejects.toMatchObject({ code: "ENOENT" });
   await expect(
     storage.copyObject("documents", "none", undefined, "documents", "copy", undefined),
-  ).rejects.toMatchObject({
-    code: "ENOENT",
-  });
+  ).rejects.toMatchObject({ code: "ENOENT" });
   await expect(storage.getObject("documents", "copy", undefined)).rejects.toMatchObject({ code: "ENOENT" });
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { getErrorStatus, otherPassword, password, setUpAuth } from "../support/auth-suite.ts";
 
 const suite = setUpAuth();
-const { testBackend } = suite;
+const { testBackend, sendRequest } = suite;
 const { newEmailAddress, createInvitationMetadata, newStaffAccount, newSession } = suite;
 const { createRecoveryToken, countAccountTraces, listAuthLogEntries } = suite;
 
@@ -99,23 +99,13 @@ test("An account without its own invitation is not created and leaves no trace."
   const email = newEmailAddress();
   const foreign = await createInvitationMetadata(newEmailAddress());
   for (const user_metadata of [undefined, {}, { staff_invite_id: randomUUID() }, foreign]) {
-    const result = await testBackend.backend.fetch(
-      new Request("http://backend.local/auth/v1/admin/users", {
-        method: "POST",
-        headers: {
-          apikey: testBackend.secretKey,
-          authorization: `Bearer ${testBackend.secretKey}`,
-          "content-type": "application/json",
-          "x-supabase-api-version": "2024-01-01",
-        },
-        body: JSON.stringify({ email, email_confirm: true, user_metadata }),
-      }),
-    );
+    const { secretKey } = testBackend;
+    const version = { "x-supabase-api-version": "2024-01-01" };
+    const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}`, ...version };
+    const account = { email, email_confirm: true, user_metadata };
+    const result = await sendRequest("POST", "/auth/v1/admin/users", headers, account);
     expect(result.status).toBe(500);
-    expect(await result.json()).toEqual({
-      code: "unexpected_failure",
-      message: "Database error creating new user",
-    });
+    expect(await result.json()).toEqual({ code: "unexpected_failure", message: "Database error creating new user" });
     expect(await countAccountTraces(email)).toEqual({ users: 0, identities: 0, log: 0 });
   }
 });

@@ -1,13 +1,12 @@
 import { calculateJwkThumbprint, decodeProtectedHeader } from "jose";
 import { beforeAll, expect, test } from "vitest";
 import { backendKeys } from "../support/backend-keys.ts";
-import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { setUpTestBackend } from "../support/database-suite.ts";
 
-const { testBackend, query, newShipment } = setUpTestBackend();
+const { testBackend, query, setUpClient, newShipment, sendRequest, createAuthHeaders } = setUpTestBackend();
 const password = "a good password";
-let owner: TestClient;
+const owner = setUpClient("owner@client.example");
 beforeAll(async () => {
-  owner = await testBackend.newClient("owner@client.example", password);
   await newShipment(owner, "Tea for the owner");
   // An unconfirmed account that may get another email.
   const issued = await testBackend.serviceRole.rpc("issue_client_ids", {});
@@ -61,18 +60,9 @@ test.each(keyRequiredRoutes)(
 );
 
 test.each([
-  "/_system",
-  "/_system/",
-  "/_system/ping",
-  "/_system/config",
-  "/_system/info",
-  "/%5Fsystem/config",
-  "//_system/config",
-  "/auth/v1/../../_system/config",
-  "/rest/v1/%2e%2e/%2e%2e/_system/config",
-  "/mcp",
-  "/studio",
-  "/",
+  ...["/_system", "/_system/", "/_system/ping", "/_system/config", "/_system/info", "/%5Fsystem/config"],
+  ...["//_system/config", "/auth/v1/../../_system/config", "/rest/v1/%2e%2e/%2e%2e/_system/config"],
+  ...["/mcp", "/studio", "/"],
 ])("The path %s does not exist, even for the secret key.", async (at) => {
   for (const method of ["GET", "POST"]) {
     const result = await sendRequest(method, at, { apikey: testBackend.secretKey }, method === "POST" ? {} : undefined);
@@ -80,19 +70,5 @@ test.each([
     expect(await result.text()).toBe("Not found");
   }
 });
-
-function sendRequest(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
-  return testBackend.backend.fetch(
-    new Request(`http://backend.local${at}`, {
-      method,
-      headers: { ...headers, ...(body && { "content-type": "application/json" }) },
-      body: body && JSON.stringify(body),
-    }),
-  );
-}
-
-function createAuthHeaders(token: string) {
-  return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
-}
 
 const { d: _, ...publishedKey } = backendKeys.signingKey;

@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
-import { callRpcOrGetRejection as callRpc, setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { callRpcOrGetRejection as callRpc, readPage, setUpDesk } from "../support/database-suite.ts";
 import { callConcurrently } from "../support/staff-members.ts";
-import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
+import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, query, newShipment, readShipment } = setUpDesk();
-let stranger: TestClient;
-beforeAll(async () => {
-  stranger = await testBackend.newClient("stranger@client.example");
-});
+const { testBackend, owner, clerk, query, setUpClient, newShipment, readShipment } = setUpDesk();
+const stranger = setUpClient("stranger@client.example");
 const logInAgainError = "403 Log in again to do this.";
 const unknownShipmentError = "404 There is no such shipment.";
 
@@ -34,8 +31,8 @@ test("A client changes the name and the AWB/BL of a shipment at stage 1, and not
   const search = { search_words: "Coffee\n706-51093844", search_codes: "70651093844" };
   expect(after).toEqual({ ...before, ...search, name: "Coffee", awb: "706-51093844", version: 1 });
   expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
-  const { data } = await toUntypedClient(owner.supabase).rpc("portal_page", { opened_id: shipment });
-  expect(data.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
+  const page = await readPage(owner.supabase, "portal_page", { opened_id: shipment });
+  expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", version: 1 });
 });
 
 test("A client's change is rejected for an outdated version, but not if the same form is sent again.", async () => {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { newClientSession, newEndedSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import {
@@ -6,13 +6,14 @@ import {
   type DatabaseRow,
   decodeClaims,
   enrollFactor,
+  hashToken,
+  readPage,
   setUpDesk,
   type TestClient,
 } from "../support/database-suite.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, newShipment, uploadDocument } = setUpDesk();
-const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
 
 let first: ClientData;
 let second: ClientData;
@@ -20,15 +21,13 @@ beforeAll(async () => {
   first = await createClientData(await testBackend.newClient("achieng@client.example"), "Maize");
   second = await createClientData(await testBackend.newClient("barasa@client.example"), "Sorghum");
 });
-const readExport = async (supabase: AppSupabaseClient, position: object = {}) =>
-  (await toUntypedClient(supabase).rpc("data_export", position, { get: true })).data;
+const readExport = (supabase: AppSupabaseClient, position: object = {}) => readPage(supabase, "data_export", position);
+const readPortalAccount = (supabase: AppSupabaseClient): Promise<{ viewer: DatabaseRow; account: DatabaseRow }> =>
+  readPage(supabase, "portal_account");
 
 test("The account page shows exactly the client's account data.", async () => {
   for (const visitor of [testBackend.anonymous(), testBackend.anonymous()]) {
-    const { error } = await visitor.auth.signInWithPassword({
-      email: first.client.email,
-      password: "a good password",
-    });
+    const { error } = await visitor.auth.signInWithPassword({ email: first.client.email, password: "a good password" });
     expect(error).toBeNull();
   }
   const { viewer, account } = await readPortalAccount(first.client.supabase);
@@ -140,14 +139,8 @@ test("The data export has the account, its emails and log, and each shipment wit
   expect(shipments).toHaveLength(1);
   const [shipment] = shipments;
   expect(shipment).toMatchObject({
-    ...{
-      id: first.shipment,
-      name: "Maize",
-      awb: "AWB-Maize",
-      container_numbers: ["CSQU3054383"],
-      stage: 2,
-      arrival: expect.objectContaining({ place: "naivasha", size: 40 }),
-    },
+    ...{ id: first.shipment, name: "Maize", awb: "AWB-Maize", container_numbers: ["CSQU3054383"], stage: 2 },
+    arrival: expect.objectContaining({ place: "naivasha", size: 40 }),
     charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
     tracking_events: [
       { stage: 2, status: "Document Verification", location: "Port of Maize", note: null },
@@ -279,12 +272,4 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   const marks = [client.id, client.email, word, `${word}.pdf`, shipment, path, clientId, newEmail, `AWB-${word}`];
   const hidden = [share, token_hash, token, hashToken(token), `${word}-lading.pdf`];
   return { client, shipment, path, clientId, newEmail, marks: [...marks, ...documents.map(({ id }) => id)], hidden };
-}
-
-async function readPortalAccount(
-  supabase: AppSupabaseClient = owner.supabase,
-): Promise<{ viewer: DatabaseRow | null; account: DatabaseRow | null }> {
-  const { data, error } = await toUntypedClient(supabase).rpc("portal_account", {}, { get: true });
-  if (error) throw new Error(error.message);
-  return data;
 }

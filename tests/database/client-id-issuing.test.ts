@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { getRejection, invisibleCharacters, setUpDesk } from "../support/database-suite.ts";
-import { callConcurrently, readDeskState } from "../support/staff-members.ts";
+import { callRepeatedly, readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, lead, query, callRpc, runConcurrently } = setUpDesk();
@@ -23,12 +23,7 @@ const listActions = (name: string) =>
 
 test("A form for client IDs that is sent twice returns the same IDs, with the recipient's name and address.", async () => {
   const before = (await listActions("client-id issue")).length;
-  const form = {
-    how_many: 3,
-    issued_for: " Tea Ltd ",
-    sent_to: " Tea@Client.Example ",
-    idempotency_key: randomUUID(),
-  };
+  const form = { how_many: 3, issued_for: " Tea Ltd ", sent_to: " Tea@Client.Example ", idempotency_key: randomUUID() };
   const first = await issue(form);
   expect(new Set(first).size).toBe(3);
   expect((await issue(form)).sort()).toEqual([...first].sort());
@@ -46,7 +41,7 @@ test("A form for client IDs that is sent twice returns the same IDs, with the re
 test("A form for client IDs that arrives eight times in parallel issues them once.", async () => {
   const form = { how_many: 2, issued_for: "Eight Ltd", idempotency_key: randomUUID() };
   const outcomes = await runConcurrently(Array.from({ length: 8 }, () => ["issue_client_ids", form, clerk]));
-  expect(outcomes).toEqual(Array.from({ length: 8 }, () => "done"));
+  expect(outcomes).toEqual(Array(8).fill("done"));
   expect(await query("select from public.client_ids where issued_for = 'Eight Ltd'")).toHaveLength(2);
 });
 
@@ -149,11 +144,8 @@ describe("client IDs by email", () => {
     const [id = ""] = await issue({ sent_to: "eight@client.example" });
     const before = (await listActions("client-id send")).length;
     const args = { client_id: id, idempotency_key: randomUUID() };
-    const results = await callConcurrently(
-      testBackend,
-      Array.from({ length: 8 }, () => ({ name: "send_client_id", args, token: clerk.accessToken })),
-    );
-    expect(results.map(({ result }) => result)).toEqual(Array.from({ length: 8 }, () => "eight@client.example"));
+    const call = { name: "send_client_id", args, token: clerk.accessToken };
+    expect(await callRepeatedly(testBackend, 8, call)).toEqual(Array(8).fill({ result: "eight@client.example" }));
     expect((await listActions("client-id send")).length).toBe(before + 1);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { enrollFactor, setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { enrollFactor, readPage, setUpDesk, type TestClient } from "../support/database-suite.ts";
 import { newStaffMember, newStaffMemberWithoutFactor } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
@@ -16,11 +16,7 @@ describe("desk client list", () => {
     ]);
     clientId = row?.client_id ?? "";
   });
-  const list = async (filter: object) => {
-    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_clients", filter, { get: true });
-    if (error) throw error;
-    return data;
-  };
+  const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
 
   test("The desk finds clients by name, by email or by a whole client ID, all taken literally.", async () => {
@@ -75,7 +71,7 @@ test("The desk lists unused client IDs, newest first, with their recipient, and 
   const [{ client_id: invited } = { client_id: "" }] = issued as { client_id: string }[];
   const oldest = await issue({ issued_for: " Tea Ltd ", sent_to: "A@B.ke" }, "2020-01-01");
   const newest = await issue({}, "2040-01-01");
-  const { data } = await toUntypedClient(clerk.supabase).rpc("desk_invitations", {}, { get: true });
+  const data = await readPage(clerk.supabase, "desk_invitations");
   const ids = data.invitations.map(({ client_id }: { client_id: string }) => client_id);
   expect([ids[0], ids.at(-1), ids.includes(invited)]).toEqual([newest, oldest, true]);
   expect(data.invitations.at(-1)).toMatchObject({ client_id: oldest, issued_for: "Tea Ltd", sent_to: "a@b.ke" });
@@ -89,10 +85,8 @@ test("The team page shows who the viewer is, who has a second factor and who was
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   await callRpc("remove_staff_member", { account_id: removed.id, reason: "Retired" }, lead.supabase);
-  const { data } = await toUntypedClient(lead.supabase).rpc("desk_team", {}, { get: true });
-  const membersByEmail = Object.fromEntries(
-    data.staff_members.map((member: { email: string }) => [member.email, member]),
-  );
+  const { staff_members } = await readPage(lead.supabase, "desk_team");
+  const membersByEmail = Object.fromEntries(staff_members.map((member: { email: string }) => [member.email, member]));
   expect(membersByEmail[lead.email]).toMatchObject({
     role: "lead",
     is_viewer: true,
@@ -106,6 +100,6 @@ test("The team page shows who the viewer is, who has a second factor and who was
     removed_at: null,
   });
   expect(membersByEmail["removed@company.example"].removed_at).not.toBeNull();
-  expect(data.staff_members.at(-1).email).toBe("removed@company.example");
+  expect(staff_members.at(-1).email).toBe("removed@company.example");
   expect(membersByEmail[owner.email]).toBeUndefined();
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { setUpDesk } from "../support/database-suite.ts";
-import { toUntypedClient } from "../support/test-backend.ts";
+import { readPage, setUpDesk } from "../support/database-suite.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment } = setUpDesk();
 
@@ -34,11 +33,8 @@ describe("activity log", () => {
     );
   });
   type LogEntry = { id: string; created_at: string; actor_name: string; action: string };
-  async function listEntries(filter: object): Promise<LogEntry[]> {
-    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_log", filter, { get: true });
-    if (error) throw error;
-    return data.audit_entries;
-  }
+  const listEntries = async (filter: object): Promise<LogEntry[]> =>
+    (await readPage(clerk.supabase, "desk_log", filter)).audit_entries;
   const listLines = async (filter: object) =>
     (await listEntries(filter)).map(({ actor_name, action }) => `${actor_name}: ${action}`);
   const numbers = (first: number, last: number) =>
@@ -96,10 +92,7 @@ describe("activity log", () => {
     expect(await listEntries({ account_id: client.id })).toEqual([
       expect.objectContaining({ action: "account close", account_name: `Client ${client.email}` }),
     ]);
-    expect((await listEntries({ shipment_prefix: tea }))[0]).toMatchObject({
-      shipment_id: tea,
-      shipment_name: "Tea",
-    });
+    expect((await listEntries({ shipment_prefix: tea }))[0]).toMatchObject({ shipment_id: tea, shipment_name: "Tea" });
     expect((await listEntries({ shipment_prefix: shipment }))[0]).toMatchObject({
       shipment_id: shipment,
       shipment_name: null,
@@ -124,9 +117,6 @@ describe("activity log", () => {
     expect(await listLines({ actor_name: "Many", page: 3 })).toEqual(numbers(20, 1));
     const [, second] = await listEntries({ actor_name: "Many" });
     const rest = { actor_name: "Many", page: 0, before: second?.created_at, before_id: second?.id };
-    const { data } = await toUntypedClient(clerk.supabase).rpc("desk_log", rest);
-    expect(data.audit_entries.map(({ actor_name, action }: LogEntry) => `${actor_name}: ${action}`)).toEqual(
-      numbers(118, 1),
-    );
+    expect(await listLines(rest)).toEqual(numbers(118, 1));
   });
 });

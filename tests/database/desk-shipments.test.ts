@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { setUpDesk, sha256, type TestClient } from "../support/database-suite.ts";
+import { readPage, setUpDesk, sha256, type TestClient } from "../support/database-suite.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
@@ -43,11 +43,8 @@ describe("desk shipment list", () => {
   });
 
   type ListFilter = { q?: string; stage?: number; waiting_on?: string; to_check?: boolean; page?: number };
-  async function list(filter: ListFilter): Promise<Row[]> {
-    const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_shipments", filter, { get: true });
-    if (error) throw error;
-    return data.shipments;
-  }
+  const list = async (filter: ListFilter): Promise<Row[]> =>
+    (await readPage(clerk.supabase, "desk_shipments", filter)).shipments;
   const find = async (q: string, more = {}) => (await list({ q, ...more })).map(({ name }) => name).sort();
   const crates = (first: number, last: number) =>
     Array.from({ length: last - first + 1 }, (_, index) => `Crate ${first + index}`);
@@ -210,11 +207,7 @@ describe("desk shipment list", () => {
   });
 
   test("The desk's shipment list names each client and contains the opened shipment with all its details.", async () => {
-    const { data } = await toUntypedClient(clerk.supabase).rpc(
-      "desk_shipments",
-      { q: "Tea", opened_id: shipment },
-      { get: true },
-    );
+    const data = await readPage(clerk.supabase, "desk_shipments", { q: "Tea", opened_id: shipment });
     const clientColumns = { id: owner.id, name: `Client ${owner.email}`, email: owner.email, closed: false };
     expect(data.shipments).toEqual([
       expect.objectContaining({ client_name: clientColumns.name, email: clientColumns.email }),
@@ -231,12 +224,7 @@ describe("desk shipment list", () => {
       "charge set",
       "shipment advance",
     ]);
-    const unknown = await toUntypedClient(clerk.supabase).rpc(
-      "desk_shipments",
-      { opened_id: randomUUID() },
-      { get: true },
-    );
-    expect(unknown.data.opened).toBeNull();
+    expect((await readPage(clerk.supabase, "desk_shipments", { opened_id: randomUUID() })).opened).toBeNull();
   });
 });
 
@@ -244,14 +232,9 @@ test("The result of a bulk move lists up to 50 shipments with their current stag
   const client = await testBackend.newClient("moved@client.example");
   const [second, first] = [await newShipment(client, "Moved second"), await newShipment(client, "Moved first")];
   const file = await uploadDocument(first);
-  await testBackend.serviceRole.rpc("verify_document", {
-    document_id: file.id,
-    sha256,
-    storage_version: file.version,
-  });
+  await testBackend.serviceRole.rpc("verify_document", { document_id: file.id, sha256, storage_version: file.version });
   const listMoved = async (shipments: string[]) =>
-    (await toUntypedClient(clerk.supabase).rpc("desk_move_result", { shipment_ids: shipments }, { get: true })).data
-      .shipments;
+    (await readPage(clerk.supabase, "desk_move_result", { shipment_ids: shipments })).shipments;
   const all = ["Bill of Lading", "Commercial Invoice", "Packing List"];
   const columns = { stage: 1, status: "Client Onboarding", client_name: `Client ${client.email}` };
   const [firstRow, secondRow] = await listMoved([second, randomUUID(), first]);

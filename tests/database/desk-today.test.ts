@@ -1,24 +1,17 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { setUpDesk, type TestClient } from "../support/database-suite.ts";
+import { readPage, setUpDesk } from "../support/database-suite.ts";
 import { newStaffMemberWithoutFactor } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, query, callRpc, newShipment, readShipment, uploadDocument } = setUpDesk();
+const suite = setUpDesk();
+const { testBackend, owner, clerk, query, callRpc, newShipment, readShipment, uploadDocument } = suite;
 
+type ListName = "to_check" | "storage" | "no_update" | "waiting_for_client" | "failed_emails";
 type DeskList = { count: number; rows: { name: string; since: string; detail?: string }[] };
-let client: TestClient;
-beforeAll(async () => {
-  client = await testBackend.newClient("today@client.example");
-});
-async function today(): Promise<
-  Record<"to_check" | "storage" | "no_update" | "waiting_for_client" | "failed_emails", DeskList>
-> {
-  const { data, error } = await toUntypedClient(clerk.supabase).rpc("desk_today", {}, { get: true });
-  if (error) throw error;
-  return data;
-}
-const namesIn = async (list: "to_check" | "storage" | "no_update" | "waiting_for_client") =>
+const client = suite.setUpClient("today@client.example");
+const today = (): Promise<Record<ListName, DeskList>> => readPage(clerk.supabase, "desk_today");
+const namesIn = async (list: ListName) =>
   (await today())[list].rows.map(({ name }) => name).filter((name) => name.startsWith("Today"));
 /** Adds a shipment with these column values, which no trigger changes. */
 async function addShipment(name: string, columns: string): Promise<void> {
@@ -34,13 +27,7 @@ test("The page Today lists the documents to check, oldest first.", async () => {
   const shipment = await newShipment(owner);
   const { id: packingList } = await uploadDocument(shipment);
   expect((await today()).to_check.rows).toEqual([
-    {
-      shipment_id: shipment,
-      document_id: packingList,
-      name: "Tea",
-      detail: "Packing List",
-      since: expect.any(String),
-    },
+    { shipment_id: shipment, document_id: packingList, name: "Tea", detail: "Packing List", since: expect.any(String) },
   ]);
   expect((await today()).to_check.count).toBe(1);
 });
@@ -138,13 +125,12 @@ test("The page Today shows a failed email's client ID and whether its recipient 
 });
 
 test("The page Today and the portal show the announcement until it ends.", async () => {
-  const read = async () =>
-    (await toUntypedClient(clerk.supabase).rpc("desk_today", {}, { get: true })).data.announcement;
+  const read = async () => (await readPage(clerk.supabase, "desk_today")).announcement;
+  const readAsClient = async () => (await readPage(owner.supabase, "portal_page")).announcement;
   await callRpc("announce", { text: "Customs system down since 09:10" });
   expect(await read()).toEqual({ text: "Customs system down since 09:10", started_at: expect.any(String) });
-  const portal = await toUntypedClient(owner.supabase).rpc("portal_page", {}, { get: true });
-  expect(portal.data.announcement).toMatchObject({ text: "Customs system down since 09:10" });
+  expect(await readAsClient()).toMatchObject({ text: "Customs system down since 09:10" });
   await toUntypedClient(clerk.supabase).rpc("end_announcement");
   expect(await read()).toBeNull();
-  expect((await toUntypedClient(owner.supabase).rpc("portal_page", {}, { get: true })).data.announcement).toBeNull();
+  expect(await readAsClient()).toBeNull();
 });

@@ -1,15 +1,10 @@
-import { createHash, randomUUID } from "node:crypto";
-import { beforeAll, beforeEach, expect, test } from "vitest";
-import { callRpcOrGetRejection as callRpc, setUpDesk } from "../support/database-suite.ts";
-import { callConcurrently } from "../support/staff-members.ts";
-import { toUntypedClient } from "../support/test-backend.ts";
+import { randomUUID } from "node:crypto";
+import { beforeEach, expect, test } from "vitest";
+import { callRpcOrGetRejection as callRpc, hashToken, readPage, setUpDesk } from "../support/database-suite.ts";
+import { callRepeatedly } from "../support/staff-members.ts";
 
-const { testBackend, owner, clerk, query } = setUpDesk();
-let stranger: Awaited<ReturnType<typeof testBackend.newClient>>;
-beforeAll(async () => {
-  stranger = await testBackend.newClient("stranger@client.example");
-});
-const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
+const { testBackend, owner, clerk, query, setUpClient } = setUpDesk();
+const stranger = setUpClient("stranger@client.example");
 
 beforeEach(() => query("delete from private.email_changes"));
 const start = (email: string | null, account = owner.id) =>
@@ -23,6 +18,8 @@ const rename = (account: string, email: string) =>
 /** Moves the start of every change into the past. */
 const passTime = (time: string) =>
   query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
+/** Returns what the owner's account page shows of the account. */
+const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
 const tooSoon = "429 A message is on its way already. Wait a minute and try again.";
 
 test("The link of an email change can be read many times and redeemed once.", async () => {
@@ -44,26 +41,15 @@ test("The link of an email change can be read many times and redeemed once.", as
 
 test("Ten parallel redemptions redeem an email change once.", async () => {
   const token = await startChange();
-  const calls = Array.from({ length: 10 }, () => ({ name: "redeem_email_change", args: { token } }));
-  const results = await callConcurrently(testBackend, calls);
+  const results = await callRepeatedly(testBackend, 10, { name: "redeem_email_change", args: { token } });
   expect(results.filter(({ result }) => result === true)).toHaveLength(1);
   expect(results.filter(({ result }) => result === false)).toHaveLength(9);
 });
 
 test("A wrong token, or a token after a day, neither reads nor redeems an email change.", async () => {
   const token = await startChange();
-  const wrong = [
-    token.toUpperCase(),
-    token.slice(1),
-    `${token} `,
-    hashToken(token),
-    "0".repeat(64),
-    "",
-    "%",
-    owner.id,
-    null,
-  ];
-  for (const guess of wrong) {
+  const wrong = [token.toUpperCase(), token.slice(1), `${token} `, hashToken(token), "0".repeat(64), "", "%", owner.id];
+  for (const guess of [...wrong, null]) {
     if (guess === token) continue;
     expect(await read(guess)).toBeNull();
     expect(await redeem(guess)).toBe(false);
@@ -109,24 +95,22 @@ test("A new email change can start a minute after the previous one, and only the
 });
 
 test("Four parallel forms start one email change.", async () => {
-  const calls = Array.from({ length: 4 }, () => ({
-    ...{ name: "start_email_change", args: { account_id: owner.id, email: "new@client.example" } },
-  }));
-  const results = await callConcurrently(testBackend, calls);
+  const args = { account_id: owner.id, email: "new@client.example" };
+  const results = await callRepeatedly(testBackend, 4, { name: "start_email_change", args });
   expect(results.filter(({ result }) => typeof result === "string")).toHaveLength(1);
   expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(tooSoon.slice(4)));
 });
 
 test("An email change to the address of another account has no link, and the account page shows no difference.", async () => {
   const free = await startChange("free@client.example");
-  const accountWithFree = await readPortalAccount();
+  const accountWithFree = await readAccount();
   await passTime("61 seconds");
   for (const taken of [stranger.email, stranger.email.toUpperCase(), clerk.email, owner.email]) {
     expect(await start(taken)).toBeNull();
     expect(await start(taken)).toBe(tooSoon);
     expect(await start("free@client.example")).toBe(tooSoon);
     // The page does not reveal that the address has an account.
-    expect(await readPortalAccount()).toEqual({ ...accountWithFree, new_email: taken.toLowerCase() });
+    expect(await readAccount()).toEqual({ ...accountWithFree, new_email: taken.toLowerCase() });
     await passTime("61 seconds");
   }
   expect(await read(free)).toBeNull();
@@ -174,10 +158,3 @@ test("An email change needs an address of at most 254 characters and an existing
   expect(await query("select from private.email_changes")).toEqual([]);
   expect(await start(long)).toMatch(/^[0-9a-f]{64}$/);
 });
-
-/** Returns what the owner's account page shows of the account. */
-async function readPortalAccount(): Promise<object> {
-  const { data, error } = await toUntypedClient(owner.supabase).rpc("portal_account", {}, { get: true });
-  if (error) throw error;
-  return data.account;
-}

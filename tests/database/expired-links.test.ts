@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { setUpDesk } from "../support/database-suite.ts";
+import { hashToken, setUpDesk } from "../support/database-suite.ts";
 
 const { testBackend, owner, query, newShipment } = setUpDesk();
-const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
 
 test("Expired links, email changes and password links, and shipment updates after a month, are deleted, and nothing else.", async () => {
   const client = owner;
@@ -26,10 +25,10 @@ test("Expired links, email changes and password links, and shipment updates afte
     "insert into private.email_changes (account_id, token_hash, email, expires_at) values ($1, $2, 'x@y.example', now() + $3::interval)";
   const password =
     "insert into private.password_links (account_id, token_hash, expires_at, redeemed_at) values ($1, $2, now() + $3::interval, $4)";
-  const notice =
+  const update =
     "insert into public.email_outbox (account_id, shipment_id, kind, detail, created_at) values ($1, $2, 'note', $3, now() - $4::interval)";
   const minute = "1 minute";
-  // An ended share link is kept for a month.
+  // An ended share link is stored for a month.
   for (const time of [minute, `-${minute}`, "-30 days -1 minute"])
     await query(share, [randomUUID(), shipment, hashToken(time), time]);
   await query(address, [client.id, hashToken("a"), minute]);
@@ -37,8 +36,8 @@ test("Expired links, email changes and password links, and shipment updates afte
   await query(password, [client.id, hashToken("a"), minute, null]);
   await query(password, [thirdClient.id, hashToken("b"), minute, new Date().toISOString()]);
   await query(password, [secondClient.id, hashToken("c"), `-${minute}`, null]);
-  await query(notice, [client.id, shipment, "recent", "29 days 23 hours"]);
-  await query(notice, [client.id, shipment, "old", "30 days 1 hour"]);
+  await query(update, [client.id, shipment, "recent", "29 days 23 hours"]);
+  await query(update, [client.id, shipment, "old", "30 days 1 hour"]);
   const countOtherRows = () =>
     query(
       `select (select count(*) from public.shipments) as shipments, (select count(*) from auth.users) as users,
@@ -51,14 +50,14 @@ test("Expired links, email changes and password links, and shipment updates afte
     `select (select array_agg(token_hash order by token_hash) from private.share_links) as shares,
        (select array_agg(account_id) from private.email_changes) as addresses,
        (select array_agg(token_hash order by token_hash) from private.password_links) as passwords,
-       (select array_agg(detail) from public.email_outbox) as notices`,
+       (select array_agg(detail) from public.email_outbox) as updates`,
   );
   expect(remaining).toEqual([
     {
       shares: [hashToken(minute), hashToken(`-${minute}`)].sort(),
       addresses: [client.id],
       passwords: [hashToken("a"), hashToken("b")].sort(),
-      notices: ["recent"],
+      updates: ["recent"],
     },
   ]);
   expect(await countOtherRows()).toEqual(before);

@@ -113,7 +113,7 @@ describe("moving a shipment", () => {
     const request = randomUUID();
     const args = { shipment_id: shipment, despite_missing: true, idempotency_key: request };
     const outcomes = await runConcurrently(Array.from({ length: 8 }, () => ["move_shipment", args, clerk]));
-    expect(outcomes).toEqual(Array.from({ length: 8 }, () => "done"));
+    expect(outcomes).toEqual(Array(8).fill("done"));
     expect(await readShipment(shipment)).toMatchObject({ stage: 2 });
     expect(await listAuditEntries(shipment)).toHaveLength(1);
     expect(await query("select from public.tracking_events where shipment_id = $1", [shipment])).toHaveLength(1);
@@ -128,7 +128,7 @@ describe("moving a shipment", () => {
         index % 2 ? clerk : lead,
       ]),
     );
-    expect(outcomes.sort()).toEqual([...Array.from({ length: 7 }, () => staleVersionError.slice(4)), "done"].sort());
+    expect(outcomes.sort()).toEqual([...Array(7).fill(staleVersionError.slice(4)), "done"]);
     expect(await readShipment(shipment)).toMatchObject({ stage: 2 });
     expect(await listAuditEntries(shipment)).toHaveLength(1);
   });

@@ -2,17 +2,11 @@ import { expect, test } from "vitest";
 import { getErrorStatus, otherPassword, password, setUpAuth } from "../support/auth-suite.ts";
 import { backendKeys } from "../support/backend-keys.ts";
 
-const { testBackend, newStaffAccount, newSession, createRecoveryToken, redeemToken } = setUpAuth();
+const { testBackend, sendRequest, newStaffAccount, newSession, createRecoveryToken, redeemToken } = setUpAuth();
 
 const { publishableKey, secretKey } = backendKeys;
 const send = (method: string, path: string, key: string, token: string, body?: object) =>
-  testBackend.backend.fetch(
-    new Request(`http://backend.example/auth/v1/${path}`, {
-      method,
-      headers: { apikey: key, authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: body && JSON.stringify(body),
-    }),
-  );
+  sendRequest(method, `/auth/v1/${path}`, { apikey: key, authorization: `Bearer ${token}` }, body);
 
 test.each<[string, (id: string, token: string) => Promise<Response>]>([
   [

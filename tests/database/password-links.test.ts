@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
-import { createRpcCaller, setUpDesk, type TestClient } from "../support/database-suite.ts";
-import { callConcurrently } from "../support/staff-members.ts";
+import { describe, expect, test } from "vitest";
+import { createRpcCaller, setUpDesk } from "../support/database-suite.ts";
+import { callRepeatedly } from "../support/staff-members.ts";
 
-const { testBackend, lead, query } = setUpDesk();
+const { testBackend, lead, query, setUpClient } = setUpDesk();
 const callRpc = createRpcCaller(() => lead.supabase);
-let client: TestClient;
-beforeAll(async () => {
-  client = await testBackend.newClient("client@client.example");
-});
+const client = setUpClient("client@client.example");
 
 describe("password links", () => {
   test("Reading a password link returns the account, whether it is staff, and its second factors, without redeeming the link.", async () => {
@@ -52,10 +49,7 @@ describe("password links", () => {
 
   test("Of eight parallel redemptions of a password link, one succeeds.", async () => {
     const args = { token: await issueLink() };
-    const results = await callConcurrently(
-      testBackend,
-      Array.from({ length: 8 }, () => ({ name: "redeem_password_link", args })),
-    );
+    const results = await callRepeatedly(testBackend, 8, { name: "redeem_password_link", args });
     expect(results.filter(({ result }) => result === true)).toHaveLength(1);
     expect(results.filter(({ result }) => result === false)).toHaveLength(7);
   });
@@ -66,10 +60,7 @@ describe("password links", () => {
     expect([await readLink(first), await redeemLink(first)]).toEqual([null, false]);
     expect(await readLink(second)).toMatchObject({ account_id: client.id });
     const args = { account_id: client.id, valid_hours: 1 };
-    const issued = await callConcurrently(
-      testBackend,
-      Array.from({ length: 6 }, () => ({ name: "issue_password_link", args })),
-    );
+    const issued = await callRepeatedly(testBackend, 6, { name: "issue_password_link", args });
     const links = await Promise.all(issued.map(({ result }) => readLink(String(result))));
     expect(links.filter(Boolean)).toHaveLength(1);
     expect(await readLink(leadToken)).toMatchObject({ account_id: lead.id });
@@ -118,10 +109,7 @@ describe("email claims", () => {
 
   test("An email of a form is claimed by one of eight parallel requests, separately for each address.", async () => {
     const args = { idempotency_key: randomUUID(), sent_to: "a@company.example" };
-    const results = await callConcurrently(
-      testBackend,
-      Array.from({ length: 8 }, () => ({ name: "claim_email", args })),
-    );
+    const results = await callRepeatedly(testBackend, 8, { name: "claim_email", args });
     expect(results.filter(({ result }) => result === true)).toHaveLength(1);
     expect(await claimEmail(args.idempotency_key)).toBe(false);
     expect(await claimEmail(args.idempotency_key, "b@company.example")).toBe(true);

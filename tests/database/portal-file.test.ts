@@ -18,13 +18,7 @@ test("The owner's request for a file returns the viewer and the file's path, ver
   const { file_size: _, ...record } = fileRecord;
   const { storage_version } = (await findDocument("Packing List")) ?? {};
   expect(await readPortalFile(owner.supabase, id)).toEqual({
-    viewer: {
-      email: owner.email,
-      full_name: `Client ${owner.email}`,
-      has_aal2: false,
-      factors: [],
-      staff: null,
-    },
+    viewer: { email: owner.email, full_name: `Client ${owner.email}`, has_aal2: false, factors: [], staff: null },
     file: { name: "Packing List", storage_path: path, storage_version, ...record },
   });
 });

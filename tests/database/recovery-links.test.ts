@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AuthError } from "@supabase/supabase-js";
 import { describe, expect, test } from "vitest";
 import { getErrorStatus, otherPassword, password, setUpAuth } from "../support/auth-suite.ts";
-import { Authenticator } from "../support/authenticator.ts";
+import { enrollFactor } from "../support/database-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
 const suite = setUpAuth();
@@ -81,14 +81,7 @@ test("A recovery link opens nothing after a day, as another kind of link, or wit
 
 test("A recovery link does not replace the code of a second factor.", async () => {
   const { email } = await newStaffAccount();
-  const { supabase } = await newSession(email);
-  const enrolled = await supabase.auth.mfa.enroll({ factorType: "totp", friendlyName: "Phone" });
-  if (enrolled.error) throw enrolled.error;
-  const app = new Authenticator(enrolled.data.totp.secret);
-  const factorId = enrolled.data.id;
-  const verified = await supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
-  expect(verified.error).toBeNull();
-
+  await enrollFactor((await newSession(email)).supabase);
   const thief = testBackend.anonymous();
   const opened = await thief.auth.verifyOtp({ type: "recovery", token_hash: await createRecoveryToken(email) });
   expect(opened.error).toBeNull();

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { newClientSession, runWithSecondFactor } from "../support/client-sessions.ts";
 import { awaitedState, fileRecord, setUpDocuments } from "../support/document-suite.ts";
-import { callConcurrently } from "../support/staff-members.ts";
+import { callConcurrently, callRepeatedly } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
 const suite = setUpDocuments();
@@ -44,12 +44,7 @@ test("Removing a file returns its path, and the document waits for a file again.
   expect(await removeFile()).toBe(path);
   const nothing = { storage_version: null, file_name: null, file_size: null, media_type: null, uploaded_at: null };
   const notRejected = { rejected_at: null, rejection_reason: null };
-  expect(await findDocument("Packing List")).toMatchObject({
-    ...awaitedState,
-    ...nothing,
-    ...notRejected,
-    version: 2,
-  });
+  expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, ...nothing, ...notRejected, version: 2 });
   expect(await listOthers()).toEqual(before);
   const { waiting_on, changed_at } = (await readCurrent()) ?? {};
   expect(waiting_on).toBe("client");
@@ -113,10 +108,7 @@ test("A verified file or a file of a closed shipment cannot be removed.", async 
 
 test("Ten parallel requests remove a file once.", async () => {
   const call = { name: "remove_file", args: { document_id: id, expected_version: 1 }, token: owner.accessToken };
-  const results = await callConcurrently(
-    testBackend,
-    Array.from({ length: 10 }, () => call),
-  );
+  const results = await callRepeatedly(testBackend, 10, call);
   expect(results.filter(({ result }) => result !== undefined)).toEqual([{ result: path }]);
   expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(9).fill(outdated.slice(4)));
   expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, version: 2 });

@@ -6,7 +6,7 @@ import { enrollFactor, setUpTestBackend } from "../support/database-suite.ts";
 import { logIn as logInAsStaff } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, newShipment } = setUpTestBackend();
+const { testBackend, newShipment, sendRequest, createAuthHeaders } = setUpTestBackend();
 const password = "a good password";
 
 let clientCount = 0;
@@ -97,31 +97,18 @@ describe("sessions before the code", () => {
   test("A session before the code cannot change password, email or phone, for any spelling of the endpoint.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
-    const token = (await unverified.auth.getSession()).data.session?.access_token;
+    const token = (await unverified.auth.getSession()).data.session?.access_token ?? "";
     const before = await readCredentials(client.id);
-    const update = (path: string, change: object) =>
-      testBackend.backend.fetch(
-        new Request(`http://backend.local${path}`, {
-          method: "PUT",
-          headers: { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` },
-          body: JSON.stringify(change),
-        }),
-      );
+    const update = (path: string, change: object) => sendRequest("PUT", path, createAuthHeaders(token), change);
     const changes = [{ password: "a thief's password" }, { email: "thief@client.example" }, { phone: "254700000009" }];
     for (const change of changes) {
       const result = await update("/auth/v1/user", change);
       expect(result.status).toBe(401);
       expect(await result.json()).toMatchObject({ code: 401, error_code: "insufficient_aal" });
     }
-    for (const path of [
-      "/auth/v1/%75ser",
-      "/auth/v1/user/",
-      "/auth/v1//user",
-      "/auth/v1/USER",
-      "/auth/v1/user;x",
-      "/auth/v1/%2575ser",
-    ]) {
-      expect((await update(path, { password: "a thief's password" })).status, path).toBe(404);
+    for (const spelling of ["%75ser", "user/", "/user", "USER", "user;x", "%2575ser"]) {
+      const result = await update(`/auth/v1/${spelling}`, { password: "a thief's password" });
+      expect(result.status, spelling).toBe(404);
     }
     expect((await update("/auth/v1/user", { data: { full_name: "Still Me" } })).status).toBe(200);
     expect(await readCredentials(client.id)).toEqual(before);
@@ -299,11 +286,7 @@ test("A token that claims AAL2 with another signature is rejected.", async () =>
     `${header}.${forgedPayload}.${signature}`,
     `${header}.${forgedPayload}.${token.split(".")[2]}`,
   ]) {
-    const response = await testBackend.backend.fetch(
-      new Request("http://backend.local/rest/v1/shipments?select=id", {
-        headers: { apikey: testBackend.publishableKey, authorization: `Bearer ${forged}` },
-      }),
-    );
+    const response = await sendRequest("GET", "/rest/v1/shipments?select=id", createAuthHeaders(forged));
     expect(response.status).toBe(401);
   }
 });

@@ -2,22 +2,21 @@ import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { backendKeys } from "../support/backend-keys.ts";
-import { decodeClaims, fileColumns, setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { decodeClaims, fileColumns, setUpTestBackend } from "../support/database-suite.ts";
 
 type TokenPair = { access_token: string; refresh_token: string };
 
 const password = "a good password";
 const fileContent = "%PDF-1.7 for the owner's eyes";
 
-const { testBackend, newShipment, getDocumentId } = setUpTestBackend();
-let owner: TestClient;
+const { testBackend, setUpClient, newShipment, getDocumentId, sendRequest, createAuthHeaders } = setUpTestBackend();
+const owner = setUpClient("owner@client.example");
 let shipmentId: string;
 let filePath: string;
 let documentId: string;
 let addressCount = 0;
 
 beforeAll(async () => {
-  owner = await testBackend.newClient("owner@client.example", password);
   shipmentId = await newShipment(owner, "Tea for the owner");
   filePath = `${owner.id}/${shipmentId}/packing-list-0123456789ab-x.pdf`;
   await storeFile();
@@ -53,11 +52,7 @@ const protectedEndpoints = {
     body: { prefix: `${owner.id}/${shipmentId}` },
   }),
   "reading a file": () => ({ method: "GET", at: `/storage/v1/object/documents/${filePath}` }),
-  "deleting a file": () => ({
-    method: "DELETE",
-    at: "/storage/v1/object/documents",
-    body: { prefixes: [filePath] },
-  }),
+  "deleting a file": () => ({ method: "DELETE", at: "/storage/v1/object/documents", body: { prefixes: [filePath] } }),
 };
 type EndpointName = keyof typeof protectedEndpoints;
 const endpointNames = Object.keys(protectedEndpoints) as EndpointName[];
@@ -80,11 +75,7 @@ test.each(["listing files", "reading a file", "deleting a file"] as const)(
 );
 
 const nowInSeconds = () => Math.floor(Date.now() / 1000);
-const createClaims = () => ({
-  ...decodeClaims(owner.accessToken),
-  iat: nowInSeconds(),
-  exp: nowInSeconds() + 3600,
-});
+const createClaims = () => ({ ...decodeClaims(owner.accessToken), iat: nowInSeconds(), exp: nowInSeconds() + 3600 });
 const forgeries: [string, () => string][] = [
   ["signed with another secret", () => signJwt(createClaims(), "another secret, also longer than thirty-two bytes")],
   ["signed with an empty secret", () => signJwt(createClaims(), "")],
@@ -334,20 +325,6 @@ function refreshSession(token: string): Promise<Response> {
 
 function signOut(session: TokenPair, scope = "local"): Promise<Response> {
   return sendRequest("POST", `/auth/v1/logout?scope=${scope}`, createAuthHeaders(session.access_token));
-}
-
-function sendRequest(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
-  return testBackend.backend.fetch(
-    new Request(`http://backend.local${at}`, {
-      method,
-      headers: { ...headers, ...(body && { "content-type": "application/json" }) },
-      body: body && JSON.stringify(body),
-    }),
-  );
-}
-
-function createAuthHeaders(token: string) {
-  return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
 }
 
 function newEmailAddress(): string {

@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 describe("stage correction", () => {
   const correct = (stage: number, more: object = {}) =>
-    callRpc("correct_stage", { shipment_id: shipment, stage, reason: "Pressed twice", ...more });
+    callRpc("correct_stage", { shipment_id: shipment, stage, reason: "Clicked twice", ...more });
 
   test("A correction moves a shipment back or forward; the log has the reason and the client sees the new stage.", async () => {
     await correct(5);
@@ -25,7 +25,7 @@ describe("stage correction", () => {
       .order("created_at");
     expect(data).toEqual([{ status: "Corrected: Payment Clearance" }, { status: "Corrected: IDF Application" }]);
     expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
-      ...{ action: "shipment correct", before: { stage: 5 }, after: { stage: 3 }, reason: "Pressed twice" },
+      ...{ action: "shipment correct", before: { stage: 5 }, after: { stage: 3 }, reason: "Clicked twice" },
     });
   });
 

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { readPage } from "../support/database-suite.ts";
 import {
   type ClaimedEmail,
   createChargeArgs,
   createMoveArgs,
   setUpShipmentEmails,
 } from "../support/shipment-email-suite.ts";
-import { callConcurrently } from "../support/staff-members.ts";
-import { toUntypedClient } from "../support/test-backend.ts";
+import { callRepeatedly } from "../support/staff-members.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails, makeDue } =
   setUpShipmentEmails();
@@ -118,9 +118,9 @@ describe("claiming shipment emails", () => {
   async function claimAll(maxCount = 50): Promise<ClaimedEmail[]> {
     const claimed: ClaimedEmail[] = [];
     for (;;) {
-      const calls = Array.from({ length: 8 }, () => ({ name: "claim_shipment_emails", args: { max_count: maxCount } }));
-      const results = await callConcurrently(testBackend, calls);
-      expect(results.map(({ rejection }) => rejection)).toEqual(calls.map(() => undefined));
+      const call = { name: "claim_shipment_emails", args: { max_count: maxCount } };
+      const results = await callRepeatedly(testBackend, 8, call);
+      expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
       const round = results.flatMap(({ result }) => result as ClaimedEmail[]);
       if (round.length === 0) return claimed;
       claimed.push(...round);
@@ -176,15 +176,13 @@ describe("finishing claimed emails", () => {
     expect(email?.events).toHaveLength(2);
     await finishEmails(email, false);
     expect(await listFailures()).toEqual([{ kind: "shipment update", sent_to: owner.email, account_id: owner.id }]);
-    const { data } = await toUntypedClient(clerk.supabase).rpc("desk_today", {}, { get: true });
-    expect(data.failed_emails.rows).toEqual([
-      expect.objectContaining({ kind: "shipment update", sent_to: owner.email }),
-    ]);
+    const { rows } = (await readPage(clerk.supabase, "desk_today")).failed_emails;
+    expect(rows).toEqual([expect.objectContaining({ kind: "shipment update", sent_to: owner.email })]);
     await finishEmails(email, false);
     expect(await listFailures()).toHaveLength(1);
     await query("update public.email_outbox set due_at = now(), claimed_at = null");
     expect(await claimEmails()).toEqual([]);
-    await callRpc("resolve_failed_email", { email_id: data.failed_emails.rows[0].id });
+    await callRpc("resolve_failed_email", { email_id: rows[0].id });
     await query("delete from public.failed_emails");
   });
 

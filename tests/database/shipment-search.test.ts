@@ -7,11 +7,8 @@ import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend
 type ShipmentListFilter = { q?: string | null; stage?: number | null; waiting_on?: string | null };
 type ShipmentListRow = { id: string; name: string; created_at: string };
 
-const { testBackend, clerk, query } = setUpDesk();
-let stranger: TestClient;
-beforeAll(async () => {
-  stranger = await testBackend.newClient("stranger@client.example");
-});
+const { testBackend, clerk, query, setUpClient } = setUpDesk();
+const stranger = setUpClient("stranger@client.example");
 
 describe("shipment search", () => {
   let finder: TestClient;

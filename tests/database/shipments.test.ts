@@ -1,22 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { STAGES } from "../../app/models/shipment.ts";
-import { decodeClaims, setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { decodeClaims, setUpTestBackend } from "../support/database-suite.ts";
 import { runInSession } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 type ShipmentColumns = { id: string; user_id: string; stage: number; status: string; name: string; awb: string | null };
 
-const { testBackend, query } = setUpTestBackend();
-let owner: TestClient;
-let stranger: TestClient;
+const { testBackend, query, setUpClient } = setUpTestBackend();
+const owner = setUpClient("owner@client.example");
+const stranger = setUpClient("stranger@client.example");
 /** A new shipment of the owner for each test. */
 let shipment: ShipmentColumns;
 
-beforeAll(async () => {
-  owner = await testBackend.newClient("owner@client.example");
-  stranger = await testBackend.newClient("stranger@client.example");
-});
 beforeEach(async () => {
   const { data, error } = await owner.supabase
     .from("shipments")
@@ -58,52 +54,30 @@ test("One idempotency key of two clients creates a shipment for each.", async ()
   }
 });
 
-const createColumnCase = (name: string, value: unknown) => ({ name, value });
 test.each([
-  createColumnCase("id", "00000000-0000-4000-8000-000000000001"),
-  createColumnCase("created_at", "2001-01-01T00:00:00Z"),
-  createColumnCase("version", 7),
-  createColumnCase("waiting_on", "nobody"),
-  createColumnCase("stage", 2),
-  createColumnCase("stage", 10),
-  createColumnCase("stage", 0),
-  createColumnCase("stage", -1),
-  createColumnCase("stage", null),
-  createColumnCase("user_id", null),
-])("A client cannot set the column $name to $value when opening a shipment.", async ({ name, value }) => {
+  ["stage", 2],
+  ["stage", 10],
+  ["stage", 0],
+  ["stage", -1],
+  ["stage", null],
+  ["user_id", null],
+])("A client cannot set the column %s to %s when opening a shipment.", async (column, value) => {
   const before = await listShipments();
   const { error } = await toUntypedClient(owner.supabase)
     .from("shipments")
-    .insert({ name: "Gold", user_id: owner.id, [name]: value });
+    .insert({ name: "Gold", user_id: owner.id, [column]: value });
   expect(error).not.toBeNull();
   expect(await listShipments()).toEqual(before);
 });
 
 const invisibleCharacters = [
-  "\n",
-  "\t",
-  "\u001b[2J",
-  "\u007f",
-  "\u0085",
-  "\u009b",
-  "\u2028",
-  "\u2029",
-  "\u202e",
-  "\u2066",
-  "\u2069",
+  ...["\n", "\t", "\u001b[2J", "\u007f", "\u0085", "\u009b"],
+  ...["\u2028", "\u2029", "\u202e", "\u2066", "\u2069"],
 ];
 const forgedNames = invisibleCharacters.map((character) => `Gold${character}Gold`);
 const invisibleNames = [
-  "\u200b",
-  "\u00a0",
-  "\u3164",
-  "\u2800",
-  "\u061c",
-  "\ufeff\u200e",
-  "\ufe0f",
-  "\u0301",
-  "\u{e0041}",
-  "\u{e0100}",
+  ...["\u200b", "\u00a0", "\u3164", "\u2800", "\u061c"],
+  ...["\ufeff\u200e", "\ufe0f", "\u0301", "\u{e0041}", "\u{e0100}"],
 ];
 test.each(["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisibleNames])(
   "A shipment cannot be named %j.",
@@ -212,25 +186,6 @@ test.each([...STAGES.slice(1), "Released", ""])("The status %j that a client sen
   expect(data).toEqual({ stage: 1, status: "Client Onboarding" });
 });
 
-test.each([
-  createColumnCase("id", "00000000-0000-4000-8000-000000000001"),
-  createColumnCase("user_id", "00000000-0000-4000-8000-000000000001"),
-  createColumnCase("idempotency_key", "00000000-0000-4000-8000-000000000001"),
-  createColumnCase("name", "Gold"),
-  createColumnCase("stage", 2),
-  createColumnCase("status", "Shipment Closed"),
-  createColumnCase("awb", "706-51093844"),
-  createColumnCase("created_at", "2001-01-01T00:00:00Z"),
-])("A client cannot update the column $name of a shipment.", async ({ name, value }) => {
-  const before = await listShipments();
-  const { error } = await toUntypedClient(owner.supabase)
-    .from("shipments")
-    .update({ [name]: value })
-    .eq("id", shipment.id);
-  expect(error?.code).toBe("42501");
-  expect(await listShipments()).toEqual(before);
-});
-
 test("A client cannot change a shipment by inserting it again.", async () => {
   const before = await listShipments();
   const byRequest = await toUntypedClient(owner.supabase)
@@ -301,16 +256,6 @@ test("Each move advances a shipment by one stage and adds one tracking event.", 
     expect(events).toHaveLength(index + 1);
     expect(events.filter((event) => event.status === status)).toEqual([{ status, location }]);
   }
-});
-
-test("A move to a place of 121 characters is rejected and leaves the stage unchanged.", async () => {
-  const { error } = await testBackend.serviceRole.rpc("move_shipment", {
-    ...createMoveArgs(),
-    location: "x".repeat(121),
-  });
-  expect(error).not.toBeNull();
-  expect(await readShipment()).toMatchObject({ stage: 1, status: "Client Onboarding" });
-  expect(await listEvents(shipment.id)).toEqual([]);
 });
 
 test("Parallel moves skip no stage and add one tracking event each.", async () => {

@@ -150,7 +150,7 @@ test("If the confirmation email cannot be delivered, no user remains and the sam
     siteUrl: "http://127.0.0.1:3000",
     ...backendKeys,
     deliver: async () => {
-      if (!delivers) throw new Error("the mail server is away");
+      if (!delivers) throw new Error("the SMTP server is unavailable");
     },
     seed: false,
   });
@@ -175,7 +175,7 @@ test("If the confirmation email cannot be delivered, no user remains and the sam
 
     const failed = await send();
     expect(failed.status).toBeGreaterThanOrEqual(500);
-    expect(await failed.text()).not.toContain("mail server");
+    expect(await failed.text()).not.toContain("SMTP server");
     expect(await state()).toEqual({ users: 0, identities: 0, claimed: 0 });
 
     delivers = true;

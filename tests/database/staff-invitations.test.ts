@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test } from "vitest";
-import { createRpcCaller, getRejection, setUpDesk, type TestClient } from "../support/database-suite.ts";
-import { callConcurrently, createStaffAccount, logIn, staffPassword } from "../support/staff-members.ts";
+import { expect, test } from "vitest";
+import { createRpcCaller, getRejection, setUpDesk } from "../support/database-suite.ts";
+import { callRepeatedly, createStaffAccount, logIn, staffPassword } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
-const { testBackend, lead, query } = setUpDesk();
+const { testBackend, lead, query, setUpClient, listAccountAuditEntries } = setUpDesk();
 const callRpc = createRpcCaller(() => lead.supabase);
-let client: TestClient;
-beforeAll(async () => {
-  client = await testBackend.newClient("client@client.example");
-});
+const client = setUpClient("client@client.example");
 
 type InvitationResult = { invite_id?: string; account_id?: string };
 const invite = (more: object, supabase: AppSupabaseClient = lead.supabase) =>
@@ -119,13 +116,9 @@ test("An invitation form that is sent twice makes one invitation.", async () => 
 test("An invitation form that arrives eight times in parallel makes one invitation.", async () => {
   const email = "eager@company.example";
   const args = { email, name: "Nekesa", role: "clerk", idempotency_key: randomUUID() };
-  const results = await callConcurrently(
-    testBackend,
-    Array.from({ length: 8 }, () => ({ name: "invite_staff_member", args, token: lead.accessToken })),
-  );
+  const results = await callRepeatedly(testBackend, 8, { name: "invite_staff_member", args, token: lead.accessToken });
   const [created] = await listInvitations(email);
-  const invited = results.map(({ result }) => (result as InvitationResult).invite_id);
-  expect(invited).toEqual(Array.from({ length: 8 }, () => created?.id));
+  expect(results).toEqual(Array(8).fill({ result: { invite_id: created?.id } }));
 });
 
 test.each([
@@ -147,12 +140,4 @@ async function findStaffMember(account: string) {
 /** Returns the open invitations to an address. */
 function listInvitations(email: string) {
   return query<{ id: string; name: string }>("select id, name from private.staff_invites where email = $1", [email]);
-}
-
-/** Returns the audit entries of an account, oldest first. */
-function listAccountAuditEntries(account: string) {
-  return query(
-    "select action, actor_name, before, after, reason from public.audit_log where account_id = $1 order by created_at",
-    [account],
-  );
 }

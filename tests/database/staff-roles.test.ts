@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createRpcCaller,
   decodeClaims,
   getRejection,
   setUpDesk,
-  type TestClient,
   type TestStaffMember,
 } from "../support/database-suite.ts";
 import {
@@ -18,12 +17,9 @@ import {
 } from "../support/staff-members.ts";
 import { type AppSupabaseClient, toUntypedClient } from "../support/test-backend.ts";
 
-const { testBackend, lead, query } = setUpDesk();
+const { testBackend, lead, query, setUpClient, listAccountAuditEntries } = setUpDesk();
 const callRpc = createRpcCaller(() => lead.supabase);
-let client: TestClient;
-beforeAll(async () => {
-  client = await testBackend.newClient("client@client.example");
-});
+const client = setUpClient("client@client.example");
 
 type InvitationResult = { invite_id?: string; account_id?: string };
 const invite = (more: object, supabase: AppSupabaseClient = lead.supabase) =>
@@ -90,20 +86,8 @@ describe("staff roles", () => {
     await changeRole(secondLead.id, "clerk");
     expect(await getRejection(changeRole(newcomer.id, "clerk", secondLead.supabase))).toMatch(/^403 /);
     expect((await listAccountAuditEntries(secondLead.id)).slice(1)).toEqual([
-      {
-        action: "team role",
-        actor_name: lead.name,
-        before: { role: "clerk" },
-        after: { role: "lead" },
-        reason: null,
-      },
-      {
-        action: "team role",
-        actor_name: lead.name,
-        before: { role: "lead" },
-        after: { role: "clerk" },
-        reason: null,
-      },
+      { action: "team role", actor_name: lead.name, before: { role: "clerk" }, after: { role: "lead" }, reason: null },
+      { action: "team role", actor_name: lead.name, before: { role: "lead" }, after: { role: "clerk" }, reason: null },
     ]);
     await removeMember(newcomer.id);
   });
@@ -146,13 +130,7 @@ test.each(removals)(
       const endedClient = toUntypedClient(testBackend.withToken(member.accessToken));
       const page = async (name: string, args = {}) => (await endedClient.rpc(name, args, { get: true })).data;
       const tables = [
-        "audit_log",
-        "staff_members",
-        "shipments",
-        "documents",
-        "tracking_events",
-        "charges",
-        "failed_emails",
+        ...["audit_log", "staff_members", "shipments", "documents", "tracking_events", "charges", "failed_emails"],
       ];
       expect(Object.keys(await page("desk_log"))).toContain("audit_entries");
       expect((await endedClient.from("audit_log").select("id")).data).not.toEqual([]);
@@ -270,12 +248,4 @@ const readLink = (token: string) => callRpc("password_link", { token }, testBack
 
 async function findStaffMember(account: string) {
   return (await query("select * from public.staff_members where account_id = $1", [account]))[0];
-}
-
-/** Returns the audit entries of an account, oldest first. */
-function listAccountAuditEntries(account: string) {
-  return query(
-    "select action, actor_name, before, after, reason from public.audit_log where account_id = $1 order by created_at",
-    [account],
-  );
 }

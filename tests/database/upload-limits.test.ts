@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { FILE_TYPES } from "../../app/models/document-media-type.server.ts";
-import { setUpTestBackend, type TestClient } from "../support/database-suite.ts";
+import { setUpTestBackend } from "../support/database-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, query, newShipment } = setUpTestBackend();
-let owner: TestClient;
+const { testBackend, query, setUpClient, newShipment } = setUpTestBackend();
+const owner = setUpClient("owner@client.example");
 /** The folder of a new shipment for each test, and a file that belongs to no document yet. */
 let folder: string;
 let path: string;
@@ -13,9 +13,6 @@ let path: string;
 const maxFileBytes = 10 * 1024 * 1024;
 const originalContent = "%PDF-1.7 the original";
 
-beforeAll(async () => {
-  owner = await testBackend.newClient("owner@client.example");
-});
 beforeEach(async () => {
   folder = `${owner.id}/${await newShipment(owner)}`;
   path = `${folder}/packing-list-0123456789ab-tea.pdf`;
@@ -127,7 +124,7 @@ function postRaw(at: string, body: Uint8Array<ArrayBuffer>, announced: boolean) 
   );
 }
 
-/** Returns the content of a stored object, or null if there is none. */
+/** Returns the content of a stored object, or null. */
 async function readObject(at: string): Promise<string | null> {
   const { data } = await getDocumentsBucket(testBackend.serviceRole).download(at);
   return data ? data.text() : null;

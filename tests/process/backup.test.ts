@@ -35,46 +35,43 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A place with nothing in it, its database included. */
-async function createEmptySandbox(on: string): Promise<BackupSandbox> {
-  const databaseUrl = on === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
+/** Returns a sandbox without data. Its database is empty too. */
+async function createEmptySandbox(database: string): Promise<BackupSandbox> {
+  const databaseUrl = database === "PostgreSQL" ? (await createDatabase(server.url)).url : null;
   const place = { ...(await createSiteSandbox(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, "new")), databaseUrl };
   sandboxes.add(place);
   return place;
 }
 
-/** A place whose site can start at once: PGlite's database is there already, with the demo. */
-async function createSeededSandbox(on: string): Promise<BackupSandbox> {
-  if (on === "PostgreSQL") return createEmptySandbox(on);
+/** Returns a sandbox whose site starts fast: a PGlite database with the demo exists already. */
+async function createSeededSandbox(database: string): Promise<BackupSandbox> {
+  if (database === "PostgreSQL") return createEmptySandbox(database);
   const place = { ...(await createSiteSandbox()), databaseUrl: null };
   sandboxes.add(place);
   return place;
 }
 
-/** The sizes of the files of a shipment's uploaded documents. */
+/** Returns the sizes of the files of a shipment's uploaded documents. */
 async function listFileSizes(place: BackupSandbox, address: string): Promise<number[]> {
-  const { data } = await createServiceRoleClient(place.dataDir)
+  const serviceRole = createServiceRoleClient(place.dataDir);
+  const { data } = await serviceRole
     .from("documents")
     .select("storage_path")
     .eq("shipment_id", address.split("/").at(-1) ?? "")
     .eq("uploaded", true);
-  const files = (data ?? []).map(({ storage_path }) =>
-    createServiceRoleClient(place.dataDir)
-      .storage.from("documents")
-      .download(storage_path ?? ""),
-  );
-  return (await Promise.all(files)).map((file) => file.data?.size ?? -1);
+  const downloads = data?.map(({ storage_path }) => serviceRole.storage.from("documents").download(storage_path ?? ""));
+  return (await Promise.all(downloads ?? [])).map((file) => file.data?.size ?? -1);
 }
 
-describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
+describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
   let file: string;
   let browser: TestBrowser;
   let address: string;
   let place: BackupSandbox;
   const email = "backed.up@client.example";
   beforeAll(async () => {
-    file = path.join(folder, `${on}.tar.gz`);
-    place = await createSeededSandbox(on);
+    file = path.join(folder, `${database}.tar.gz`);
+    place = await createSeededSandbox(database);
     const site = place.start();
     await site.waitUntilReady();
     browser = await newLoggedInBrowser(place, email);
@@ -87,41 +84,41 @@ describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
     await site.stop("SIGTERM");
   });
 
-  test("a backup of the stopped site is one file for this user alone, and a second does not replace it", async () => {
+  test("A backup of a stopped site is one private file, and a second backup does not replace it.", async () => {
     const { code, printed, told } = await place.staff(["backup", file]);
     expect(told).toMatch(/"action":"backup"/);
     expect(code).toBe(0);
     expect(printed).toContain(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await expect(createBackup(place, file)).rejects.toThrow(`${file} is there already: give another name.`);
-    expect(readdirSync(folder).filter((name) => name.startsWith(on))).toEqual([path.basename(file)]);
+    expect(readdirSync(folder).filter((name) => name.startsWith(database))).toEqual([path.basename(file)]);
     expect(readdirSync(place.dataDir)).not.toContain("backup.json");
     expect(readdirSync(place.dataDir)).not.toContain("database.dump");
   });
 
-  test("restored elsewhere, the client is still signed in, may log in again, and has the documents with their files", async () => {
-    const elsewhere = await createEmptySandbox(on);
+  test("After a restore in another folder, a client is still signed in, can log in and has the documents.", async () => {
+    const elsewhere = await createEmptySandbox(database);
     const restored = await elsewhere.staff(["restore", file]);
     expect(restored.told).toMatch(/"action":"restore"/);
     expect(restored.code).toBe(0);
-    const ofTheFolder = on === "PGlite" ? ["database", "demo-lead.json"] : [];
-    expect(readdirSync(elsewhere.dataDir).sort()).toEqual([...ofTheFolder, "keys.json", "objects"]);
+    const databaseFiles = database === "PGlite" ? ["database", "demo-lead.json"] : [];
+    expect(readdirSync(elsewhere.dataDir).sort()).toEqual([...databaseFiles, "keys.json", "objects"]);
     const site = elsewhere.start();
     await site.waitUntilReady();
-    const still = elsewhere.browser();
-    for (const [name, value] of browser.cookies) still.cookies.set(name, value);
-    expect((await parsePage(await still.get(address))).text).toContain("Packing List Uploaded, we check it next");
+    const oldBrowser = elsewhere.browser();
+    for (const [name, value] of browser.cookies) oldBrowser.cookies.set(name, value);
+    expect((await parsePage(await oldBrowser.get(address))).text).toContain("Packing List Uploaded, we check it next");
     expect(await listFileSizes(elsewhere, address)).toEqual([70_000]);
-    const fresh = elsewhere.browser();
-    expect((await fresh.post("/login", { email, password })).headers.get("Location")).toBe("/portal");
-    expect((await fresh.get(address)).status).toBe(200);
-    await newShipment(fresh, "After it", 2000);
+    const newBrowser = elsewhere.browser();
+    expect((await newBrowser.post("/login", { email, password })).headers.get("Location")).toBe("/portal");
+    expect((await newBrowser.get(address)).status).toBe(200);
+    await newShipment(newBrowser, "Coffee after the restore", 2000);
     await site.stop("SIGTERM");
 
     await expect(restoreBackup(elsewhere, file)).rejects.toThrow(
       / holds data already \(keys\.json\): move it away first\.$/,
     );
-    if (on === "PostgreSQL") {
+    if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
         "The database of DATABASE_URL is not empty: give it an empty one.",
@@ -130,33 +127,33 @@ describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
     }
   });
 
-  test("a file that is cut off, damaged, or none of ours is refused with nothing changed", async () => {
-    const whole = readFileSync(file);
-    const bad: Record<string, Buffer> = {
-      "cut in the middle": whole.subarray(0, whole.length / 2),
-      "without its last bytes": whole.subarray(0, -9),
-      damaged: Buffer.concat([whole.subarray(0, 20_000), Buffer.alloc(64), whole.subarray(20_064)]),
+  test("A restore from an incomplete, damaged or foreign file fails and changes nothing.", async () => {
+    const complete = readFileSync(file);
+    const invalidBackups: Record<string, Buffer> = {
+      "first half": complete.subarray(0, complete.length / 2),
+      "without its last bytes": complete.subarray(0, -9),
+      damaged: Buffer.concat([complete.subarray(0, 20_000), Buffer.alloc(64), complete.subarray(20_064)]),
       empty: Buffer.alloc(0),
-      "no archive": Buffer.from("a letter to the editor"),
+      "not an archive": Buffer.from("a text"),
     };
     const foreign = path.join(folder, "foreign");
     mkdirSync(path.join(foreign, "objects"), { recursive: true });
     writeFileSync(path.join(foreign, "keys.json"), "{}");
     await create({ cwd: foreign, gzip: true, file: path.join(folder, "foreign.tgz") }, ["keys.json", "objects"]);
-    bad.foreign = readFileSync(path.join(folder, "foreign.tgz"));
+    invalidBackups.foreign = readFileSync(path.join(folder, "foreign.tgz"));
 
-    const empty = await createEmptySandbox(on);
-    const nowhere = path.join(folder, "nowhere");
-    const wrong = path.join(folder, "wrong.tar.gz");
-    const words = `${wrong} is no whole backup of this site: nothing was changed.`;
-    for (const [what, bytes] of Object.entries(bad)) {
-      writeFileSync(wrong, bytes);
-      const folders = what === "cut in the middle" ? [empty.dataDir, nowhere] : [empty.dataDir];
+    const empty = await createEmptySandbox(database);
+    const missingFolder = path.join(folder, "missing");
+    const invalidFile = path.join(folder, "invalid.tar.gz");
+    const message = `${invalidFile} is no whole backup of this site: nothing was changed.`;
+    for (const [what, bytes] of Object.entries(invalidBackups)) {
+      writeFileSync(invalidFile, bytes);
+      const folders = what === "first half" ? [empty.dataDir, missingFolder] : [empty.dataDir];
       for (const dataDir of folders) {
-        await expect(restoreBackup({ ...empty, dataDir }, wrong), what).rejects.toThrow(words);
+        await expect(restoreBackup({ ...empty, dataDir }, invalidFile), what).rejects.toThrow(message);
       }
       expect(readdirSync(empty.dataDir), what).toEqual([]);
-      expect(existsSync(nowhere), what).toBe(false);
+      expect(existsSync(missingFolder), what).toBe(false);
     }
     // The database was not changed either: the complete backup can still be restored into it.
     await restoreBackup(empty, file);
@@ -164,49 +161,37 @@ describe.each(["PGlite", "PostgreSQL"])("on %s", (on) => {
   });
 });
 
-test("a backup of one kind of database is not put into the other", async () => {
-  for (const [from, to] of [
-    ["PGlite", "PostgreSQL"],
-    ["PostgreSQL", "PGlite"],
-  ] as const) {
-    const place = await createEmptySandbox(to);
-    await expect(restoreBackup(place, path.join(folder, `${from}.tar.gz`))).rejects.toThrow(/^.*DATABASE_URL.*$/);
-    expect(readdirSync(place.dataDir)).toEqual([]);
-  }
+test.each([
+  ["PGlite", "PostgreSQL"],
+  ["PostgreSQL", "PGlite"],
+])("A backup of %s cannot be restored into %s.", async (from, to) => {
+  const place = await createEmptySandbox(to);
+  await expect(restoreBackup(place, path.join(folder, `${from}.tar.gz`))).rejects.toThrow(/^.*DATABASE_URL.*$/);
+  expect(readdirSync(place.dataDir)).toEqual([]);
 });
 
-test("a site does not start on a restore that was cut off", async () => {
+test("A backup or restore that is impossible prints one line with the reason.", async () => {
   const place = await createEmptySandbox("PGlite");
-  mkdirSync(path.join(place.dataDir, "restoring"));
-  const site = place.start();
-  expect(await site.waitForExit()).toBe(1);
-  expect(site.output.trim()).toBe(
-    `A restore into ${place.dataDir} was cut off: move that folder away and restore again.`,
-  );
-});
-
-test("without data, with a hosted backend, without the file or with a wrong one, one line says what is wrong", async () => {
-  const place = await createEmptySandbox("PGlite");
-  const out = path.join(folder, "none.tar.gz");
-  const wrong = path.join(folder, "letter.tar.gz");
-  writeFileSync(wrong, "a letter to the editor");
+  const missingFile = path.join(folder, "none.tar.gz");
+  const textFile = path.join(folder, "text.tar.gz");
+  writeFileSync(textFile, "a text");
   const hosted = {
     SUPABASE_URL: "https://abc.supabase.example",
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
     SUPABASE_SECRET_KEY: "sb_secret_x",
     SESSION_SECRET: "x".repeat(32),
   };
-  const said = [
-    await place.staff(["backup", out]),
-    await place.staff(["backup", out], hosted),
-    await place.staff(["restore", out]),
-    await place.staff(["restore", wrong]),
+  const results = [
+    await place.staff(["backup", missingFile]),
+    await place.staff(["backup", missingFile], hosted),
+    await place.staff(["restore", missingFile]),
+    await place.staff(["restore", textFile]),
   ];
-  expect(said.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
-  expect(said.map(({ told }) => told.trim())).toEqual([
+  expect(results.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
+  expect(results.map(({ told }) => told.trim())).toEqual([
     `There is nothing in ${place.dataDir} to back up.`,
     "SUPABASE_URL is set: the backups of that backend are its host's.",
-    `There is no file ${out}.`,
-    `${wrong} is no whole backup of this site: nothing was changed.`,
+    `There is no file ${missingFile}.`,
+    `${textFile} is no whole backup of this site: nothing was changed.`,
   ]);
 });

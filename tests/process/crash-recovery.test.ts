@@ -19,32 +19,31 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.leave());
 
-/** What was answered with success: names of shipments, and documents by shipment with the size of their file. */
+/** The writes that the site confirmed: names of shipments, and the file sizes of documents by shipment. */
 const acknowledged = { shipments: new Set<string>(), uploads: new Map<string, number>() };
 
-/** Creates and uploads until the site is gone. */
+/** Creates shipments and uploads files until the site ends. */
 async function writeRound(browser: TestBrowser, path: string, round: number): Promise<void> {
   const uploading = async (button: string, size: number) => {
     const page = await browser.open(path);
-    const answer = await browser.submit(page, button, { file: createPdf("file.pdf", size) });
-    if (answer.status === 303) acknowledged.uploads.set(`${path}|${button}`, size);
+    const response = await browser.submit(page, button, { file: createPdf("file.pdf", size) });
+    if (response.status === 303) acknowledged.uploads.set(`${path}|${button}`, size);
   };
   const creating = async () => {
     for (let next = 0; ; next += 1) {
       const name = `Round ${round}, ${next}`;
-      const answer = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
-      if (answer.status === 303) acknowledged.shipments.add(name);
+      const response = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
+      if (response.status === 303) acknowledged.shipments.add(name);
     }
   };
-  const ends = (job: Promise<void>) => job.catch(() => undefined);
-  await Promise.all([
-    ends(creating()),
-    ends(uploading("Upload the Bill of Lading", 3_000_000 + round)),
-    ends(uploading("Upload the Packing List", 20_000 + round)),
+  await Promise.allSettled([
+    creating(),
+    uploading("Upload the Bill of Lading", 3_000_000 + round),
+    uploading("Upload the Packing List", 20_000 + round),
   ]);
 }
 
-/** Every shipment with its documents, read in pages of 1000, the most the backend returns at once. */
+/** Returns every shipment with its documents, read in pages of 1000, the backend's maximum. */
 async function listShipmentsWithDocuments() {
   const page = 1000;
   const all = [];
@@ -60,22 +59,22 @@ async function listShipmentsWithDocuments() {
   }
 }
 
-test(`${rounds} times killed while clients create and upload, it is back, nobody is signed out, nothing is lost or half a document`, async () => {
+test(`A site that is killed ${rounds} times during uploads loses no session and no confirmed shipment or file.`, async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   for (let round = 0; round < rounds; round += 1) {
-    const made = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
-    expect(made.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
+    const created = await browser.post("/portal/new", { name: `Upload ${round}`, idempotencyKey: crypto.randomUUID() });
+    expect(created.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
-    // By turns: the backend and the site; the site alone, whose backend then ends by itself, while a large file is half
-    // sent; the site alone while one is put together.
-    const siteAlone = round % 3 > 0;
-    const large = siteAlone ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
-    const half = round % 3 === 1;
-    const sending = half ? await large?.sendHalf() : null;
-    if (!half) await large?.send(0);
+    // Rounds kill in this order: the backend and the site; only the site during a resumable upload; only the site
+    // while it assembles an upload.
+    const killsSiteOnly = round % 3 > 0;
+    const large = killsSiteOnly ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
+    const isHalfSent = round % 3 === 1;
+    const sending = isHalfSent ? await large?.sendHalf() : null;
+    if (!isHalfSent) await large?.send(0);
     const before = acknowledged.uploads.size;
-    const writing = writeRound(browser, made.headers.get("Location") ?? "", round);
+    const writing = writeRound(browser, created.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
     // Some rounds end only after a file was accepted, even on a busy machine.
     if (round % 3 === 0) {
@@ -83,19 +82,19 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
     }
 
     const backend = sandbox.backendPid() ?? 0;
-    const finishing = half ? null : large?.finish().catch(() => undefined);
+    const finishing = isHalfSent ? null : large?.finish().catch(() => undefined);
     if (finishing) await setTimeout(60 * Math.random());
-    if (!siteAlone) killProcess(backend);
+    if (!killsSiteOnly) killProcess(backend);
     await site.stop("SIGKILL");
     sending?.destroy();
     await Promise.all([writing, finishing]);
     site = sandbox.start();
     await site.waitUntilReady();
 
-    if (half) await large?.expectToGoOn();
+    if (isHalfSent) await large?.expectToGoOn();
     if (large) {
-      const taken = await large.finish();
-      expect(taken, `round ${round}`).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
+      const result = await large.finish();
+      expect(result, `round ${round}`).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
       await large.expectWhole();
     }
   }
@@ -119,20 +118,20 @@ test(`${rounds} times killed while clients create and upload, it is back, nobody
   for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
 });
 
-test("a backend that is killed alone comes back under the site, which says so meanwhile", async () => {
+test("The site restarts a killed backend and reports until then that it is unavailable.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());
-  // What /readyz has found holds for a second; the backend needs more to come back.
+  // The result of /readyz is cached for a second; the backend needs more time to restart.
   await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not answer\n");
   expect((await browser.get("/")).status).toBe(200);
-  // Reads are tried again for a while, in which the backend may be back.
+  // The site repeats failed reads for some time, and the backend may be ready by then.
   expect([200, 503]).toContain((await browser.get("/portal")).status);
   await expect.poll(async () => (await browser.get("/portal")).status, { timeout: 30_000 }).toBe(200);
   expect(site.jsonLines.map(({ event }) => event)).toContain("backend ended");
 });
 
-test("a site that is killed takes its backend along", async () => {
+test("The backend of a killed site ends by itself.", async () => {
   const backend = sandbox.backendPid();
   expect(isAlive(backend)).toBe(true);
   killProcess(site.child.pid ?? null);
@@ -140,17 +139,17 @@ test("a site that is killed takes its backend along", async () => {
 });
 
 test.each(isLongRun ? [900, 1500, 2500, 4000] : [1500 + 2000 * Math.random()])(
-  "a first start that is killed half-way, after %i ms, leaves nothing that stops the next",
-  async (after) => {
-    const other = await createSiteSandbox({}, "new");
-    const first = other.start();
-    await setTimeout(after);
+  "A site starts after its first start was killed after %i ms.",
+  async (ms) => {
+    const newSandbox = await createSiteSandbox({}, "new");
+    const first = newSandbox.start();
+    await setTimeout(ms);
     await first.stop("SIGKILL");
-    const second = other.start();
+    const second = newSandbox.start();
     await second.waitUntilReady();
-    const browser = other.browser();
+    const browser = newSandbox.browser();
     expect((await browser.post("/login", demoCredentials)).headers.get("Location")).toBe("/portal");
     await second.stop("SIGTERM");
-    await other.leave();
+    await newSandbox.leave();
   },
 );

@@ -14,7 +14,7 @@ const dockerfileLines = readFileSync(path.join(root, "Dockerfile"), "utf8").repl
 const dockerignoreLines = readFileSync(path.join(root, ".dockerignore"), "utf8").split("\n");
 const lastStage = dockerfileLines.slice(dockerfileLines.findLastIndex((line) => line.startsWith("FROM ")));
 
-/** The arguments of an instruction in the last stage. */
+/** Returns the arguments of an instruction in the last stage. */
 const readInstructions = (word: string) =>
   lastStage.filter((line) => line.trim().startsWith(`${word} `)).map((line) => line.trim().slice(word.length + 1));
 const parseCommand = (text = ""): string[] => JSON.parse(text.slice(text.indexOf("[")));
@@ -23,14 +23,14 @@ const environment = Object.fromEntries(
   readInstructions("ENV").flatMap((line) => line.split(" ").map((pair) => pair.split("=") as [string, string])),
 );
 
-/** The files and folders of this repository that a COPY names, without those of other stages. */
+/** The files and folders of this repository that COPY instructions name. */
 const copiedPaths = dockerfileLines
   .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
   .flatMap((line) => line.split(" ").slice(1, -1))
   .filter((source) => source !== ".");
 
-describe("the Dockerfile", () => {
-  test("copies what is there and what .dockerignore lets through", () => {
+describe("Dockerfile", () => {
+  test("The Dockerfile copies files that exist and that .dockerignore allows.", () => {
     expect(copiedPaths.length).toBeGreaterThan(3);
     for (const source of copiedPaths) {
       expect(existsSync(path.join(root, source)), source).toBe(true);
@@ -38,7 +38,7 @@ describe("the Dockerfile", () => {
     }
   });
 
-  test("gets nothing that is not named: no data, no secret, no history", () => {
+  test("The Docker build gets only named files and no data, secrets or Git history.", () => {
     expect(dockerignoreLines.find((line) => line && !line.startsWith("#"))).toBe("*");
     for (const name of dockerignoreLines.filter((line) => line.startsWith("!"))) {
       expect(existsSync(path.join(root, name.slice(1))), name).toBe(true);
@@ -47,7 +47,7 @@ describe("the Dockerfile", () => {
     expect(dockerignoreLines).toContain("**/.env");
   });
 
-  test("does not run as root, and starts Node itself, which hears SIGTERM", () => {
+  test("The container runs Node directly, so that it gets SIGTERM, and not as root.", () => {
     expect(readInstructions("USER")).toEqual(["node"]);
     expect(start[0]).toBe("node");
   });
@@ -56,7 +56,7 @@ describe("the Dockerfile", () => {
 describe("compose.yaml", () => {
   const { site } = parse(readFileSync(path.join(root, "compose.yaml"), "utf8")).services;
 
-  test("gives the container no more than it needs, and time to end", () => {
+  test("The file compose.yaml gives the container only necessary rights and enough time to stop.", () => {
     expect(site).toMatchObject({ read_only: true, cap_drop: ["ALL"], tmpfs: ["/tmp"], init: true });
     expect(site.security_opt).toEqual(["no-new-privileges:true"]);
     expect(site.volumes).toEqual([`data:${environment.DATA_DIR}`]);
@@ -64,15 +64,15 @@ describe("compose.yaml", () => {
     expect(Number.parseInt(site.stop_grace_period, 10) * 1000).toBeGreaterThan(readSettings({}).deadlines.drain + 5000);
   });
 
-  test("has an example of its settings that the site would start with", () => {
-    const example = readFileSync(path.join(root, "site.env.example"), "utf8").split("\n");
-    const named = Object.fromEntries(example.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split("=", 2)));
-    const settings = readSettings({ ...environment, ...named });
+  test("The settings in site.env.example are valid.", () => {
+    const lines = readFileSync(path.join(root, "site.env.example"), "utf8").split("\n");
+    const example = Object.fromEntries(lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split("=", 2)));
+    const settings = readSettings({ ...environment, ...example });
     expect(settings).toMatchObject({ origin: "https://portal.example", host: "0.0.0.0", backend: null, smtpUrl: null });
   });
 });
 
-describe("the image's files, without the development dependencies,", () => {
+describe("Files of the image", () => {
   const site = mkdtempSync(path.join(tmpdir(), "image-"));
   let place: Awaited<ReturnType<typeof createSiteSandbox>>;
   beforeAll(async () => {
@@ -89,15 +89,15 @@ describe("the image's files, without the development dependencies,", () => {
     rmSync(site, { recursive: true, force: true });
   });
 
-  test("start, serve, sign in, say that they are well, write nothing beside themselves and end at SIGTERM", async () => {
+  test("The image's files start a healthy site, write no files of their own and stop at SIGTERM.", async () => {
     const before = listFiles(site);
-    const { PORT: _, DATA_DIR: __, ...own } = environment;
-    const running = place.start(own, { cwd: site, args: start.slice(1) });
-    const isWell = () =>
+    const { PORT: _, DATA_DIR: __, ...settings } = environment;
+    const running = place.start(settings, { cwd: site, args: start.slice(1) });
+    const checkHealth = () =>
       spawnSync(process.execPath, health.slice(1), { env: createSiteEnvironment({ PORT: String(place.port) }) }).status;
-    expect(isWell()).toBe(1);
+    expect(checkHealth()).toBe(1);
     await running.waitUntilReady();
-    expect(isWell()).toBe(0);
+    expect(checkHealth()).toBe(0);
     expect((await place.browser().open("/")).h1).not.toBe("");
     const browser = place.browser();
     expect((await browser.post("/login", demoCredentials)).status).toBe(303);
@@ -107,7 +107,7 @@ describe("the image's files, without the development dependencies,", () => {
     expect(running.output).not.toContain("Building");
   });
 
-  test("write the company's mails, and on https say how many samples are in their content", async () => {
+  test("The image's files can send emails, and log on https how many sample values the content has.", async () => {
     const settings = { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "127.0.0.1" };
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
     await running.waitUntilReady();
@@ -115,13 +115,13 @@ describe("the image's files, without the development dependencies,", () => {
     const issued = await place.staff(["client-id", "issue", "--email", email], settings, site);
     expect(issued).toMatchObject({ code: 0, told: expect.stringContaining("client-id send") });
     const outbox = path.join(place.dataDir, "outbox");
-    const mails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
-    expect(mails.filter((mail) => mail.includes(`To: ${email}`))).toHaveLength(1);
+    const emails = readdirSync(outbox).map((name) => readFileSync(path.join(outbox, name), "utf8"));
+    expect(emails.filter((text) => text.includes(`To: ${email}`))).toHaveLength(1);
     await running.stop("SIGTERM");
     expect(running.output).toMatch(/"event":"samples","values":[1-9]\d*,/);
   });
 
-  test("say what is missing when they came without a build", async () => {
+  test("A start of the image's files without a build prints that the build is missing.", async () => {
     rmSync(path.join(site, "build"), { recursive: true });
     const failed = place.start({}, { cwd: site, args: start.slice(1) });
     expect(await failed.waitForExit()).toBe(1);
@@ -129,7 +129,7 @@ describe("the image's files, without the development dependencies,", () => {
   });
 });
 
-/** What npm ci --omit=dev installs, as links to the packages that are here. */
+/** Links the packages that npm ci --omit=dev installs. */
 function linkProductionPackages(folder: string): void {
   const lock = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
   for (const [place, { dev }] of Object.entries<{ dev?: boolean }>(lock.packages)) {

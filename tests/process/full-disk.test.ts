@@ -12,7 +12,7 @@ import { createPdf, parsePage, type TestBrowser } from "../support/test-app.ts";
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
 let browser: TestBrowser;
-/** Null where this user may not mount. */
+/** Null if this user may not mount a disk. */
 let unmount: (() => void) | null;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ WRITES_PER_MINUTE: "100000" });
@@ -30,30 +30,30 @@ afterAll(async () => {
 
 const postShipment = (name: string) => browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
 
-/** Mounts `size` MiB over a folder and keeps its files. Returns how to unmount; null if this user may not mount. */
+/** Mounts `size` MiB over a folder, with its files. Returns a function that unmounts; null if this user may not mount. */
 function mountSmallDisk(folder: string, size: number): (() => void) | null {
-  const away = `${folder}.away`;
+  const copy = `${folder}.copy`;
   mkdirSync(folder, { recursive: true });
-  cpSync(folder, away, { recursive: true });
+  cpSync(folder, copy, { recursive: true });
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder], { stdio: "ignore" });
   } catch {
-    rmSync(away, { recursive: true });
+    rmSync(copy, { recursive: true });
     return null;
   }
-  cpSync(away, folder, { recursive: true });
-  rmSync(away, { recursive: true });
+  cpSync(copy, folder, { recursive: true });
+  rmSync(copy, { recursive: true });
   return () => {
     execFileSync("umount", [folder]);
     rmSync(folder, { recursive: true });
   };
 }
 
-/** Fills a disk up to `but` free bytes. Returns a function that frees the space. */
-function fillDisk(folder: string, but: number): () => void {
+/** Fills a disk except for `freeBytes`. Returns a function that frees the space. */
+function fillDisk(folder: string, freeBytes: number): () => void {
   const { bavail, bsize } = statfsSync(folder);
   const file = path.join(folder, "filler");
-  writeFileSync(file, new Uint8Array(bavail * bsize - but));
+  writeFileSync(file, new Uint8Array(bavail * bsize - freeBytes));
   return () => rmSync(file);
 }
 
@@ -72,26 +72,26 @@ function makeDiskFull(objects: string): () => void {
   };
 }
 
-// A full disk under a database cannot be simulated: without the right to mount, this test is left out.
+// Without the right to mount, a database on a full disk cannot be tested.
 const probe = mountSmallDisk(path.join(tmpdir(), `probe-${process.pid}`), 1);
 probe?.();
 if (probe) {
-  test("a disk without room for the database answers with the toast, and what was acknowledged is there afterwards", async () => {
+  test("A client whose shipment does not fit on a full disk sees a toast, and no confirmed shipment is lost.", async () => {
     const release = fillDisk(sandbox.dataDir, 300_000);
     const acknowledged: string[] = [];
-    let refused = null;
-    for (let next = 0; next < 500 && !refused; next += 1) {
-      const answer = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
-      if (answer.status === 303) acknowledged.push(answer.headers.get("Location") ?? "");
-      else refused = await parsePage(answer);
-      // Uses up sooner the space that the database has reserved for its write-ahead log.
+    let failedPage = null;
+    for (let next = 0; next < 500 && !failedPage; next += 1) {
+      const response = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
+      if (response.status === 303) acknowledged.push(response.headers.get("Location") ?? "");
+      else failedPage = await parsePage(response);
+      // Uses more of the space that the database has reserved for its write-ahead log.
       await createServiceRoleClient(sandbox.dataDir).rpc("issue_client_ids", { how_many: 1000 });
     }
-    expect([502, 503]).toContain(refused?.status);
-    expect(refused?.toasts.at(-1)?.title).toBe("Failed to create shipment");
+    expect([502, 503]).toContain(failedPage?.status);
+    expect(failedPage?.toasts.at(-1)?.title).toBe("Failed to create shipment");
     expect((await browser.get("/")).status).toBe(200);
     release();
-    await expect.poll(async () => (await postShipment("Room again")).status, { timeout: 30_000 }).toBe(303);
+    await expect.poll(async () => (await postShipment("Space again")).status, { timeout: 30_000 }).toBe(303);
     expect(acknowledged.length).toBeGreaterThan(0);
     for (const address of [acknowledged[0], acknowledged.at(-1)]) {
       expect((await browser.get(address ?? "")).status, address).toBe(200);
@@ -99,7 +99,7 @@ if (probe) {
   });
 }
 
-test("a disk without room for a file refuses it with its toast, keeps what is there, and takes it when there is room", async () => {
+test("A client whose file does not fit on a full disk sees a toast, and can upload it when there is space.", async () => {
   const address = (await postShipment("Full")).headers.get("Location") ?? "";
   const free = makeDiskFull(path.join(sandbox.dataDir, "objects"));
   const button = "Upload the Packing List";

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const place of sandboxes.splice(0)) await place.leave();
 });
 
-/** npm itself, as a supervisor starts it, with one of the scripts of package.json. */
+/** Returns the command with which a supervisor starts npm with a script of package.json. */
 const createNpmCommand = (script: string) => ({
   cwd: root,
   args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script],
@@ -38,15 +38,15 @@ const getBackendPids = (place: SiteSandbox) => {
   return [backend?.pid, backend?.site];
 };
 
-test("a site whose npm was killed ends by itself", async () => {
+test("A site ends by itself when its npm process has ended.", async () => {
   const place = await newSandbox();
-  // With a --parent that is not its parent, the site takes its parent to be gone.
+  // A --parent that is not the parent process has the same effect as a parent that ended.
   const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });
   expect(await site.waitForExit()).toBe(0);
   await expect.poll(place.backendPid).toBeNull();
 });
 
-test("npm run dev leaves nothing behind when its program is killed", async () => {
+test("The command npm run dev leaves no process running when its program is killed.", async () => {
   const place = await newSandbox();
   const site = place.start({ APP_ORIGIN: "" }, createNpmCommand("dev"));
   await expect.poll(() => isListening(place), { timeout: 120_000 }).toBe(true);
@@ -59,7 +59,7 @@ test("npm run dev leaves nothing behind when its program is killed", async () =>
 });
 
 const scriptProgram = findProgram(["script"]);
-test.runIf(scriptProgram)("a terminal that is closed takes the site that runs in it along", async () => {
+test.runIf(scriptProgram)("A site and its backend end when their terminal is closed.", async () => {
   const place = await newSandbox();
   const terminal = `const terminal = require("node:child_process").spawn(process.argv[1], process.argv.slice(2));
     process.on("SIGUSR2", () => terminal.kill("SIGKILL"));`;
@@ -73,7 +73,7 @@ test.runIf(scriptProgram)("a terminal that is closed takes the site that runs in
   await expect.poll(() => processes.map(isAlive)).toEqual([false, false]);
 });
 
-describe("a site that npm start runs in the background", () => {
+describe("Site in the background", () => {
   let place: SiteSandbox;
   let site: SiteProcess;
   beforeAll(async () => {
@@ -84,30 +84,30 @@ describe("a site that npm start runs in the background", () => {
   });
   afterAll(() => place.leave());
 
-  test("keeps everything in DATA_DIR from other users, also what was open to them before", async () => {
+  test("Other users of the machine cannot read any new or existing file in DATA_DIR.", async () => {
     const browser = await newLoggedInBrowser(place, "private@client.example");
     await newShipment(browser, "Private tea", 2000);
-    const open = listFiles(place.dataDir).filter((file) => statSync(file).mode & 0o077);
-    expect(listFiles(place.dataDir).length).toBeGreaterThan(100);
-    expect(open).toEqual([]);
+    const files = listFiles(place.dataDir);
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter((file) => statSync(file).mode & 0o077)).toEqual([]);
   });
 
-  test("goes on when nobody reads what it and its backend print", async () => {
+  test("A site in the background still works when its output is not read.", async () => {
     site.child.stdout?.destroy();
     site.child.stderr?.destroy();
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
       expect((await place.browser().post("/login", { ...demoCredentials, password: "not it" })).status).toBe(400);
     }
     expect((await place.browser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("goes on when a terminal is closed that is not its own", async () => {
+  test("A site in the background still works when another terminal is closed.", async () => {
     for (const pid of getBackendPids(place)) process.kill(pid ?? 0, "SIGHUP");
     expect((await place.browser().post("/login", demoCredentials)).status).toBe(303);
     expect((await place.browser().get("/readyz")).status).toBe(200);
   });
 
-  test("ends with its backend when npm alone gets SIGTERM, which then ends with 0", async () => {
+  test("A site and its backend end when npm gets SIGTERM, and npm exits with code 0.", async () => {
     const processes = getBackendPids(place);
     expect(processes.map(isAlive)).toEqual([true, true]);
     site.child.kill("SIGTERM");
@@ -119,6 +119,6 @@ describe("a site that npm start runs in the background", () => {
 });
 
 function listFiles(folder: string): string[] {
-  const below = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => path.join(folder, name));
-  return [folder, ...below];
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return [folder, ...names.map((name) => path.join(folder, name))];
 }

@@ -15,7 +15,7 @@ import type { SiteProcess } from "../support/site-process.ts";
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { parsePage, type TestBrowser } from "../support/test-app.ts";
 
-/** Options of a backend in this process. */
+/** Options for a backend in the process of this test. */
 const backendOptions = {
   dataDir: null,
   objectsDir: path.join(tmpdir(), "no-objects"),
@@ -28,9 +28,9 @@ const backendOptions = {
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The running site, passed on from test to test. */
+/** The site, which runs across several tests. */
 let site: SiteProcess;
-/** A client there, and their shipment. */
+/** A client's browser, and the address of their shipment. */
 let browser: TestBrowser;
 let address: string;
 beforeAll(async () => {
@@ -43,40 +43,41 @@ afterAll(async () => {
   server.remove();
 });
 
-test("a database that cannot be reached is one line without the password, exit code 1, and nothing is left running", async () => {
-  const dead = await freePort();
-  const wrong: Record<string, string> = {
-    "nobody listens": `postgres://postgres:${server.password}@127.0.0.1:${dead}/postgres`,
-    "the password is wrong": `postgres://postgres:not-${server.password}@127.0.0.1:${server.port}/postgres`,
-    "there is no such database": `${server.url}/nowhere`,
-    "there is no such host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
+test("A start with an unreachable database prints one line without the password and leaves no process.", async () => {
+  const closedPort = await freePort();
+  const wrongPassword = `postgres://postgres:not-${server.password}@127.0.0.1:${server.port}/postgres`;
+  const unreachable: Record<string, string> = {
+    "closed port": `postgres://postgres:${server.password}@127.0.0.1:${closedPort}/postgres`,
+    "wrong password": wrongPassword,
+    "missing database": `${server.url}/nowhere`,
+    "missing host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
   };
-  const words = /^The database of DATABASE_URL cannot be reached: [^\n]+\.$/;
-  for (const [why, databaseUrl] of Object.entries(wrong)) {
+  const message = /^The database of DATABASE_URL cannot be reached: [^\n]+\.$/;
+  for (const [reason, databaseUrl] of Object.entries(unreachable)) {
     const error: Error = await createBackend({ ...backendOptions, databaseUrl }).then(
-      () => new Error("it was reached"),
+      () => new Error("no error"),
       (error) => error,
     );
-    expect(error.message, why).toMatch(words);
-    expect(error.message, why).not.toContain(server.password);
+    expect(error.message, reason).toMatch(message);
+    expect(error.message, reason).not.toContain(server.password);
   }
-  const refused = sandbox.start({ DATABASE_URL: wrong["the password is wrong"] ?? "" });
-  expect(await refused.waitForExit()).toBe(1);
-  expect(refused.output.trim()).toMatch(words);
-  expect(refused.output).not.toContain(server.password);
+  const failed = sandbox.start({ DATABASE_URL: wrongPassword });
+  expect(await failed.waitForExit()).toBe(1);
+  expect(failed.output.trim()).toMatch(message);
+  expect(failed.output).not.toContain(server.password);
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("a site on a PostgreSQL server has no demo and lets clients in", async () => {
+test("A client can sign up and log in on a site with a PostgreSQL server, which has no demo.", async () => {
   site = sandbox.start();
   await site.waitForIntroduction();
   expect(site.output).not.toContain("Demo client");
   expect(site.output).not.toContain(server.password);
-  browser = await newLoggedInBrowser(sandbox, "kept@client.example");
-  address = await newShipment(browser, "Kept tea", 50_000);
+  browser = await newLoggedInBrowser(sandbox, "stored@client.example");
+  address = await newShipment(browser, "Stored tea", 50_000);
 });
 
-test("of two starts on one database the second says so and ends, from whichever folder", async () => {
+test("A second start on the same database ends, even in another folder.", async () => {
   const elsewhere = await createSiteSandbox({ DATABASE_URL: url }, "new");
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
@@ -86,45 +87,45 @@ test("of two starts on one database the second says so and ends, from whichever 
   rmSync(elsewhere.dataDir, { recursive: true });
 });
 
-test("a killed site releases the database, and the next one has what clients did there and their session", async () => {
+test("A start after a killed site has the clients' sessions, shipments and files.", async () => {
   await site.stop("SIGKILL");
   site = sandbox.start();
   await site.waitUntilReady();
   const page = await parsePage(await browser.get(address));
-  expect(page.text).toContain("Kept tea");
+  expect(page.text).toContain("Stored tea");
   expect(page.text).toContain("Packing List Uploaded, we check it next");
 });
 
-test("a limit holds for those who ask at the same moment, each in a session of their own", async () => {
+test("Parallel transactions cannot exceed a rate limit.", async () => {
   const sql = postgres(url, { max: 3, onnotice: () => undefined });
-  const limits = [{ key: "at once", max_hits: 1, window_seconds: 60 }];
-  const take = async (session: postgres.ISql) => {
-    const [row] = await session`select public.consume_rate_limit(${sql.json(limits)}) as answer`;
-    return row?.answer as object;
+  const limits = [{ key: "parallel", max_hits: 1, window_seconds: 60 }];
+  const consume = async (session: postgres.ISql) => {
+    const [row] = await session`select public.consume_rate_limit(${sql.json(limits)}) as result`;
+    return row?.result as object;
   };
   try {
     let second: Promise<object> | undefined;
     await sql.begin(async (first) => {
-      expect(await take(first)).toHaveProperty("attempt_id");
-      let answered = false;
-      second = take(sql).finally(() => {
-        answered = true;
+      expect(await consume(first)).toHaveProperty("attempt_id");
+      let hasEnded = false;
+      second = consume(sql).finally(() => {
+        hasEnded = true;
       });
       // The second waits for the first transaction to end.
       await expect
         .poll(async () => {
           const waiting = await sql`select from pg_locks where locktype = 'advisory' and not granted`;
-          return answered || waiting.length;
+          return hasEnded || waiting.length;
         })
         .toBe(1);
     });
-    expect(await second).toMatchObject({ exceeded_key: "at once" });
+    expect(await second).toMatchObject({ exceeded_key: "parallel" });
   } finally {
     await sql.end();
   }
 });
 
-test("the database's owner need not be a superuser once the roles are there and theirs; without them a line says so", async () => {
+test("A backend can use a database owner without superuser rights after roles.sql was run.", async () => {
   const roles = ["anon", "authenticated", "service_role", "supabase_auth_admin"].join(", ");
   await runAsSuperuser(server.url, "create role owner login password 'p'");
   await runAsSuperuser(server.url, "create database owned owner owner");
@@ -135,27 +136,27 @@ test("the database's owner need not be a superuser once the roles are there and 
   await runAsSuperuser(server.url, readFileSync("supabase/contract/roles.sql", "utf8"));
   await runAsSuperuser(server.url, `grant ${roles} to owner`);
   const backend = await createBackend(owned);
-  const entered = await backend.fetch(
+  const login = await backend.fetch(
     new Request("http://backend.local/auth/v1/token?grant_type=password", {
       method: "POST",
       headers: { apikey: backendKeys.publishableKey, "content-type": "application/json" },
       body: JSON.stringify(demoCredentials),
     }),
   );
-  const { access_token } = (await entered.json()) as { access_token: string };
-  for (const [authorization, seen] of [
+  const { access_token } = (await login.json()) as { access_token: string };
+  for (const [authorization, count] of [
     [`Bearer ${access_token}`, 4],
     ["", 0],
   ] as const) {
     const headers = { apikey: backendKeys.publishableKey, ...(authorization ? { authorization } : {}) };
-    const answer = await backend.fetch(new Request("http://backend.local/rest/v1/shipments?select=id", { headers }));
-    const rows: unknown = await answer.json();
-    expect(Array.isArray(rows) ? rows.length : 0).toBe(seen);
+    const response = await backend.fetch(new Request("http://backend.local/rest/v1/shipments?select=id", { headers }));
+    const rows: unknown = await response.json();
+    expect(Array.isArray(rows) ? rows.length : 0).toBe(count);
   }
   await backend.close();
 });
 
-test("a database that goes away under a running site is a 503, and nobody is signed out when it is back", async () => {
+test("A client gets status 503 while the database is stopped, and is still signed in when it runs again.", async () => {
   const browser = await newLoggedInBrowser(sandbox, "patient@client.example");
   const address = await newShipment(browser, "Patient tea", 2000);
   server.stop();
@@ -172,38 +173,38 @@ test("a database that goes away under a running site is a 503, and nobody is sig
   expect(site.jsonLines.map(({ event }) => event)).not.toContain("backend ended");
 });
 
-test("sessions that a server cuts while clients work lose nothing that was answered, and bring no other's data", async () => {
+test("A client whose database connections are closed during requests loses no confirmed shipment.", async () => {
   const browser = await newLoggedInBrowser(sandbox, "cut@client.example");
-  const opened = new Set<string>();
-  const refused: number[] = [];
-  let working = true;
+  const confirmed = new Set<string>();
+  const failures: number[] = [];
+  let isWorking = true;
   const work = (async () => {
-    for (let next = 0; working; next += 1) {
-      const answer = await browser.post("/portal/new", { name: `Cut ${next}`, idempotencyKey: crypto.randomUUID() });
-      if (answer.status === 303) opened.add(`Cut ${next}`);
-      else refused.push(answer.status);
+    for (let next = 0; isWorking; next += 1) {
+      const response = await browser.post("/portal/new", { name: `Cut ${next}`, idempotencyKey: crypto.randomUUID() });
+      if (response.status === 303) confirmed.add(`Cut ${next}`);
+      else failures.push(response.status);
     }
   })();
-  // Cuts at a random moment of a request: within three times its measured duration.
-  const begun = performance.now();
-  await expect.poll(() => opened.size, { timeout: 60_000 }).toBeGreaterThan(2);
-  const oneTakes = (performance.now() - begun) / opened.size;
-  while (refused.length < 5 || opened.size < 10) {
-    await setTimeout(3 * oneTakes * Math.random());
+  // Closes the connections at a random time within three times the measured duration of a request.
+  const startedAt = performance.now();
+  await expect.poll(() => confirmed.size, { timeout: 60_000 }).toBeGreaterThan(2);
+  const requestMs = (performance.now() - startedAt) / confirmed.size;
+  while (failures.length < 5 || confirmed.size < 10) {
+    await setTimeout(3 * requestMs * Math.random());
     await runAsSuperuser(
       server.url,
       "select pg_terminate_backend(pid) from pg_stat_activity where datname like 'test_%'",
     );
   }
-  working = false;
+  isWorking = false;
   await work;
-  expect(new Set(refused)).toEqual(new Set([503]));
+  expect(new Set(failures)).toEqual(new Set([503]));
   const { data } = await createServiceRoleClient(sandbox.dataDir)
     .from("shipments")
     .select("name, documents (name)")
     .like("name", "Cut %");
   const names = new Set(data?.map(({ name }) => name));
-  expect([...opened].filter((name) => !names.has(name))).toEqual([]);
+  expect([...confirmed].filter((name) => !names.has(name))).toEqual([]);
   expect(data?.filter(({ documents }) => documents.length !== 4)).toEqual([]);
   expect((await site.stop("SIGTERM")).code).toBe(0);
 });

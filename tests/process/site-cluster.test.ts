@@ -27,14 +27,14 @@ async function listShipmentsLike(pattern: string) {
   return data.map(({ name }) => name);
 }
 
-test("what one process writes into a browser, the others read: session, toast, theme", async () => {
+test("Each process of a site reads the session, toast and theme that another process has set.", async () => {
   const client = sandbox.browser();
   const before = [...site.given];
   expect((await client.post("/login", demoCredentials)).headers.get("Location")).toBe("/portal");
   const welcome = await client.open("/portal");
   expect(welcome.toasts.map(({ title }) => title)).toContain("Login Successful");
   await client.post("/actions/theme", { theme: "light" });
-  for (let turn = 0; turn < 3; turn += 1) {
+  for (let request = 0; request < 3; request += 1) {
     const page = await client.open("/portal");
     expect(page.status).toBe(200);
     expect(page.all("html")[0]?.getAttribute("class")).toBe("light");
@@ -42,18 +42,18 @@ test("what one process writes into a browser, the others read: session, toast, t
   expect(site.given.map((count, at) => count - (before[at] ?? 0)).every((count) => count >= 2)).toBe(true);
 });
 
-test("all have the same public pages, with the same ETags", async () => {
+test("All processes of a site serve the same public pages with the same ETags.", async () => {
   const services = (...headers: string[]) =>
     sandbox.raw(["GET /services HTTP/1.1", "Host: x", "Connection: close", ...headers, "\r\n"].join("\r\n"));
-  const marks = [];
-  for (let turn = 0; turn < 3; turn += 1) marks.push(/etag: (.*)/i.exec(await services())?.[1]);
-  expect(new Set(marks)).toEqual(new Set([expect.stringMatching(/^"/)]));
-  for (let turn = 0; turn < 3; turn += 1) {
-    expect(await services(`If-None-Match: ${marks[0]}`)).toMatch(/^HTTP\/1.1 304/);
+  const etags = [];
+  for (let request = 0; request < 3; request += 1) etags.push(/etag: (.*)/i.exec(await services())?.[1]);
+  expect(new Set(etags)).toEqual(new Set([expect.stringMatching(/^"/)]));
+  for (let request = 0; request < 3; request += 1) {
+    expect(await services(`If-None-Match: ${etags[0]}`)).toMatch(/^HTTP\/1.1 304/);
   }
 });
 
-test("a limit is one limit for all of them, also when fifty come at once", async () => {
+test("All processes of a site share one rate limit, also for fifty parallel logins.", async () => {
   const client = sandbox.browser();
   const wrong = { email: "nobody@client.example", password: "not the password" };
   const statuses = await Promise.all(
@@ -63,16 +63,16 @@ test("a limit is one limit for all of them, also when fifty come at once", async
   expect(statuses.filter((status) => status === 429)).toHaveLength(45);
 });
 
-test("ten equal forms to create a shipment make one, whichever process gets them", async () => {
+test("A client who sends the form for a new shipment ten times gets one shipment from all processes.", async () => {
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
   const form = { name: "Once only", idempotencyKey: crypto.randomUUID() };
-  const answers = await Promise.all(Array.from({ length: 10 }, () => client.post("/portal/new", form)));
-  expect(new Set(answers.map(({ headers }) => headers.get("Location"))).size).toBe(1);
+  const responses = await Promise.all(Array.from({ length: 10 }, () => client.post("/portal/new", form)));
+  expect(new Set(responses.map(({ headers }) => headers.get("Location"))).size).toBe(1);
   expect(await listShipmentsLike("Once only")).toHaveLength(1);
 });
 
-test("they take one file part by part, from two tabs at once, and it is one document", async () => {
+test("A client who uploads one file in parts from two tabs to several processes gets one document.", async () => {
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
   const tab = await createLargeUpload(sandbox, client, "Several");
@@ -83,33 +83,29 @@ test("they take one file part by part, from two tabs at once, and it is one docu
   }
   const both = await Promise.all([tab.send(600_000), second.send(600_000, 1_000_001)]);
   expect(both.map(({ status }) => status).every((status) => status === 200 || status === 409)).toBe(true);
-  const left = (await tab.ask()).there ?? 0;
-  if (left < largeFileSize) await tab.send(left);
-  const ends = await Promise.all([tab.finish(), second.finish(), tab.finish()]);
-  expect(ends).toMatchObject(ends.map(() => ({ status: 200, toast: { title: "Packing List uploaded" } })));
+  const stored = (await tab.ask()).there ?? 0;
+  if (stored < largeFileSize) await tab.send(stored);
+  const results = await Promise.all([tab.finish(), second.finish(), tab.finish()]);
+  expect(results).toMatchObject(Array(3).fill({ status: 200, toast: { title: "Packing List uploaded" } }));
   await tab.expectWhole();
-  const stored = createServiceRoleClient(sandbox.dataDir)
-    .from("documents")
-    .select("id")
-    .eq("id", tab.document)
-    .eq("uploaded", true);
-  expect((await stored).data).toHaveLength(1);
+  const documents = createServiceRoleClient(sandbox.dataDir).from("documents").select("id");
+  expect((await documents.eq("id", tab.document).eq("uploaded", true)).data).toHaveLength(1);
 });
 
-test("one is killed under load: what was answered is kept, and the others go on", async () => {
+test("Clients lose no confirmed shipment when one process is killed, and the others continue.", async () => {
   const acknowledged: string[] = [];
-  let failedAfter = 0;
-  let over = false;
-  let killed = false;
+  let failuresAfterKill = 0;
+  let isOver = false;
+  let isKilled = false;
   const writing = Array.from({ length: 3 }, async (_, writer) => {
     const client = sandbox.browser();
     await client.post("/login", demoCredentials);
-    for (let next = 0; !over; next += 1) {
+    for (let next = 0; !isOver; next += 1) {
       const name = `Load ${writer}, ${next}`;
-      const wasKilled = killed;
-      const answer = await client.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
-      if (answer.status === 303) acknowledged.push(name);
-      else if (wasKilled) failedAfter += 1;
+      const isAfterKill = isKilled;
+      const response = await client.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
+      if (response.status === 303) acknowledged.push(name);
+      else if (isAfterKill) failuresAfterKill += 1;
     }
   });
   await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(10);
@@ -117,12 +113,12 @@ test("one is killed under load: what was answered is kept, and the others go on"
   if (!victim) throw new Error("no process to kill");
   process.kill(victim, "SIGKILL");
   await expect.poll(() => site.processes[1]?.signalCode, { interval: 5 }).toBe("SIGKILL");
-  killed = true;
-  const sofar = acknowledged.length;
-  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(sofar + 10);
-  over = true;
+  isKilled = true;
+  const countAtKill = acknowledged.length;
+  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(countAtKill + 10);
+  isOver = true;
   await Promise.all(writing);
-  expect(failedAfter).toBe(0);
-  const kept = new Set(await listShipmentsLike("Load %"));
-  expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
+  expect(failuresAfterKill).toBe(0);
+  const stored = new Set(await listShipmentsLike("Load %"));
+  expect(acknowledged.filter((name) => !stored.has(name))).toEqual([]);
 });

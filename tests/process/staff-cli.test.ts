@@ -27,7 +27,7 @@ const shipmentId = "5a000000-0000-4000-8000-000000000001";
 const getIdFromPath = (address: string) => address.split("/").at(-1) ?? "";
 const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test("what a terminal would act on is not written down, not even by the company's key, and printed so that it is seen", async () => {
+test("The database rejects invisible characters, and staff commands print them as escapes.", async () => {
   const awb = "Tea\r\n5a000000-0000  10/10\x1b[2K\x9b1A\u202e\u2028x";
   const written = await createServiceRoleClient(sandbox.dataDir)
     .from("shipments")
@@ -41,7 +41,7 @@ test("what a terminal would act on is not written down, not even by the company'
   expect(failed.told).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
-test("what the company does, to shipments by the beginning of an id, clients see, and the log has by the name that was given, or the user's", async () => {
+test("A staff command changes a shipment by the start of its ID, and the log has the given name or the user's.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   const tiles = await newShipment(browser, "Tiles", 2000);
@@ -119,7 +119,7 @@ async function runInProcess(words: string[]) {
   }
 }
 
-test("what the desk does, the command does", async () => {
+test("Staff commands perform the same actions as the desk.", async () => {
   vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
   onTestFinished(() => void vi.unstubAllEnvs());
   const shipment = "6a000000-0000-4000-8000-000000000005";
@@ -159,7 +159,7 @@ test("what the desk does, the command does", async () => {
   await expect(leapDay).rejects.toThrow("day: There is no such day.");
 });
 
-test("staff see what is past its time, delete it under the running site, and keep what they say", async () => {
+test("Staff commands list and delete expired data while the site runs, and extend the retention of a shipment.", async () => {
   const email = "past@client.example";
   const browser = await newLoggedInBrowser(sandbox, email);
   const past = await newShipment(browser, "Old tea", 2000);
@@ -212,7 +212,7 @@ test("staff see what is past its time, delete it under the running site, and kee
   expect((await browser.get("/portal")).status).toBe(200);
 });
 
-test("a command whose reader has gone ends without a word", async () => {
+test("A staff command whose output is no longer read ends without an error.", async () => {
   const child = spawn(process.execPath, ["app/server/run.js", "staff", "shipment", "list"], {
     cwd: root,
     env: createSiteEnvironment({ DATA_DIR: sandbox.dataDir }),

@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createServer as createSocketServer } from "node:net";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,22 +10,22 @@ import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { origin } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The running site, passed on from test to test. */
+/** The site, which runs across several tests. */
 let site: SiteProcess;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1" });
 });
 afterAll(() => sandbox.leave());
 
-/** What a start prints that fails, and its exit code. */
+/** Returns the output and the exit code of a start that fails. */
 async function startAndFail(environment: Record<string, string>) {
   const site = sandbox.start(environment);
   const code = await site.waitForExit();
   return { code, printed: site.output.trim().split("\n") };
 }
 
-// The tests of app/lib/http/env.server.ts cover the invalid values of each variable.
-test("a wrong configuration is one line that names the variable, exit code 1, and prints no secret", async () => {
+// app/lib/http/env.server.test.ts has the invalid values of each variable, app/server/start/preflight.test.ts the ports.
+test("A start with an invalid variable prints one line that names it, without secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, printed } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
   expect(code).toBe(1);
@@ -35,22 +34,7 @@ test("a wrong configuration is one line that names the variable, exit code 1, an
   expect(printed[0]).not.toContain(secret);
 });
 
-test("a port that is taken, for the site or its backend, is one line that names the variable, and nothing was begun", async () => {
-  const fresh = await createSiteSandbox({}, "new");
-  const holder = createSocketServer();
-  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-  const taken = String((holder.address() as { port: number }).port);
-  for (const name of ["PORT", "BACKEND_PORT"]) {
-    const { code, printed } = await startAndFail({ [name]: taken, DATA_DIR: fresh.dataDir });
-    expect(code, name).toBe(1);
-    expect(printed, name).toEqual([`Port ${taken} is taken: set ${name} to another one.`]);
-    expect(readdirSync(fresh.dataDir), name).toEqual([]);
-  }
-  holder.close();
-  await fresh.leave();
-});
-
-test("a DATA_DIR that is a file is one line", async () => {
+test("A start or restore with a file as DATA_DIR prints one line with the reason.", async () => {
   const file = path.join(sandbox.dataDir, "file");
   writeFileSync(file, "");
   expect(await startAndFail({ DATA_DIR: file })).toEqual({
@@ -62,7 +46,7 @@ test("a DATA_DIR that is a file is one line", async () => {
   expect(restored.code).toBe(1);
 });
 
-/** The demo's lead as a start has introduced them. */
+/** Returns the credentials of the demo's lead that a start has printed. */
 function readDemoLead(site: SiteProcess) {
   const [, email = "", password = ""] = /^ {2}Demo lead {9}(\S+), password ([a-z-]+)$/m.exec(site.output) ?? [];
   return { email, password };
@@ -72,10 +56,10 @@ const getLeadFilePath = () => path.join(sandbox.dataDir, "demo-lead.json");
 /** The password of the demo's lead. */
 let leadPassword: string;
 
-test("the demo's lead is the same at every start", async () => {
-  // The data are those of a start before this one.
+test("The demo's lead has the same password at every start.", async () => {
+  // The data are from an earlier start.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
-  // Less patient at its end than by default, which leaves a busy machine more of the time that a stop may take.
+  // A shorter time to drain connections leaves a busy machine more of the time for a stop.
   site = sandbox.start({ DRAIN_SECONDS: "3" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);
@@ -85,7 +69,7 @@ test("the demo's lead is the same at every start", async () => {
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
-test("of two starts on one folder the second says who has it, and the first goes on", async () => {
+test("A second start in the same folder names the process that uses it, which continues.", async () => {
   const elsewhere = await createSiteSandbox({ DATA_DIR: sandbox.dataDir });
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
@@ -94,7 +78,7 @@ test("of two starts on one folder the second says who has it, and the first goes
   rmSync(elsewhere.dataDir, { recursive: true });
 });
 
-/** How long a stop may take, in milliseconds. */
+/** The maximum duration of a stop. */
 const maxStopMs = 10_000;
 
 /** Sends a signal twice and waits for the end of the site. */
@@ -103,10 +87,10 @@ function stopSite(signal: NodeJS.Signals) {
   return site.stop(signal);
 }
 
-/** A large file of which half is there when the site ends. */
+/** The upload of a large file that is half complete when the site ends. */
 let interruptedUpload: Awaited<ReturnType<typeof createLargeUpload>>;
 
-test("after SIGTERM nobody new is let in, connections that wait for nothing are closed, an upload that has stalled is cut", async () => {
+test("A site that gets SIGTERM accepts no new connections and closes idle connections and stalled uploads.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   interruptedUpload = await createLargeUpload(sandbox, browser, "Large");
@@ -132,7 +116,7 @@ test("after SIGTERM nobody new is let in, connections that wait for nothing are 
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("the demo's lead is made again when a start was cut off before it was written down", async () => {
+test("A start creates a new demo lead if an interrupted start has not stored one.", async () => {
   rmSync(getLeadFilePath());
   const none = await sandbox.staff(["demo-code"]);
   expect(none.told.trim()).toBe(
@@ -148,17 +132,17 @@ test("the demo's lead is made again when a start was cut off before it was writt
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
-test("a file goes on when the site is updated in the middle, and nothing is half a document", async () => {
+test("A client can continue an upload after the site has restarted.", async () => {
   await interruptedUpload.expectToGoOn();
   expect(await interruptedUpload.finish()).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
   await interruptedUpload.expectWhole();
 });
 
-test("after SIGINT, however often, requests in flight are answered, and the process ends by itself with 0", async () => {
+test("A site that gets SIGINT several times completes its running requests and exits with code 0.", async () => {
   const signIns = () => site.output.split('"sign-in"').length;
   const before = signIns();
   const logins = Array.from({ length: 8 }, () => sandbox.browser().post("/login", demoCredentials));
-  // More than are judged at once: when the first is done, others are in flight.
+  // The site checks fewer passwords in parallel, so others still run when the first login has ended.
   await expect.poll(signIns).toBeGreaterThan(before);
   const ended = stopSite("SIGINT");
   const statuses = (await Promise.all(logins)).map(({ status }) => status);
@@ -169,8 +153,8 @@ test("after SIGINT, however often, requests in flight are answered, and the proc
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("with the backend dead every public page is there, /healthz too, and /readyz and the login say so", async () => {
-  // A hosted backend, at an address where nothing listens: the site does not start it.
+test("Every public page is available while the backend is not, and /readyz and the login report it.", async () => {
+  // The address of a hosted backend, which the site does not start.
   const site = sandbox.start({
     SUPABASE_URL: `http://127.0.0.1:${sandbox.backendPort}`,
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
@@ -189,19 +173,20 @@ test("with the backend dead every public page is there, /healthz too, and /ready
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(503);
 
-  // Ready is who answers with both keys, auth and the data API.
-  const said = { auth: 200, rest: 200 };
-  const backend = createServer(({ url }, answer) => {
-    answer.writeHead(url?.startsWith("/rest/") ? said.rest : said.auth).end();
+  // A site is ready if both Supabase Auth and the data API accept its keys.
+  const statuses = { auth: 200, rest: 200 };
+  const backend = createServer(({ url }, response) => {
+    response.writeHead(url?.startsWith("/rest/") ? statuses.rest : statuses.auth).end();
   }).listen(sandbox.backendPort, "127.0.0.1");
-  const readiness = (status: number) => expect.poll(async () => (await get("/readyz")).status).toBe(status);
-  await readiness(200);
-  said.auth = 401;
-  await readiness(503);
-  said.auth = 200;
-  await readiness(200);
-  said.rest = 503;
-  await readiness(503);
+  for (const [auth, rest, status] of [
+    [200, 200, 200],
+    [401, 200, 503],
+    [200, 200, 200],
+    [200, 503, 503],
+  ] as const) {
+    Object.assign(statuses, { auth, rest });
+    await expect.poll(async () => (await get("/readyz")).status).toBe(status);
+  }
   backend.close();
   backend.closeAllConnections();
   expect((await site.stop("SIGTERM")).code).toBe(0);

@@ -287,7 +287,9 @@ describe("the table of shipments", () => {
       values (${timed.id}, 'At night', '2026-02-28T21:04:59.9Z', '2026-12-31T23:30:00Z')`;
     const answer = await timed.browser.get("/portal/shipments.csv");
     const [head] = (await answer.clone().text()).split("\r\n");
-    expect(head).toBe('"Shipment","Name","AWB/BL","Containers","Stage","Status","Whose move","Opened (EAT)","Last change (EAT)"');
+    expect(head).toBe(
+      '"Shipment","Name","AWB/BL","Containers","Stage","Status","Whose move","Opened (EAT)","Last change (EAT)"',
+    );
     const [row] = await parseCsv(answer);
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });

@@ -1,10 +1,10 @@
-/** One Supabase client for every kind of person and session that the database tells apart. */
+/** One Supabase client for each kind of person and session that has rights of its own in the database. */
 import { newEndedSession } from "./client-sessions.ts";
 import { enrollFactor, type TestBackend } from "./database-suite.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
 import type { AppSupabaseClient } from "./test-backend.ts";
 
-/** Signed in, without the rights of a team member who has given a code. */
+/** Signed-in users without the rights of a team member at AAL2. */
 export const outsiders = [
   "a client",
   "a client at AAL2",

@@ -9,7 +9,7 @@ export const otherPassword = "another good password";
 export const getErrorStatus = ({ error }: { error: AuthError | null }) => [error?.status, error?.code];
 
 export function setUpAuth() {
-  const { testBackend } = setUpTestBackend();
+  const { testBackend, sendRequest } = setUpTestBackend();
   let accountCount = 0;
 
   function newEmailAddress(): string {
@@ -31,12 +31,8 @@ export function setUpAuth() {
   async function newStaffAccount() {
     const email = newEmailAddress();
     const user_metadata = await createInvitationMetadata(email);
-    const created = await testBackend.serviceRole.auth.admin.createUser({
-      email,
-      password,
-      email_confirm: true,
-      user_metadata,
-    });
+    const account = { email, password, email_confirm: true, user_metadata };
+    const created = await testBackend.serviceRole.auth.admin.createUser(account);
     if (created.error) throw created.error;
     return { email, id: created.data.user.id };
   }
@@ -82,15 +78,7 @@ export function setUpAuth() {
   }
 
   return {
-    testBackend,
-    newEmailAddress,
-    createInvitationMetadata,
-    newStaffAccount,
-    newSession,
-    createRecoveryToken,
-    redeemToken,
-    banAccount,
-    countAccountTraces,
-    listAuthLogEntries,
+    ...{ testBackend, sendRequest, newEmailAddress, createInvitationMetadata, newStaffAccount, newSession },
+    ...{ createRecoveryToken, redeemToken, banAccount, countAccountTraces, listAuthLogEntries },
   };
 }

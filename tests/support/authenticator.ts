@@ -36,12 +36,12 @@ export class Authenticator {
     return this.#codeAt(this.#step * stepMs);
   }
 
-  /** A code of some minutes ago. */
+  /** Returns a code from five minutes ago. */
   expiredCode(): Promise<string> {
     return this.#codeAt(Date.now() - 10 * stepMs);
   }
 
-  /** Six digits that were not given before and are none of the codes accepted around now. */
+  /** Returns six digits that were not returned before and that no server accepts now. */
   async wrongCode(): Promise<string> {
     const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * stepMs)));
     let code: string;

@@ -9,7 +9,7 @@ import { installDebianPackage } from "./debian-packages.ts";
 /** Chromium without a user interface: a page takes less than half of the processor time. */
 const headlessShell = "chromium-headless-shell";
 
-/** The Chromium of the journeys: CHROMIUM_PATH, the system's headless shell, Playwright's, the system's; or null. */
+/** Returns the path of the first Chromium: CHROMIUM_PATH, the system's headless shell, Playwright's, the system's; or null. */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
   if (named) return named;
@@ -21,8 +21,8 @@ export function findChromium(): string | null {
 }
 
 /**
- * Finds a browser. Installs the headless shell first if it can (Debian, root), or Playwright's Chromium if there is no
- * other. Throws an error that says what to install when neither works.
+ * Finds a Chromium. Installs the headless shell as root on Debian, or Playwright's Chromium if no other is installed.
+ * Throws an error that says what to install.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);
@@ -36,13 +36,13 @@ export async function ensureChromium(): Promise<string> {
   throw new Error("The journeys need a browser: install Chromium, or set CHROMIUM_PATH to one.");
 }
 
-/** The Firefox of its journeys: FIREFOX_PATH, or the system's; null when there is none. */
+/** Returns FIREFOX_PATH or the path of the system's Firefox, or null. */
 function findFirefox(): string | null {
   const names = ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
   return process.env.FIREFOX_PATH || findProgram(names);
 }
 
-/** Finds a Firefox or installs Debian's. Throws a line that says what to install when neither works. */
+/** Finds Firefox or installs Debian's package. Throws an error that says what to install. */
 export async function ensureFirefox(): Promise<string> {
   if (!findFirefox()) await installDebianPackage("firefox-esr");
   const found = findFirefox();

@@ -1,5 +1,5 @@
 /** Set-up and calls that several files of tests/database share. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { Authenticator } from "./authenticator.ts";
 import { callConcurrently, newStaffMember } from "./staff-members.ts";
@@ -30,6 +30,31 @@ export function setUpTestBackend() {
   /** Returns the rows of a query that bypasses row-level security. */
   async function query<T = DatabaseRow>(text: string, values: unknown[] = []): Promise<T[]> {
     return (await testBackend.backend.db.query<T>(text, values)).rows;
+  }
+
+  /** Creates a client before the tests of a file. The returned object is usable from then on. */
+  function setUpClient(email: string): TestClient {
+    const client = {} as TestClient;
+    beforeAll(async () => {
+      Object.assign(client, await testBackend.newClient(email));
+    });
+    return client;
+  }
+
+  /** Sends a request to the backend, with a body as JSON. */
+  function sendRequest(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
+    return testBackend.backend.fetch(
+      new Request(`http://backend.local${at}`, {
+        method,
+        headers: { ...headers, ...(body && { "content-type": "application/json" }) },
+        body: body && JSON.stringify(body),
+      }),
+    );
+  }
+
+  /** Returns the headers of a request with an access token. */
+  function createAuthHeaders(token: string) {
+    return { apikey: testBackend.publishableKey, authorization: `Bearer ${token}` };
   }
 
   /** Returns the ID of a new shipment of a client. */
@@ -90,6 +115,14 @@ export function setUpTestBackend() {
     return query("select * from public.audit_log where shipment_id = $1 order by created_at", [shipment]);
   }
 
+  /** Returns the audit entries of an account, oldest first. */
+  function listAccountAuditEntries(account: string): Promise<DatabaseRow[]> {
+    return query(
+      "select action, actor_name, before, after, reason from public.audit_log where account_id = $1 order by created_at",
+      [account],
+    );
+  }
+
   /** Runs a job while every insert or update of a table fails with this message. */
   async function runWithRejectedWrites(table: string, message: string, job: () => Promise<unknown>): Promise<void> {
     await testBackend.backend.db.exec(`
@@ -120,7 +153,8 @@ export function setUpTestBackend() {
   }
 
   return {
-    ...{ testBackend, query, newShipment, readShipment, listAuditEntries },
+    ...{ testBackend, query, setUpClient, sendRequest, createAuthHeaders },
+    ...{ newShipment, readShipment, listAuditEntries, listAccountAuditEntries },
     ...{ getDocumentId, storeFile, uploadDocument, runWithRejectedWrites, runWithSlowUpdates },
   };
 }
@@ -183,6 +217,16 @@ export async function callRpcOrGetRejection(name: string, args: object, supabase
   const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
   return error ? `${status} ${error.message}` : data;
 }
+
+/** Returns the result of a function that reads a page. Throws if the call is rejected. */
+// biome-ignore lint/suspicious/noExplicitAny: pages are JSON, of which each test reads its own part
+export async function readPage(supabase: AppSupabaseClient, name: string, args: object = {}): Promise<any> {
+  const { data, error } = await toUntypedClient(supabase).rpc(name, args, { get: true });
+  if (error) throw error;
+  return data;
+}
+
+export const hashToken = (token: string) => createHash("sha256").update(token).digest("hex");
 
 /** Adds a verified second factor to an account, which lifts this session to AAL2. */
 export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {

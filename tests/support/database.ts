@@ -3,16 +3,13 @@ import postgres from "postgres";
 import { inject } from "vitest";
 import type { SqlSession } from "../../supabase/local/database/database.ts";
 
-/** A database with the migrations on the server of this project's tests; null where they run on PGlite. */
+/** Creates a database with the migrations on the server of the project. Returns null in a project with PGlite. */
 export async function createMigratedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
   const server = inject("postgres");
   return server ? createDatabase(server, inject("migrated")) : null;
 }
 
-/**
- * A new database on a server, whose URL is given without a database name: empty, or a copy of another database there,
- * to which nobody may be connected.
- */
+/** Creates a database on a server, as a copy of a database without connections. The server's URL has no database name. */
 export async function createDatabase(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await runAsSuperuser(server, `create database ${name} template ${template}`);
@@ -24,8 +21,8 @@ export async function createDatabase(server: string, template = "template1") {
 }
 
 /**
- * How many rows of a table a call reads. It is an expression of `given.value`, the text `value`. Counted within one
- * statement, before and after the call answers: what else the connection read is counted with it.
+ * Returns the number of rows of a table that a call reads. The call is an SQL expression of `given.value`, which has the
+ * text `value`. One statement counts before and after the call, so no other statement is included.
  */
 export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(
@@ -33,10 +30,10 @@ export async function countRowsRead(db: SqlSession, table: string, call: string,
     from pg_stat_xact_all_tables where relid = '${table}'::regclass and ${when} is not null
   )`;
   const { rows } = await db.query<{ read: number }>(
-    `select (${read("called.answer")} - begun.read)::int as read
+    `select (${read("called.result")} - before.read)::int as read
      from (select $1::text as value) as given,
-     lateral (select ${read("given.value")} as read offset 0) as begun,
-     lateral (select ${call} as answer where begun.read is not null offset 0) as called`,
+     lateral (select ${read("given.value")} as read offset 0) as before,
+     lateral (select ${call} as result where before.read is not null offset 0) as called`,
     [value],
   );
   return rows[0]?.read ?? Number.NaN;

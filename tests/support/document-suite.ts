@@ -1,10 +1,10 @@
 /** Set-up and calls of the tests of documents and their files. */
 import { createHash } from "node:crypto";
-import { beforeAll, beforeEach } from "vitest";
+import { beforeEach } from "vitest";
 import { findDocumentId, objectPath, verifyDocument } from "../../app/models/document.server.ts";
 import type { DownloadableFile } from "../../app/models/document-file.server.ts";
-import { setUpDesk, type TestClient } from "./database-suite.ts";
-import { type AppSupabaseClient, toUntypedClient } from "./test-backend.ts";
+import { readPage, setUpDesk } from "./database-suite.ts";
+import type { AppSupabaseClient } from "./test-backend.ts";
 
 type DocumentColumns = {
   id: string;
@@ -33,28 +33,19 @@ export const awaitedState = { uploaded: false, verified: false, storage_path: nu
 export function setUpDocuments() {
   const suite = setUpDesk();
   const { testBackend, owner, query, newShipment } = suite;
-  const stranger = {} as TestClient;
+  const stranger = suite.setUpClient("stranger@client.example");
   const shipment = { id: "" };
-  beforeAll(async () => {
-    Object.assign(stranger, await testBackend.newClient("stranger@client.example"));
-  });
   beforeEach(async () => {
     shipment.id = await newShipment(owner);
   });
 
   /** Returns the viewer and the file of a document, as the server reads them for a request. */
-  async function readPortalFile(
+  function readPortalFile(
     supabase: AppSupabaseClient,
     document_id: string,
     shipment_id = shipment.id,
   ): Promise<PortalFileResult> {
-    const { data, error } = await toUntypedClient(supabase).rpc(
-      "portal_file",
-      { document_id, shipment_id },
-      { get: true },
-    );
-    if (error) throw error;
-    return data;
+    return readPage(supabase, "portal_file", { document_id, shipment_id });
   }
 
   /** Returns a path at which the server would store a file. */
@@ -109,17 +100,7 @@ export function setUpDocuments() {
   }
 
   return {
-    ...suite,
-    stranger,
-    shipment,
-    readPortalFile,
-    createPath,
-    storeFile,
-    markUploaded,
-    updateDocument,
-    verifyByName,
-    closeShipment,
-    listDocuments,
-    findDocument,
+    ...{ ...suite, stranger, shipment, readPortalFile, createPath, storeFile, markUploaded },
+    ...{ updateDocument, verifyByName, closeShipment, listDocuments, findDocument },
   };
 }

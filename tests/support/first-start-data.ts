@@ -1,4 +1,4 @@
-/** The data of a first start of the site, with its demo: made once in a run, copied by whoever needs one. */
+/** The data of a first start of the site with its demo, created once in a run and copied for each test. */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,22 +7,22 @@ import { ensureBuild } from "../../app/server/start/build.ts";
 import { freePort } from "./free-port.ts";
 import { SiteProcess } from "./site-process.ts";
 
-/** Before the tests of a project: a fresh build, and the data for the processes that vitest starts. */
+/** Builds the site and creates the data before the tests of a project. */
 export default async function setup() {
   await ensureBuild();
   await getFirstStartDataDir();
 }
 
-/** The folder of the data; it goes when this process ends. Processes that this one starts find it in STARTED_DATA. */
+/** Returns the folder of the data until this process ends. Its child processes find the folder in STARTED_DATA. */
 export function getFirstStartDataDir(): Promise<string> {
-  // Several vitest projects call this, each with its own copy of this module: the promise is kept on `process`.
-  const here = process as typeof process & { firstStart?: Promise<string> };
+  // Each Vitest project has its own copy of this module, but all share `process`.
+  const shared = process as typeof process & { firstStart?: Promise<string> };
   const { STARTED_DATA } = process.env;
-  here.firstStart ??= STARTED_DATA ? Promise.resolve(STARTED_DATA) : runFirstStart();
-  return here.firstStart;
+  shared.firstStart ??= STARTED_DATA ? Promise.resolve(STARTED_DATA) : runFirstStart();
+  return shared.firstStart;
 }
 
-/** A copy in a folder of its own, which is the caller's to remove. */
+/** Returns a new folder with a copy of the data, which the caller deletes. */
 export async function copyFirstStartDataDir(): Promise<string> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "data-"));
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
@@ -33,8 +33,8 @@ async function runFirstStart(): Promise<string> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "started-"));
   process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   const port = await freePort();
-  const place = { PORT: String(port), BACKEND_PORT: String(await freePort()), DATA_DIR: dataDir };
-  const site = new SiteProcess(port, place);
+  const settings = { PORT: String(port), BACKEND_PORT: String(await freePort()), DATA_DIR: dataDir };
+  const site = new SiteProcess(port, settings);
   await site.waitForIntroduction();
   await site.stop("SIGTERM");
   process.env.STARTED_DATA = dataDir;

@@ -4,13 +4,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** A file for each port that a process of some run was given: what is given to one may be listened on seconds later. */
+/** Has a file for each port that was given to a process, because the process may listen on it seconds later. */
 const reservationFolder = path.join(tmpdir(), "portal-test-ports");
 const reservationMs = 3_600_000;
 
 /**
- * A port nobody uses right now and no process of tests was given within the hour: below those that systems take for
- * outgoing connections, which could have it in the meantime.
+ * Returns an unused port that no test process got within the last hour. It is below the ports of outgoing connections,
+ * which could use it in the meantime.
  */
 export async function freePort(): Promise<number> {
   mkdirSync(reservationFolder, { recursive: true });

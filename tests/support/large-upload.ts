@@ -1,19 +1,19 @@
-/** A large file on its way to the site of a place, which may end meanwhile. */
+/** The upload of a large file to a site that may end during the upload. */
 import { type ClientRequest, request } from "node:http";
 import { expect } from "vitest";
 import { createPatternedPdf, createResumableUpload } from "./resumable-upload.ts";
 import { createServiceRoleClient } from "./service-role.ts";
 import { origin, type TestBrowser } from "./test-app.ts";
 
-/** Of the whole file, of what is sent of it at first, and of the parts in which it is kept. */
+/** The bytes of the file, of the first request, and of each stored chunk. */
 export const largeFileSize = 1_500_000;
 const firstRequestSize = 900_000;
 const chunkSize = 256 * 1024;
 
-/** A new shipment of a signed-in client, and the upload of a large file for its packing list. */
+/** Creates a shipment of a signed-in client and returns the upload of a large file for its packing list. */
 export async function createLargeUpload(place: { dataDir: string; port: number }, browser: TestBrowser, name: string) {
-  const made = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
-  const path = made.headers.get("Location") ?? "";
+  const created = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
+  const path = created.headers.get("Location") ?? "";
   const documents = () => createServiceRoleClient(place.dataDir).from("documents").select("id, uploaded, storage_path");
   const { data, error } = await documents()
     .eq("shipment_id", path.replace("/portal/", ""))
@@ -27,7 +27,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
     document: data.id,
     /** The same upload in another tab of the browser. */
     inATab,
-    /** Sends a part of the file and stops in the middle, without ending the request, which it returns. */
+    /** Sends the first part of the file and returns the request, which has not ended. */
     async sendHalf(): Promise<ClientRequest> {
       const sending = request({
         port: place.port,
@@ -46,7 +46,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
       await expect.poll(async () => (await upload.ask()).there).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
       return sending;
     },
-    /** Expects what was sent by `sendHalf` to be there, and no document made of it; then sends the rest. */
+    /** Expects that the site has the part of `sendHalf` but no document of it, then sends the rest. */
     async expectToGoOn() {
       const { there = 0 } = await upload.ask();
       expect(there).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
@@ -56,7 +56,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
       });
       expect(await upload.send(there)).toMatchObject({ status: 200, there: largeFileSize });
     },
-    /** Expects what is opened as the document to be the file, and nothing to be left of its parts. */
+    /** Expects that the document is the complete file and that no chunk is stored. */
     async expectWhole() {
       const opened = await browser.get(`${path}/documents/${data.id}`);
       expect(Buffer.from(await opened.arrayBuffer()).equals(Buffer.from(upload.content))).toBe(true);

@@ -13,14 +13,14 @@ import { freePort } from "./free-port.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The server's address up to the name of a database. */
+    /** The server's URL without the name of a database. */
     postgres: string;
-    /** A database there with the migrations, to copy. */
+    /** The name of a database with the migrations, to copy. */
     migrated: string;
   }
 }
 
-/** A server for the tests of this project, with a database that has the migrations. */
+/** Starts a server with a migrated database for the tests of a project. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres();
   const { url, name } = await createDatabase(server.url);
@@ -41,7 +41,7 @@ export default async function setup(project: TestProject) {
   return server.remove;
 }
 
-/** A private PostgreSQL server in a folder and on a port of its own. It asks its superuser for a password. */
+/** Starts a PostgreSQL server with its own folder and port. Its superuser has a password. */
 export async function startPostgres() {
   const initdb = await ensurePostgres();
   const bin = path.dirname(initdb);
@@ -64,9 +64,9 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // Test data need not survive a power cut, but an immediate stop of the server, as tests do it.
-  const careless = "-c fsync=off -c full_page_writes=off";
-  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${careless}`;
+  // Test data must survive an immediate stop of the server, but not a power cut.
+  const withoutSync = "-c fsync=off -c full_page_writes=off";
+  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${withoutSync}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);
   const stop = () => run("pg_ctl", ["-w", "-m", "immediate", "stop"]);
   start();
@@ -83,7 +83,7 @@ export async function startPostgres() {
   };
 }
 
-/** The initdb of the newest server here; installs one on Debian as root. Throws a line that says what to install. */
+/** Returns the path of initdb. Installs PostgreSQL on Debian as root. Throws an error that names the package. */
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");
   if (found) return found;

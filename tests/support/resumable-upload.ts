@@ -38,10 +38,7 @@ export async function createResumableUpload(
   };
   const about = (more: Record<string, string> = {}) => new URLSearchParams({ ...said, ...more }).toString();
   const request = async (body: RequestInit | null, more: Record<string, string> = {}) => {
-    const headers: Record<string, string> = {
-      Upload: about(more),
-      Accept: "application/json",
-    };
+    const headers: Record<string, string> = { Upload: about(more), Accept: "application/json" };
     if (body) Object.assign(headers, { Origin: origin, "Content-Type": "application/octet-stream" });
     const answer = await browser.send(
       new Request(new URL(`${path}/documents/resumable-upload`, origin), {

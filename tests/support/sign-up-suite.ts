@@ -113,23 +113,8 @@ export function setUpSignUp() {
   }
 
   return {
-    ...suite,
-    newClientId,
-    newEmailAddress,
-    createSignUpForm,
-    signUp,
-    logInAs,
-    confirmEmail,
-    isAdmitted,
-    newConfirmedEmail,
-    postJson,
-    postText,
-    listEmailsTo,
-    extractToken,
-    listUsers,
-    findUser,
-    getClaimAccountId,
-    backdateConfirmation,
-    backdateClientId,
+    ...{ ...suite, newClientId, newEmailAddress, createSignUpForm, signUp, logInAs, confirmEmail, isAdmitted },
+    ...{ newConfirmedEmail, postJson, postText, listEmailsTo, extractToken, listUsers, findUser },
+    ...{ getClaimAccountId, backdateConfirmation, backdateClientId },
   };
 }

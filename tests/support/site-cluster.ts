@@ -1,6 +1,6 @@
 /**
- * Several processes of the site on one backend, behind a proxy that sends each request to the next of them. The journeys
- * run against it (playwright.config.ts starts this file), so that state kept in one process alone fails them.
+ * Several processes of the site with one backend, behind a proxy that sends each request to the next process.
+ * playwright.config.ts starts this file for the journeys, which fail if a process stores state that the others need.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -22,8 +22,8 @@ export type SiteClusterOptions = {
 };
 
 /**
- * Starts `count` processes and the proxy on `port`, and waits until all of them answer. The first starts the embedded
- * backend, unless a hosted one is under test; to the others it is a backend like any, known by its address and keys.
+ * Starts `count` processes and the proxy on `port`, and waits until all are ready. The first process starts the embedded
+ * backend, unless a hosted backend is under test. The others use it like a hosted backend.
  */
 export async function startSiteCluster(
   count: number,
@@ -48,18 +48,18 @@ export async function startSiteCluster(
   await once(proxy.server, "listening");
   return {
     processes: processes.map(({ child }) => child),
-    /** How many requests each process was given. */
+    /** The number of requests that each process got. */
     given: proxy.given,
     async close() {
       proxy.server.closeAllConnections();
       proxy.server.close();
-      // The backend ends with the first, so that one goes last.
+      // The backend ends with the first process, which therefore stops last.
       for (const site of processes.reverse()) await site.stop("SIGTERM");
     },
   };
 }
 
-/** A backend as the environment of a site names it. */
+/** Returns the environment variables that name a backend. */
 function toBackendEnvironment(
   access: BackendAccess | null,
   sessionSecret = "a secret of tests, known to both processes",
@@ -84,7 +84,7 @@ async function startSiteProcess(environment: Record<string, string>): Promise<Si
   return site;
 }
 
-/** A reverse proxy that sends requests to the processes in turn; a process that has ended gets none. */
+/** Creates a reverse proxy that sends each request to the next process that still runs. */
 function createRoundRobinProxy(processes: SiteProcess[]) {
   const given = processes.map(() => 0);
   let turn = 0;
@@ -102,11 +102,11 @@ function createRoundRobinProxy(processes: SiteProcess[]) {
     const port = next();
     if (!port) return outgoing.writeHead(502).end();
     const { method, url } = incoming;
-    // A connection for each request: one that is kept may be closed by the process just as it is used again.
+    // Each request has its own connection, because a process may close an idle connection just before its next use.
     const headers = { ...incoming.headers, connection: "close" };
     const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
       const { connection: _, ...received } = answer.headers;
-      // An answer that came before the whole of the body: the rest is not waited for.
+      // A response before the end of the request body closes the connection without the rest of the body.
       outgoing.writeHead(answer.statusCode ?? 502, incoming.complete ? received : { ...received, connection: "close" });
       answer.pipe(outgoing);
       answer.once("error", () => outgoing.destroy());
@@ -129,7 +129,7 @@ if (process.argv[1] === import.meta.filename) {
     port: Number(PORT),
     backendPort: Number(BACKEND_PORT),
     dataDir: DATA_DIR,
-    // One client of all tests sends more forms a minute than a person.
+    // The demo client of all tests sends more forms per minute than a person.
     environment: { WRITES_PER_MINUTE: "100000" },
   });
   process.once("SIGTERM", () => site.close().then(() => process.exit(0)));

@@ -1,4 +1,4 @@
-/** One `npm start` under test. No test library is imported here: files that run by themselves use it too. */
+/** One `npm start` under test. This file imports no test library, because scripts use it too. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -9,29 +9,29 @@ import { createSiteEnvironment } from "./environment.ts";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** The processes that were started and still live. */
+/** The started processes that still run. */
 export const runningProcesses = new Set<ChildProcess>();
 
-/** Ends a process at once, if it is there. */
+/** Ends a process immediately if it runs. */
 export function killProcess(pid: number | null): void {
   // 0 would kill the whole process group.
   if (!pid) return;
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 
-/** Whether a process runs; a zombie, not yet waited for by its parent, has an empty command line. */
+/** Returns true if a process runs. A zombie process has an empty command line. */
 export const isAlive = (pid: number | null | undefined) =>
   existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 
-/** The folder a site is started in, and what Node is told. */
+/** The working folder and Node's arguments for the start of a site. */
 export type ProcessCommand = { cwd: string; args: string[] };
 const npmStartCommand: ProcessCommand = { cwd: root, args: ["app/server/run.js", "start"] };
 
-/** One `npm start`, and everything that it and its backend print. */
+/** One `npm start` and the output of the site and its backend. */
 export class SiteProcess {
   output = "";
   readonly child: ChildProcess;
@@ -55,23 +55,23 @@ export class SiteProcess {
     }
   }
 
-  /** Waits for the first answer of the site and its backend. */
+  /** Waits until the site and its backend are ready. */
   async waitUntilReady(): Promise<void> {
     await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null))?.ok);
   }
 
-  /** Waits for the first answer of the site, whatever its backend does. */
+  /** Waits until the site responds, with or without its backend. */
   async waitUntilListening(): Promise<void> {
     await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
   }
 
-  /** Waits for the words for a newcomer, which a start ends with. */
+  /** Waits for the last line that a start prints for a new developer. */
   async waitForIntroduction(): Promise<void> {
     await this.waitUntil(() => this.output.includes("Mails go to"));
   }
 
-  private async waitUntil(isSo: () => unknown): Promise<void> {
-    while (!(await isSo())) {
+  private async waitUntil(isMet: () => unknown): Promise<void> {
+    while (!(await isMet())) {
       if (this.hasEnded) throw new Error(`The site ended too early:\n${this.output}`);
       await setTimeout(100);
     }
@@ -81,7 +81,7 @@ export class SiteProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Sends a signal and waits for the end: the exit code, or the signal that ended it, and the milliseconds it took. */
+  /** Sends a signal and waits for the end. Returns the exit code or the signal, and the duration in milliseconds. */
   async stop(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
     if (this.hasEnded) return { code: await this.waitForExit(), ms: 0 };
     const sent = performance.now();
@@ -89,13 +89,13 @@ export class SiteProcess {
     return { code: await this.waitForExit(), ms: performance.now() - sent };
   }
 
-  /** Waits for the end and the last of the output. */
+  /** Waits for the end of the process and of its output. */
   async waitForExit(): Promise<number | string | null> {
     if (!this.hasEnded) await once(this.child, "close");
     return this.child.exitCode ?? this.child.signalCode;
   }
 
-  /** The lines that are JSON. */
+  /** The output's lines of JSON. */
   get jsonLines(): Record<string, unknown>[] {
     return this.output
       .split("\n")

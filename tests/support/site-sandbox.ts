@@ -1,4 +1,4 @@
-/** A place for the processes of one test file: ports, data, and what is done with a site there. */
+/** The ports and the data directory of one test file, with functions that start and use a site there. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ import { origin, TestBrowser } from "./test-app.ts";
 /** The client of supabase/seed.sql. */
 export const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
-/** Two ports, a data directory, and the starts on it. */
+/** Reserves two ports and a data directory and returns functions that use them. */
 export async function createSiteSandbox(
   environment: Record<string, string> = {},
   data: "started before" | "new" = "started before",
@@ -30,7 +30,7 @@ export async function createSiteSandbox(
     dataDir,
     port,
     backendPort,
-    /** `npm start` as its own process, with more in its environment; not waited for. */
+    /** Starts a site as a process with more environment variables, and does not wait until it is ready. */
     start: (more: Record<string, string> = {}, from?: ProcessCommand) =>
       new SiteProcess(
         port,
@@ -44,22 +44,22 @@ export async function createSiteSandbox(
         },
         from,
       ),
-    /** `npm run staff --` with these words, as its own process: what it printed, and its exit code. */
+    /** Runs a staff command as a process and returns its output and its exit code. */
     staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
       runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
-    /** A browser of the site, at an address of its own. */
+    /** Returns a new browser of the site. */
     browser: () => createBrowser(port),
-    /** Sends bytes over one connection. Returns what the server sends until it closes it. */
+    /** Sends bytes over one connection. Returns all bytes that the server sends until it closes the connection. */
     async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
       const socket = connect(port, "127.0.0.1");
       for (const part of bytes) socket.write(part);
       return (await buffer(socket)).toString("latin1");
     },
-    /** An open TCP connection to the site. */
+    /** Opens a TCP connection to the site. */
     socket: (): Socket => connect(port, "127.0.0.1"),
-    /** The process of the backend, or null. */
+    /** Returns the process ID of the backend, or null. */
     backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
-    /** Kills what was started here and still lives, and removes the data. */
+    /** Kills the processes that still run and deletes the data. */
     async leave() {
       const backend = findRunningBackend(dataDir)?.pid;
       for (const child of runningProcesses) child.kill("SIGKILL");

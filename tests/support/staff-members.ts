@@ -121,6 +121,11 @@ export async function callConcurrently(
   );
 }
 
+/** Runs the same call several times in parallel. */
+export function callRepeatedly(testBackend: TestBackend, times: number, call: RpcCall) {
+  return callConcurrently(testBackend, Array(times).fill(call));
+}
+
 /** Runs a transaction in its own database session, because the backend's session runs one request at a time. */
 export async function runInSession<T>(testBackend: TestBackend, job: (session: postgres.TransactionSql) => Promise<T>) {
   const { rows } = await testBackend.backend.db.query<{ name: string }>("select current_database() as name");

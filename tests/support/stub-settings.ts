@@ -1,8 +1,8 @@
 import { vi } from "vitest";
 
 /**
- * For unit tests of what reads the configuration, which modules read once: import them after this. `settings` are
- * variables besides those of a hosted backend, or in their place. Undo it by vi.unstubAllEnvs().
+ * Sets the environment of a site with a hosted backend and `settings`, until vi.unstubAllEnvs(). Modules read their
+ * settings once, so a test imports them after this call.
  */
 export function stubSettings(settings: Record<string, string> = {}): void {
   vi.resetModules();

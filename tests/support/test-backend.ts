@@ -25,7 +25,7 @@ export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as Supa
  */
 export async function startTestBackend() {
   const database = await createMigratedDatabase();
-  // On PGlite, the database that a first start made: making one takes seconds.
+  // Creating a PGlite database takes seconds, so the project "pglite" copies one.
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
   const emails: Email[] = [];
   const backend: Backend = await createBackend({
@@ -58,13 +58,13 @@ export async function startTestBackend() {
     const issued = await serviceRole.rpc("issue_client_ids", {});
     if (issued.error) throw issued.error;
     const [invitation] = issued.data;
-    const made = await serviceRole.auth.admin.createUser({
+    const created = await serviceRole.auth.admin.createUser({
       email,
       password,
       email_confirm: true,
       user_metadata: { full_name: `Client ${email}`, client_id: invitation?.client_id },
     });
-    if (made.error) throw made.error;
+    if (created.error) throw created.error;
     const supabase = newSupabaseClient(publishableKey);
     const { data, error } = await supabase.auth.signInWithPassword({ email, password });
     if (error) throw error;

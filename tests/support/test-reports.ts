@@ -1,14 +1,11 @@
-/** What the two test runners report, read from their JSON. */
+/** Reads the JSON reports of Vitest and Playwright. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
 import type { JsonTestResults } from "vitest/node";
 
-/**
- * How many tests passed, the name and errors of each that failed or passed at its second try only, and how long each took, in
- * milliseconds.
- */
+/** The number of passed tests, the names and errors of failed and flaky tests, and the duration of each test. */
 export type TestRunResult = {
   passed: number;
   failed: string[];
@@ -18,8 +15,8 @@ export type TestRunResult = {
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** Reads vitest's report. `ran`: whether it exited with 0; `what` names the run when the report shows no failure. */
-export function readVitestReport(file: string, ran: boolean, what: string): TestRunResult {
+/** Reads the report of Vitest. If the run failed without a failed test, `name` is the failure. */
+export function readVitestReport(file: string, succeeded: boolean, name: string): TestRunResult {
   const report = readJson<JsonTestResults>(file);
   const files = (report?.testResults ?? []).map((result) => ({ ...result, where: path.relative(root, result.name) }));
   const failed = files.flatMap(({ where, message, status, assertionResults }) => {
@@ -31,21 +28,21 @@ export function readVitestReport(file: string, ran: boolean, what: string): Test
   });
   return {
     passed: report?.numPassedTests ?? 0,
-    failed: failed.length > 0 || ran ? failed : [`${what}, by its exit code`],
+    failed: failed.length > 0 || succeeded ? failed : [`${name}, by its exit code`],
     durations: files.flatMap(({ where, assertionResults }) =>
       assertionResults.map(({ fullName, duration }) => ({ name: `${where} › ${fullName}`, ms: duration ?? 0 })),
     ),
   };
 }
 
-/** Reads Playwright's report. `ran`: whether it exited with 0. */
-export function readPlaywrightReport(file: string, ran: boolean): TestRunResult {
+/** Reads the report of Playwright. */
+export function readPlaywrightReport(file: string, succeeded: boolean): TestRunResult {
   const report = readJson<JSONReport>(file);
   const tests = (report?.suites ?? []).flatMap(flattenSpecs).flatMap((spec) =>
     spec.tests.map(({ status, projectName, results }) => ({
       name: `tests/e2e/${spec.file} › ${spec.title} [${projectName}]`,
       ms: results.reduce((total, { duration }) => total + duration, 0),
-      // A test that ran out of time says where it was in its second error.
+      // The second error of a test that timed out names the place.
       errors: results.flatMap(({ errors }) => errors.map(({ message }) => shortenMessage(message))),
       failed: status === "unexpected",
       isFlaky: status === "flaky",
@@ -56,7 +53,7 @@ export function readPlaywrightReport(file: string, ran: boolean): TestRunResult 
   return {
     passed: (report?.stats.expected ?? 0) + (report?.stats.flaky ?? 0),
     flaky: tests.filter(({ isFlaky }) => isFlaky).map(({ name, errors }) => [name, ...errors].join("\n")),
-    failed: failed.length > 0 || ran ? failed : ["journeys, by their exit code"],
+    failed: failed.length > 0 || succeeded ? failed : ["journeys, by their exit code"],
     durations: tests,
   };
 }
@@ -65,7 +62,7 @@ function flattenSpecs(suite: JSONReportSuite): JSONReportSpec[] {
   return [...suite.specs, ...(suite.suites ?? []).flatMap(flattenSpecs)];
 }
 
-/** The first lines of what a test said, without colours. */
+/** Returns the first lines of an error message without colours. */
 function shortenMessage(message = ""): string {
   return stripVTControlCharacters(message).split("\n").slice(0, 20).join("\n");
 }

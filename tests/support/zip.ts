@@ -1,11 +1,11 @@
-/** Reads a .zip as an unpacking program does, by its central directory, and checks what that says (APPNOTE 6.3.10). */
+/** Reads a ZIP archive by its central directory and checks each entry (APPNOTE 6.3.10). */
 import { crc32, inflateRawSync } from "node:zlib";
 
 const zipSignatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
 /** The flag of a name in UTF-8. */
 const utf8Flag = 0x800;
 
-/** The files of an archive by their names. Throws when it is cut off, or a file is not what the directory says of it. */
+/** Returns the files of an archive by name. Throws if the archive is incomplete or contradicts its directory. */
 export function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.length - 22;
   if (archive.readUInt32LE(end) !== zipSignatures.end) throw new Error("The archive has no end");
@@ -22,7 +22,7 @@ export function unzip(archive: Buffer): Map<string, Buffer> {
   return files;
 }
 
-/** One file by its entry in the central directory, and where the next entry begins. */
+/** Returns a file by its entry in the central directory, and the position of the next entry. */
 function readEntry(archive: Buffer, at: number) {
   if (archive.readUInt32LE(at) !== zipSignatures.central) throw new Error(`No entry at ${at}`);
   const [flags, method] = [archive.readUInt16LE(at + 8), archive.readUInt16LE(at + 10)];

@@ -17,7 +17,7 @@ test.each([
   ["/about?quote", "/about"],
   ["/resources/blog?category=Customs", "/resources/blog?category=Customs&quote="],
   ["/about?quote", "/about#story"],
-])("opening or closing the quote form does not revalidate: %s to %s", (from, to) => {
+])("Opening or closing the quote form, from %s to %s, does not revalidate the page.", (from, to) => {
   expect(isQuotePanelChange(createChange(from, to))).toBe(true);
   expect(revalidateExceptForQuote(createChange(from, to))).toBe(false);
 });
@@ -27,7 +27,7 @@ test.each([
   ["/about", "/about", undefined],
   ["/resources/blog?category=Customs", "/resources/blog?category=Freight&quote", undefined],
   ["/about", "/about?quote", "POST"],
-] as const)("everything else revalidates as before: %s to %s %s", (from, to, method) => {
+] as const)("Any other navigation, from %s to %s with method %s, revalidates the page.", (from, to, method) => {
   expect(isQuotePanelChange(createChange(from, to, method))).toBe(false);
   expect(revalidateExceptForQuote(createChange(from, to, method))).toBe(true);
 });

@@ -4,7 +4,7 @@ import { readForm } from "./form-data.server.ts";
 
 setBackendAccess({ url: "http://127.0.0.1:1", publishableKey: "publishable", secretKey: "secret" }, "x".repeat(32));
 
-/** The form of a body that arrives in these pieces. */
+/** Reads the form of a body that arrives in these pieces. */
 function readMultipartText(...pieces: string[]): Promise<FormData> {
   const body = new ReadableStream({
     start(controller) {
@@ -24,19 +24,19 @@ const textPart = '--x\r\nContent-Disposition: form-data; name="subject"\r\n\r\nT
 
 test.each([
   ["in one piece", [`${textPart}--x--\r\n`]],
-  ["cut before its last line break", [`${textPart}--x--`, "\r\n"]],
-  ["cut in its last boundary", [`${textPart}--x`, "--\r\n"]],
-  ["with words behind its end", [`${textPart}--x--`, "\r\nsent by a program", "\r\nof long ago"]],
-])("a form that arrives %s is whole", async (_how, pieces) => {
+  ["divided before its last line break", [`${textPart}--x--`, "\r\n"]],
+  ["divided in its last boundary", [`${textPart}--x`, "--\r\n"]],
+  ["with text after its end", [`${textPart}--x--`, "\r\nsent by an", "\r\nold program"]],
+])("A form that arrives %s is read completely.", async (_how, pieces) => {
   expect([...(await readMultipartText(...pieces))]).toEqual([["subject", "Tea"]]);
 });
 
-test("a form without its last boundary is refused", async () => {
+test("A form without its last boundary gets status 400.", async () => {
   await expect(readMultipartText(textPart)).rejects.toMatchObject({ init: { status: 400 } });
 });
 
 test.each(["message[0]", "__intent__", "__proto__", "address.city", "", "-a", "1a", "a".repeat(65), "name\u0000"])(
-  "a field named %j, which no form of ours has, is left out",
+  "A field named %j, a name that no form has, is ignored.",
   async (name) => {
     const { body } = new Response(`${encodeURIComponent(name)}=x&subject=Tea`);
     expect([...(await readBody("application/x-www-form-urlencoded", body))]).toEqual([["subject", "Tea"]]);
@@ -46,7 +46,7 @@ test.each(["message[0]", "__intent__", "__proto__", "address.city", "", "-a", "1
   },
 );
 
-test("text that comes without a length is read up to 64 KiB and no further, though no field is in it", async () => {
+test("A form without a Content-Length gets status 413 after 64 KiB, even if it has no field.", async () => {
   let kibibytes = 0;
   const body = new ReadableStream({
     pull(controller) {

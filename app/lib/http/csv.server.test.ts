@@ -1,51 +1,48 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { csvLine } from "./csv.server.ts";
 
-/** A cell as it stands in a line, without its quotes. */
+/** Returns the cell of a CSV line without its quotes. */
 const formatCell = (text: string) => csvLine([text]).slice(1, -3);
 
-describe("a formula gets an apostrophe before it", () => {
-  test.each(["=1+1", "+254700", "-2+3", "@SUM(A1)", "＝1+1", "＋1", "－1", "＠SUM(A1)"])(
-    "where a cell begins: %j",
-    (text) => {
-      expect(formatCell(text)).toBe(`'${text}`);
-    },
-  );
+test.each([
+  ...["=1+1", "+254700", "-2+3", "@SUM(A1)", "＝1+1", "＋1", "－1", "＠SUM(A1)"],
+  ...["\tTea", "\rTea", "\t", "\t\tTea"],
+])("A cell that starts with %j gets an apostrophe at its start.", (text) => {
+  expect(formatCell(text)).toBe(`'${text}`);
+});
 
-  test.each([
-    ["a space", " "],
-    ["many spaces", "   "],
-    ["a space that does not break", "\u00a0"],
-    ["a space of no width", "\u200b"],
-    ["a mark of direction", "\u200f"],
-    ["an invisible operator", "\u2061"],
-    ["the mark of UTF-8", "\ufeff"],
-    ["several of these", " \u200b\u00a0\u200f\u2061 "],
-    ["a tab", "\t"],
-    ["a new line", "\r\n"],
-  ])("after %s", (_what, before) => {
-    for (const sign of ["=", "+", "-", "@", "＝", "＠"])
-      expect(formatCell(`${before}${sign}1`)).toBe(`${before}'${sign}1`);
-  });
+test.each([
+  ["a space", " "],
+  ["many spaces", "   "],
+  ["a non-breaking space", "\u00a0"],
+  ["a zero-width space", "\u200b"],
+  ["a direction mark", "\u200f"],
+  ["an invisible operator", "\u2061"],
+  ["a byte order mark", "\ufeff"],
+  ["several invisible characters", " \u200b\u00a0\u200f\u2061 "],
+  ["a tab", "\t"],
+  ["a line break", "\r\n"],
+])("A formula after %s gets an apostrophe.", (_what, before) => {
+  for (const sign of ["=", "+", "-", "@", "＝", "＠"])
+    expect(formatCell(`${before}${sign}1`)).toBe(`${before}'${sign}1`);
+});
 
-  test.each([";", "\t", "\n", "\r\n"])("after %j inside a cell, where some programs part cells", (mark) => {
+test.each([";", "\t", "\n", "\r\n"])(
+  "A formula after %j, which separates cells in some programs, gets an apostrophe.",
+  (mark) => {
     expect(formatCell(`Tea${mark}=1+1`)).toBe(`Tea${mark}'=1+1`);
     expect(formatCell(`Tea${mark} \u200b@SUM(A1)${mark}－2`)).toBe(`Tea${mark} \u200b'@SUM(A1)${mark}'－2`);
     expect(formatCell(`=1${mark}${mark}+2`)).toBe(`'=1${mark}${mark}'+2`);
-  });
+  },
+);
 
-  // A program that parts cells at semicolons takes the quotes here for those of an empty cell with more behind it.
-  test.each([
-    ['Tea";"=1+1;', `Tea"";""'=1+1;`],
-    ['"=1+1', `""'=1+1`],
-    ['Tea;" "=1+1', `Tea;"" ""'=1+1`],
-  ])("after quotes that another program reads as the end of a cell: %j", (text, shown) => {
-    expect(formatCell(text)).toBe(shown);
-  });
-});
-
-test.each(["\tTea", "\rTea", "\t", "\t\tTea"])("a cell that begins with a tab or a return gets one too: %j", (text) => {
-  expect(formatCell(text)).toBe(`'${text}`);
+// A program that separates cells at semicolons reads these quotes as an empty cell, followed by more text.
+test.each([
+  ['Tea";"=1+1;', `Tea"";""'=1+1;`],
+  ['"=1+1', `""'=1+1`],
+  ['Tea;" "=1+1', `Tea;"" ""'=1+1`],
+])("A formula after a quotation mark, as in %j, gets an apostrophe.", (text, shown) => {
+  expect(formatCell(text)).toBe(shown);
 });
 
 test.each([
@@ -62,10 +59,10 @@ test.each([
   " ",
   "\u200bTea",
   "'=1",
-])("plain text stays as it is: %j", (text) => {
+])("The plain text %j stays unchanged in a cell.", (text) => {
   expect(formatCell(text)).toBe(text);
 });
 
-test("cells are quoted, and their quotes doubled", () => {
+test("A CSV line quotes its cells and doubles their quotation marks.", () => {
   expect(csvLine(['Plain, "quoted"', "", "two\nlines"])).toBe('"Plain, ""quoted""","","two\nlines"\r\n');
 });

@@ -4,7 +4,7 @@ import process from "node:process";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { log } from "./log.server.ts";
 
-test("the lines of one turn of the event loop are written together, in order, each a line whatever is in it", async () => {
+test("Log entries of one event loop iteration are written together in order, each as one line.", async () => {
   const printed = vi.spyOn(console, "log").mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());
   log("info", "first", { route: "/a" });
@@ -20,7 +20,7 @@ test("the lines of one turn of the event loop are written together, in order, ea
   expect(lines.join("")).not.toContain("\u2028");
 });
 
-test("what is logged last is written before the process exits", () => {
+test("The last log entry is written before the process exits.", () => {
   const file = JSON.stringify(path.join(import.meta.dirname, "log.server.ts"));
   const code = `import(${file}).then(({ log }) => { log("error", "last"); process.exit(); })`;
   const printed = execFileSync(process.execPath, ["--import", "tsx", "-e", code], { encoding: "utf8" });

@@ -59,7 +59,7 @@ const foreignTargets: unknown[] = [
 ];
 
 test.each(foreignTargets.map((value) => ({ value })))(
-  "$value leads to the portal's and the site's first page",
+  "The target $value redirects to the portal or the home page.",
   ({ value }) => {
     expect(toViewerPath(value)).toBe("/portal");
     expect(toSitePath(value)).toBe("/");
@@ -77,7 +77,7 @@ test.each([
   "/portal?q=&waiting=&stage=&page=",
   "/portal/5a000000-0000-4000-8000-000000000001?page=123456",
   "/portal/5a000000-0000-4000-8000-000000000001?q=tea&waiting=client&page=2",
-])("%s is a page of the portal and of the site", (path) => {
+])("The portal page %s is a valid redirect target.", (path) => {
   expect(toViewerPath(path)).toBe(path);
   expect(toSitePath(path)).toBe(path);
 });
@@ -97,18 +97,14 @@ test.each([
   "/portal?page=-1",
   "/portal?page=2&next=//evil.example",
   "/portal?next=//evil.example",
-])("%s is not a page of the portal as its links write them", (path) => {
+])("The target %s, which no link of the portal has, redirects to the portal.", (path) => {
   expect(toViewerPath(path)).toBe("/portal");
 });
 
 test.each([
-  "/",
-  "/?quote",
-  "/contact",
-  "/resources/blog",
-  "/resources/blog/some-article",
+  ...["/", "/?quote", "/contact", "/resources/blog", "/resources/blog/some-article"],
   "/resources/blog?category=Customs",
-])("%s is a page of the site", (path) => {
+])("The public page %s is a valid redirect target.", (path) => {
   expect(toSitePath(path)).toBe(path);
 });
 
@@ -121,14 +117,14 @@ test.each([
   '/contact?x="><script>',
   "/contact?x=\\evil",
   "/contact? x",
-])("%j is not a page of the site as its links write them", (path) => {
+])("The target %j, which no link of the site has, redirects to the home page.", (path) => {
   expect(toSitePath(path)).toBe("/");
 });
 
-test("wherever these lead, a browser stays on the site", () => {
+test("No redirect target leads a browser to another site.", () => {
   const site = "https://portal.example";
-  const tried = [...foreignTargets, "/?next=//evil.example", "/?u=https:%2F%2Fevil.example", "/portal?page=1", "/a/b"];
-  for (const value of tried) {
+  const targets = [...foreignTargets, "/?next=//evil.example", "/?u=https:%2F%2Fevil.example", "/portal?page=1"];
+  for (const value of targets) {
     for (const path of [toViewerPath(value), toSitePath(value)]) {
       expect(new URL(path, `${site}/login`).origin).toBe(site);
       expect(path).not.toMatch(/[\r\n\t\\]/);

@@ -6,7 +6,7 @@ import type { TransferSlot } from "./transfer-slots.server.ts";
 
 let acquireUploadSlot: typeof import("./transfer-slots.server.ts").acquireUploadSlot;
 beforeAll(async () => {
-  // Room for four of the largest files, two of them from visitors.
+  // Memory for four files of the maximum size, two of them from visitors.
   stubSettings({ UPLOADS_MIB: "42" });
   ({ acquireUploadSlot } = await import("./transfer-slots.server.ts"));
 });
@@ -15,14 +15,17 @@ afterAll(() => {
   vi.resetModules();
 });
 
-function requestSlot(from: string, bytes: number, account?: string) {
-  const headers = { "Content-Length": String(bytes), [ipAddressHeader]: from };
-  const request = new Request("http://site.example/careers", { method: "POST", headers });
-  return acquireUploadSlot(request, new RouterContextProvider(), account);
+function createUpload(address: string, bytes?: number): Request {
+  const headers = { [ipAddressHeader]: address, ...(bytes && { "Content-Length": String(bytes) }) };
+  return new Request("http://site.example/careers", { method: "POST", headers });
 }
 
-test("uploads of visitors fill at most their share of the memory, from however many addresses", () => {
-  const [first] = ["192.0.2.101", "192.0.2.102"].map((from) => requestSlot(from, 10_000_000));
+function requestSlot(address: string, bytes?: number, account?: string) {
+  return acquireUploadSlot(createUpload(address, bytes), new RouterContextProvider(), account);
+}
+
+test("Uploads of visitors use at most their share of the memory, from any number of IP addresses.", () => {
+  const [first] = ["192.0.2.101", "192.0.2.102"].map((address) => requestSlot(address, 10_000_000));
   expect(requestSlot("192.0.2.103", 9_000_000)).toEqual({
     reason: "Too many files are on their way to us. Try again in a minute.",
     status: 503,
@@ -32,92 +35,88 @@ test("uploads of visitors fill at most their share of the memory, from however m
   expect(requestSlot("192.0.2.103", 9_000_000)).toHaveProperty("release");
 });
 
-test("an upload without a Content-Length reserves room for the largest", () => {
-  const headers = { [ipAddressHeader]: "192.0.2.105" };
-  const request = new Request("http://site.example/careers", { method: "POST", headers });
-  expect(acquireUploadSlot(request, new RouterContextProvider(), undefined)).toMatchObject({ status: 503 });
+test("An upload without a Content-Length reserves memory for a file of the maximum size.", () => {
+  expect(requestSlot("192.0.2.105")).toMatchObject({ status: 503 });
 });
 
-test("an upload of any Content-Length reserves no more than the largest: it is refused for its size, not for want of room", () => {
-  const place = requestSlot("192.0.2.108", 1e12, "client 108");
-  expect(place).toHaveProperty("release");
-  if ("release" in place) place.release();
+test("An upload with a huge Content-Length reserves memory for a file of the maximum size only.", () => {
+  const slot = requestSlot("192.0.2.108", 1e12, "client 108");
+  expect(slot).toHaveProperty("release");
+  if ("release" in slot) slot.release();
 });
 
-test("uploads of clients fit while visitors fill their share, up to the total and no more", () => {
-  const clients = Array.from({ length: 3 }, (_, client) => requestSlot("192.0.2.106", 10_000_000, `client ${client}`));
-  expect(clients.map((place) => "release" in place)).toEqual([true, true, false]);
+test("Clients can upload up to the total while visitors use their whole share.", () => {
+  const slots = Array.from({ length: 3 }, (_, client) => requestSlot("192.0.2.106", 10_000_000, `client ${client}`));
+  expect(slots.map((slot) => "release" in slot)).toEqual([true, true, false]);
 });
 
-describe("stored files on their way to who opens them", () => {
+describe("Slots of one account", () => {
   let lib: typeof import("./transfer-slots.server.ts");
-  let limitsMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
-  const places: TransferSlot[] = [];
+  let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
+  const slots: TransferSlot[] = [];
   beforeAll(async () => {
-    // Room for eight of the largest files in each direction.
+    // Memory for eight files of the maximum size in each direction.
     stubSettings({ UPLOADS_MIB: "84" });
     lib = await import("./transfer-slots.server.ts");
-    ({ rateLimitMiddleware: limitsMiddleware } = await import("./rate-limiter.server.ts"));
+    ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));
   });
   afterEach(() => {
-    for (const { release } of places.splice(0)) release();
+    for (const { release } of slots.splice(0)) release();
   });
 
-  /** The place of a file that an account opens or sends, or the status with which it is refused and when to come again. */
-  async function ask(account: string, way: "opens" | "sends" = "opens"): Promise<TransferSlot | string> {
+  /** Requests a slot and returns the status of the response, with its Retry-After. */
+  async function transfer(account: string, direction: "download" | "upload"): Promise<string> {
     const context = new RouterContextProvider();
-    const request = new Request("http://site.example/portal", { headers: { [ipAddressHeader]: "192.0.2.107" } });
-    let place: TransferSlot | string = "";
-    const answer = await limitsMiddleware({ request, context } as never, async () => {
-      const taken =
-        way === "opens" ? lib.acquireDownloadSlot(context, account) : lib.acquireUploadSlot(request, context, account);
-      if ("release" in taken) place = taken;
-      return new Response(null, { status: "release" in taken ? 200 : taken.status });
+    const request = createUpload("192.0.2.107");
+    const response = await rateLimitMiddleware({ request, context } as never, async () => {
+      const slot =
+        direction === "download"
+          ? lib.acquireDownloadSlot(context, account)
+          : lib.acquireUploadSlot(request, context, account);
+      if ("release" in slot) slots.push(slot);
+      return new Response(null, { status: "release" in slot ? 200 : slot.status });
     });
-    if (typeof place === "object") places.push(place);
-    return place || `${answer?.status} ${answer?.headers.get("Retry-After") ?? ""}`.trim();
+    return `${response?.status} ${response?.headers.get("Retry-After") ?? ""}`.trim();
   }
-  const asked = async (count: number, account: string, way?: "opens" | "sends") => {
-    const answers = [];
-    for (let file = 0; file < count; file += 1) answers.push(await ask(account, way));
-    return answers.map((answer) => (typeof answer === "string" ? answer : "taken"));
+  const transferMany = async (count: number, account: string, direction: "download" | "upload" = "download") => {
+    const statuses: string[] = [];
+    for (let file = 0; file < count; file += 1) statuses.push(await transfer(account, direction));
+    return statuses;
   };
-  const taken = (count: number) => Array(count).fill("taken");
+  const successes = (count: number) => Array(count).fill("200");
 
-  test("are six of one account at once, and no seventh until one of them has left", async () => {
-    expect(await asked(8, "clerk")).toEqual([...taken(6), "429 60", "429 60"]);
-    expect(await asked(1, "another clerk")).toEqual(taken(1));
-    places[3]?.release();
-    expect(await asked(2, "clerk")).toEqual(["taken", "429 60"]);
+  test("A clerk who downloads six files in parallel cannot start a seventh until one ends.", async () => {
+    expect(await transferMany(8, "clerk")).toEqual([...successes(6), "429 60", "429 60"]);
+    expect(await transferMany(1, "another clerk")).toEqual(successes(1));
+    slots[3]?.release();
+    expect(await transferMany(2, "clerk")).toEqual(["200", "429 60"]);
   });
 
-  test("leave one place each, also when it is released twice", async () => {
-    await asked(6, "clerk");
-    for (const _twice of [1, 2]) places[0]?.release();
-    expect(await asked(2, "clerk")).toEqual(["taken", "429 60"]);
-    for (const { release } of places) release();
-    // Nor does the memory count as freer than it is.
-    expect(await asked(6, "clerk")).toEqual(taken(6));
-    expect(await asked(3, "another clerk")).toEqual([...taken(2), "503"]);
+  test("A download slot that is released twice makes one slot and its memory available.", async () => {
+    await transferMany(6, "clerk");
+    for (const _attempt of [1, 2]) slots[0]?.release();
+    expect(await transferMany(2, "clerk")).toEqual(["200", "429 60"]);
+    for (const { release } of slots) release();
+    expect(await transferMany(6, "clerk")).toEqual(successes(6));
+    expect(await transferMany(3, "another clerk")).toEqual([...successes(2), "503"]);
   });
 
-  test("are refused with 503 while the memory for them is full, whoever asks", async () => {
-    await asked(6, "clerk");
-    expect(await asked(3, "another clerk")).toEqual([...taken(2), "503"]);
-    expect(await asked(1, "client")).toEqual(["503"]);
-    places[0]?.release();
-    expect(await asked(2, "client")).toEqual(["taken", "503"]);
+  test("A download gets status 503 while the memory for downloads is in use, for every account.", async () => {
+    await transferMany(8, "clerk");
+    expect(await transferMany(3, "another clerk")).toEqual([...successes(2), "503"]);
+    expect(await transferMany(1, "client")).toEqual(["503"]);
+    slots[0]?.release();
+    expect(await transferMany(2, "client")).toEqual(["200", "503"]);
   });
 
-  test("and files on their way to us do not take each other's room", async () => {
-    for (const client of ["one", "two", "three"]) await asked(3, client, "sends");
-    expect(await asked(1, "four", "sends")).toEqual(["503"]);
-    // Who sends as many as one may opens as many as one may.
-    expect(await asked(6, "one")).toEqual(taken(6));
-    expect(await asked(3, "two")).toEqual([...taken(2), "503"]);
-    for (const { release } of places.splice(0)) release();
-    for (const client of ["one", "two"]) await asked(6, client);
-    expect(await asked(1, "one")).toEqual(["429 60"]);
-    expect(await asked(4, "one", "sends")).toEqual([...taken(3), "429 60"]);
+  test("Uploads and downloads use separate memory and count separately for each account.", async () => {
+    for (const client of ["one", "two", "three"]) await transferMany(3, client, "upload");
+    expect(await transferMany(1, "four", "upload")).toEqual(["503"]);
+    expect(await transferMany(6, "one")).toEqual(successes(6));
+    expect(await transferMany(3, "two")).toEqual([...successes(2), "503"]);
+    for (const { release } of slots.splice(0)) release();
+    for (const client of ["one", "two"]) await transferMany(6, client);
+    expect(await transferMany(1, "one")).toEqual(["429 60"]);
+    expect(await transferMany(4, "one", "upload")).toEqual([...successes(3), "429 60"]);
   });
 });

@@ -13,7 +13,7 @@ test.each([
   ["otp_expired", 403, 400, "This link has been used or is too old."],
   ["over_request_rate_limit", 429, 429, "Too many attempts. Wait some minutes and try again."],
   ["over_email_send_rate_limit", 429, 429, "A message is on its way already. Wait a minute and try again."],
-])("auth's %s is told in the company's words", (code, sent, status, reason) => {
+])("The error %s of Supabase Auth becomes a message of the company.", (code, sent, status, reason) => {
   expect(toUserError(new AuthApiError(databaseMessage, sent, code))).toEqual({ reason, status });
 });
 
@@ -21,21 +21,21 @@ test.each([
   ["PT404", 404],
   ["PT409", 409],
   ["PT403", 403],
-])("what our migrations raise with %s passes through with status %i", (code, status) => {
+])("A message that the database raises with %s is shown with status %i.", (code, status) => {
   expect(toUserError({ message: "This shipment is closed.", code, status })).toEqual({
     reason: "This shipment is closed.",
     status,
   });
 });
 
-test("a refusal sent in place of an answer is read back unchanged", async () => {
+test("A UserError is unchanged after it was sent as a response.", async () => {
   for (const status of [400, 409, 429, 503]) {
     const body = await userErrorResponse({ reason: "Try later.", status }).json();
     expect(toUserError({ ...body, status })).toEqual({ reason: "Try later.", status });
   }
 });
 
-test.each([undefined, "unknown"])("the sign-up hook's words pass through, with the code %s", (code) => {
+test.each([undefined, "unknown"])("The message of the sign-up hook with the code %s is shown unchanged.", (code) => {
   const words = "This Client ID is not known or has been used.";
   expect(toUserError(new AuthApiError(words, 400, code))).toEqual({ reason: words, status: 400 });
 });
@@ -46,7 +46,7 @@ test.each([
   { message: databaseMessage, status: 403 },
   { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "403" },
   { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
-])("a missing permission is 403, and the words say so: %j", (error) => {
+])("A missing permission, such as %j, becomes status 403 with a message.", (error) => {
   expect(toUserError(error)).toEqual({ reason: "This is not yours to change.", status: 403 });
 });
 
@@ -56,7 +56,7 @@ test.each([
   ["22001", 400],
   ["22003", 400],
   ["22P02", 400],
-])("what the tables do not take (%s, answered with %i) is 400 and asks to check what was typed", (code, status) => {
+])("A value that violates a constraint (%s, status %i) becomes status 400 with a message.", (code, status) => {
   expect(toUserError({ message: databaseMessage, code, status })).toEqual({
     reason: "Our records do not take this as it is. Check what you typed.",
     status: 400,
@@ -74,7 +74,7 @@ test.each([
   { message: "TypeError: fetch failed", code: "", status: 0 },
   new AuthRetryableFetchError(databaseMessage, 0),
   new AuthRetryableFetchError(databaseMessage, 503),
-])("a backend that does not answer is 503 and says to try again: %j", (error) => {
+])("An unavailable backend, such as %j, becomes status 503 with a message.", (error) => {
   expect(toUserError(error)).toEqual(unavailableError);
 });
 
@@ -88,7 +88,7 @@ test.each([
   { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "413" },
   new AuthApiError(databaseMessage, 400, "validation_failed"),
   new AuthApiError(databaseMessage, 422, "unexpected"),
-])("the message of an unexpected error is not shown: %j", (error) => {
+])("The message of the unexpected error %j is not shown.", (error) => {
   expect(toUserError(error)).toEqual({ reason: somethingWentWrong, status: 502 });
 });
 
@@ -101,11 +101,11 @@ test.each([
   undefined,
   null,
   { status: 400 },
-])("anything thrown counts as a backend that does not answer: %s", (thrown) => {
+])("The thrown value %s counts as an unavailable backend.", (thrown) => {
   expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
 });
 
-test("no refusal repeats an internal message of the backend", () => {
+test("No UserError repeats an internal message of the backend.", () => {
   for (const code of ["23502", "42501", "XX000", "unexpected_failure", ""]) {
     for (const status of [0, 400, 401, 403, 404, 409, 422, 500, 503]) {
       for (const name of ["PostgrestError", "StorageApiError", "AuthUnknownError", "Error"]) {

@@ -9,7 +9,7 @@ afterEach(() => {
 
 const versionHeaders = { "X-Supabase-Api-Version": "2024-01-01" };
 
-/** What supabase-js gets for a refresh that is answered so; it drops the session on any refusal but a 503. */
+/** Returns the status that supabase-js gets for a token refresh. It deletes the session on any error except 503. */
 async function getRefreshStatus(status: number, body: string, headers: Record<string, string> = {}): Promise<number> {
   const auth = createServer((_request, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
@@ -17,44 +17,34 @@ async function getRefreshStatus(status: number, body: string, headers: Record<st
   await new Promise<void>((resolve) => auth.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(auth.address() as AddressInfo).port}`;
   stubSettings({ SUPABASE_URL: url });
-  const { createSupabaseFetch: backendFetch } = await import("./fetch.server.ts");
-  const token = JSON.stringify({ refresh_token: body });
-  const answer = await backendFetch(null)(`${url}/auth/v1/token?grant_type=refresh_token`, {
+  const { createSupabaseFetch } = await import("./fetch.server.ts");
+  const response = await createSupabaseFetch(null)(`${url}/auth/v1/token?grant_type=refresh_token`, {
     method: "POST",
-    body: token,
+    body: JSON.stringify({ refresh_token: body }),
   });
   auth.close();
-  return answer.status;
+  return response.status;
 }
 
 test.each([
-  [
-    "as auth words it since 2024",
-    '{"code":"refresh_token_not_found","message":"Invalid Refresh Token"}',
-    versionHeaders,
-  ],
-  ["as it did before", '{"code":400,"error_code":"refresh_token_not_found","msg":"Invalid Refresh Token"}', {}],
-  ["as its oldest versions did", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}', {}],
-])("a refused refresh ends the session, %s", async (_when, body, headers) => {
+  ["current", '{"code":"refresh_token_not_found","message":"Invalid Refresh Token"}', versionHeaders],
+  ["2023", '{"code":400,"error_code":"refresh_token_not_found","msg":"Invalid Refresh Token"}', {}],
+  ["oldest", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}', {}],
+])("A rejected refresh token, in the %s format of Supabase Auth, ends the session.", async (_format, body, headers) => {
   expect(await getRefreshStatus(400, body, headers)).toBe(400);
 });
 
 test.each([
-  [
-    "another refresh is on its way",
-    409,
-    '{"code":"conflict","message":"Too many concurrent requests"}',
-    versionHeaders,
-  ],
-  ["auth was too slow", 408, '{"code":"request_timeout","message":"Request timed out"}', versionHeaders],
-  ["there are too many", 429, '{"code":"over_request_rate_limit","message":"Rate limit reached"}', versionHeaders],
-  ["a hook of auth's fails", 422, '{"code":"hook_timeout","message":"Hook ran into maximum time"}', versionHeaders],
-  ["auth fails", 500, '{"code":"unexpected_failure","message":"Internal Server Error"}', versionHeaders],
-  ["a proxy refuses", 403, '{"message":"Forbidden"}', {}],
-  ["a proxy refuses by a code of its own", 401, '{"code":"UNAUTHORIZED_INVALID_API_KEY","message":"no"}', {}],
-  ["a proxy refuses by an error of its own", 404, '{"error":"requested path is invalid"}', {}],
-  ["something else answers", 200, '{"status":"ok"}', {}],
-  ["what should be a token is none", 200, '{"access_token":"garbage","refresh_token":"x"}', {}],
-])("a session is kept when %s", async (_why, status, body, headers) => {
+  ["another refresh runs", 409, '{"code":"conflict","message":"Too many concurrent requests"}', versionHeaders],
+  ["Supabase Auth is too slow", 408, '{"code":"request_timeout","message":"Request timed out"}', versionHeaders],
+  ["a rate limit is reached", 429, '{"code":"over_request_rate_limit","message":"Rate limit reached"}', versionHeaders],
+  ["a hook fails", 422, '{"code":"hook_timeout","message":"Hook ran into maximum time"}', versionHeaders],
+  ["Supabase Auth fails", 500, '{"code":"unexpected_failure","message":"Internal Server Error"}', versionHeaders],
+  ["a proxy rejects it", 403, '{"message":"Forbidden"}', {}],
+  ["a proxy rejects it with a code", 401, '{"code":"UNAUTHORIZED_INVALID_API_KEY","message":"no"}', {}],
+  ["a proxy rejects it with an error", 404, '{"error":"requested path is invalid"}', {}],
+  ["another server responds", 200, '{"status":"ok"}', {}],
+  ["the response has an invalid token", 200, '{"access_token":"garbage","refresh_token":"x"}', {}],
+])("A token refresh does not end the session when %s.", async (_reason, status, body, headers) => {
   expect(await getRefreshStatus(status, body, headers)).toBe(503);
 });

@@ -13,7 +13,7 @@ import { checkBeforeStart } from "./preflight.ts";
 let folder: string;
 let environment: Record<string, string>;
 beforeEach(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), "at-once-"));
+  folder = mkdtempSync(path.join(tmpdir(), "preflight-"));
   const [port, backendPort] = [await freePort(), await freePort()];
   environment = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: path.join(folder, "data") };
 });
@@ -22,14 +22,19 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const runChecks = (more: Record<string, string> = {}) => checkBeforeStart(readSettings({ ...environment, ...more }));
 const getDataFile = (name: string) => path.join(environment.DATA_DIR ?? "", name);
 
-/** Listens on a port until the test is over. */
+const completeKeys = {
+  ...{ publishableKey: "x".repeat(40), secretKey: "y".repeat(40) },
+  ...{ jwtSecret: "z".repeat(64), sessionSecret: "s".repeat(64) },
+};
+
+/** Listens on a port until the test ends. */
 async function occupyPort(port = ""): Promise<void> {
   const holder = createServer().listen(Number(port), "127.0.0.1");
   await once(holder, "listening");
   onTestFinished(() => void holder.close());
 }
 
-/** A running process with this program's path in its command line. */
+/** Starts a process with this program's path in its command line. */
 function spawnFakeProgram(program: string): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -43,13 +48,13 @@ function writeLock(site: number | undefined): number | undefined {
   return pid;
 }
 
-test("where nothing is wrong a start goes on, its ports are free, and nothing was kept yet", async () => {
+test("Checks before a start pass twice in a row and leave the data directory empty.", async () => {
   await runChecks();
   await runChecks();
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("a port that is taken, or set twice, is named with its variable", async () => {
+test("A start with a port in use, or with the same port twice, names the port's variable.", async () => {
   const { PORT = "", BACKEND_PORT = "" } = environment;
   await expect(runChecks({ BACKEND_PORT: PORT })).rejects.toThrow(
     `Port ${PORT} is taken: set BACKEND_PORT to another one.`,
@@ -59,14 +64,15 @@ test("a port that is taken, or set twice, is named with its variable", async () 
   environment.PORT = String(await freePort());
   await occupyPort(BACKEND_PORT);
   await expect(runChecks()).rejects.toThrow(`Port ${BACKEND_PORT} is taken: set BACKEND_PORT to another one.`);
+  expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("a HOST that this machine does not have is named", async () => {
+test("A start with a HOST that the machine does not have names the address.", async () => {
   await expect(runChecks({ HOST: "192.0.2.7" })).rejects.toThrow("This machine has no address 192.0.2.7: set HOST");
 });
 
-describe("a data directory", () => {
-  test("that a running site holds is refused with the number of the process", async () => {
+describe("Data directory", () => {
+  test("A start with the data directory of a running site names the process that uses it.", async () => {
     const site = spawnFakeProgram("app/server/start.ts");
     const pid = writeLock(site.pid);
     await expect(runChecks()).rejects.toThrow(
@@ -74,7 +80,7 @@ describe("a data directory", () => {
     );
   });
 
-  test("whose site was killed is not refused: its backend is about to release it and its port", async () => {
+  test("A start with the data directory of a killed site waits for its backend to end.", async () => {
     const site = spawnFakeProgram("app/server/start.ts");
     const ended = once(site, "exit");
     site.kill("SIGKILL");
@@ -84,27 +90,19 @@ describe("a data directory", () => {
     await runChecks();
   });
 
-  test("that is a file, or holds half of a restore, is refused", async () => {
+  test("A start fails if the data directory is a file or has an incomplete restore.", async () => {
     await expect(runChecks({ DATA_DIR: process.argv[1] ?? "" })).rejects.toThrow("is a file.");
     mkdirSync(getDataFile("restoring"), { recursive: true });
     await expect(runChecks()).rejects.toThrow("was cut off: move that folder away and restore again.");
   });
 
   test.each([
-    ["nothing", ""],
-    ["half a file", '{"publishableKey": "sb_publishable_'],
-    ["no object", "[]"],
-    ["keys without one", JSON.stringify({ publishableKey: "x".repeat(40), secretKey: "y".repeat(40) })],
-    [
-      "an empty key",
-      JSON.stringify({
-        publishableKey: "x".repeat(40),
-        secretKey: "",
-        jwtSecret: "z".repeat(64),
-        sessionSecret: "s".repeat(64),
-      }),
-    ],
-  ])("with %s in keys.json is refused, no key is shown and the file stays", async (_what, text) => {
+    ["no content", ""],
+    ["an incomplete object", '{"publishableKey": "sb_publishable_'],
+    ["an array", "[]"],
+    ["a missing key", JSON.stringify({ publishableKey: "x".repeat(40), secretKey: "y".repeat(40) })],
+    ["an empty key", JSON.stringify({ ...completeKeys, secretKey: "" })],
+  ])("A start with %s in keys.json fails without printing a key or deleting the file.", async (_what, text) => {
     mkdirSync(environment.DATA_DIR ?? "");
     writeFileSync(getDataFile("keys.json"), text);
     const { message } = (await runChecks().catch((error: Error) => error)) as Error;
@@ -114,7 +112,7 @@ describe("a data directory", () => {
     expect(existsSync(getDataFile("keys.json"))).toBe(true);
   });
 
-  test("and the backend's port are not checked with a hosted backend", async () => {
+  test("A start with a hosted backend checks neither the data directory nor the backend's port.", async () => {
     await occupyPort(environment.BACKEND_PORT);
     await runChecks({
       DATA_DIR: process.argv[1] ?? "",

@@ -15,8 +15,9 @@ const policy = "script-src 'self' 'nonce-N'; style-src 'self'";
 const page = (body: string) =>
   `<html><head><link nonce="N" rel="stylesheet" href="/assets/a.css"/></head><body>${body}</body></html>`;
 const sha = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const listInlineRules = (html: string) => /<style>(.*)<\/style>/.exec(html)?.[1] ?? "";
 
-test("scripts of ours are named by hash, and an injected one is not", async () => {
+test("The policy of a page contains the hashes of the site's own scripts, but not of an injected script.", async () => {
   const html = page(
     '<script nonce="N">ours()</script><script>theirs()</script><script nonce="N" src="/a.js"></script>',
   );
@@ -25,9 +26,10 @@ test("scripts of ours are named by hash, and an injected one is not", async () =
   expect(finished.html).not.toContain("nonce");
 });
 
-test("the rules a page uses are in it, and its stylesheet holds nothing up", async () => {
-  const finished = await finishPage({ html: page('<details class="a">x</details>'), policy }, files, false);
-  const inlined = /<style>(.*)<\/style>/.exec(finished.html)?.[1] ?? "";
+test("A page contains the rules that it uses, and its stylesheet does not delay the first paint.", async () => {
+  const html = page('<details class="a">class="b" .b</details>');
+  const finished = await finishPage({ html, policy }, files, false);
+  const inlined = listInlineRules(finished.html);
   expect(inlined).toContain(".a{");
   expect(inlined).toContain("details:not([open])");
   expect(inlined).not.toContain(".b{");
@@ -35,12 +37,12 @@ test("the rules a page uses are in it, and its stylesheet holds nothing up", asy
   expect(finished.html).toMatch(/<link media="print"[^>]* href="\/assets\/a.css"/);
 });
 
-test("a stylesheet that the framework marks as a dynamic one is in the page too", async () => {
+test("A page contains the rules of a stylesheet that React Router marks as dynamic.", async () => {
   const html = page('<p class="a">x</p>').replace("a.css", "a.css#");
-  expect((await finishPage({ html, policy }, files, false)).html).toMatch(/<style>[^<]*\.a\{/);
+  expect(listInlineRules((await finishPage({ html, policy }, files, false)).html)).toContain(".a{");
 });
 
-test("what no rule uses on a screen is left out, except colours, which the drawings use", async () => {
+test("A page contains no unused properties and print rules, but every colour for its drawings.", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
   expect(html).toContain("--color-ink");
   expect(html).toContain("--tw-leading:initial");
@@ -48,51 +50,44 @@ test("what no rule uses on a screen is left out, except colours, which the drawi
 });
 
 test.each([true, false])(
-  "a page that stands alone has the rules of paper too, and no stylesheet (its browser has one: %s)",
+  "A standalone page contains print rules and no stylesheet, with a cached stylesheet: %s.",
   async (hasStyles) => {
-    const alone = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-standalone=""');
-    const finished = await finishPage({ html: alone, policy }, files, hasStyles);
-    const inlined = /<style>(.*)<\/style>/.exec(finished.html)?.[1] ?? "";
+    const html = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-standalone=""');
+    const finished = await finishPage({ html, policy }, files, hasStyles);
+    const inlined = listInlineRules(finished.html);
     expect(inlined).toContain("@media print{.a{color:black}}");
     expect(inlined).toContain(".a{color:red");
     expect(inlined).not.toMatch(/\.b\{|licence/);
     expect(finished.policy).toContain(sha(inlined));
     expect(finished.html).not.toContain("<link");
-    const other = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
-    expect(other.html).not.toContain("@media print");
   },
 );
 
-test("a browser that comes from another page of ours gets the stylesheet it has", async () => {
+test("A browser that comes from another page of the site gets a link to its cached stylesheet.", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, true);
   expect(html).toContain('<link rel="stylesheet" href="/assets/a.css"/>');
   expect(html).not.toContain("<style>");
 });
 
-test("the footer's place for the page's weight names the bytes of what the page loads", async () => {
+test("The footer's place for the page's size contains the bytes of the files that the page loads.", async () => {
   const body = '<link rel="modulepreload" href="/assets/a.js"/><span data-weight=""></span>';
   const { html } = await finishPage({ html: page(body), policy }, files, true);
   expect(html).toContain(`<span data-weight="${2048 + css.length}"></span>`);
 });
 
-test("class names in the text of a page add no rules to it", async () => {
-  const once = await finishPage({ html: page('<p class="a">b .b class="b"</p>'), policy }, files, false);
-  expect(once.html).not.toContain(".b{");
-});
-
-test("a build whose stylesheet is written in another way than these rules expect stops", () => {
+test("The build fails if its stylesheet has another form than expected.", () => {
   checkStylesheet(css);
-  for (const other of [
+  for (const changed of [
     css.replace("/*! licence */", "/*! a * in it */"),
     css.replace("/*! licence */", ""),
     css.replace("@media print{", "@media print {"),
     css.replace("--tw-blur:initial", "--tw-blur :initial"),
   ]) {
-    expect(() => checkStylesheet(other), other).toThrow("another form");
+    expect(() => checkStylesheet(changed), changed).toThrow("another form");
   }
 });
 
-test("a build with a rule that pages would go without stops", () => {
+test("The build fails if its stylesheet has a rule that pages would not contain.", () => {
   const rule = ":is(.rows>*):nth-child(2n){margin:1px}";
   expect(() => checkStylesheet(css + rule)).toThrow(rule.split("{")[0]);
   checkStylesheet(`${css}.rows>li:nth-child(2n){margin:1px}`);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
 let createPageCache: typeof import("./page-cache.ts").createPageCache;
@@ -19,202 +19,180 @@ afterAll(() => {
 const createIncoming = (cookie?: string, url = "/about") =>
   ({ method: "GET", url, headers: cookie ? { cookie } : {} }) as IncomingMessage;
 
-/** Pages whose renderer gives these answers in turn, and the requests that it got. */
-function createTestCache(...answers: (() => Response)[]) {
-  const asked: Request[] = [];
+/** Creates a page cache whose renderer returns these responses in this order. */
+function createTestCache(...responses: (() => Response)[]) {
+  const requests: Request[] = [];
   const pages = createPageCache(async (request) => {
-    asked.push(request);
+    requests.push(request);
     await new Promise(setImmediate);
-    return answers[Math.min(asked.length, answers.length) - 1]?.() ?? Response.error();
+    return responses[Math.min(requests.length, responses.length) - 1]?.() ?? Response.error();
   }, origin);
-  const read = async (request: IncomingMessage) => {
+  const read = async (request = createIncoming()) => {
     const found = await pages.getOrRender(request);
     if (!found) return null;
     return found.page instanceof Response ? found.page.text() : found.page.bodies.identity?.toString();
   };
-  return { asked, read };
+  const readCached = (request: IncomingMessage) => pages.getCached(request)?.bodies.identity?.toString();
+  return { requests, pages, read, readCached };
 }
-const runTenTimes = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, act));
+const runTenTimes = <T>(job: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, job));
 const createPageResponse = () => new Response("a page");
 
-test("ten who ask for one page at once have it rendered once, and the next one too", async () => {
-  const { asked, read } = createTestCache(createPageResponse);
-  expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill("a page"));
-  expect(await read(createIncoming())).toBe("a page");
-  expect(asked).toHaveLength(1);
+test("Ten parallel requests for one page, and later requests, are rendered once.", async () => {
+  const { requests, read } = createTestCache(createPageResponse);
+  expect(await runTenTimes(() => read())).toEqual(Array(10).fill("a page"));
+  expect(await read()).toBe("a page");
+  expect(requests).toHaveLength(1);
 });
 
-test("only the address that our own links have is worth the best compression", async () => {
+test("Only addresses that the site's own links have get the best compression.", async () => {
   const text = Array.from({ length: 3000 }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
-  const pages = createPageCache(async () => new Response(text), origin);
-  const sizeOf = async (url: string) => {
+  const { pages } = createTestCache(() => new Response(text));
+  const compressedSize = async (url: string) => {
     const found = await pages.getOrRender(createIncoming(undefined, url));
     return found && "bodies" in found.page ? found.page.bodies.br?.length : undefined;
   };
-  const best = await sizeOf("/resources/faq");
-  expect(await sizeOf("/resources/faq?quote")).toBe(best);
-  for (const made of ["/resources/FAQ", "/resources//faq", "/resources/faq/", "/resources/%66aq"]) {
-    expect(await sizeOf(made), made).not.toBe(best);
-  }
+  const best = await compressedSize("/resources/faq");
+  expect(await compressedSize("/resources/faq?quote")).toBe(best);
+  for (const url of ["/resources/FAQ", "/resources//faq", "/resources/faq/", "/resources/%66aq"])
+    expect(await compressedSize(url), url).not.toBe(best);
 });
 
-test("a page that says until when it holds is rendered anew at that moment, for who has cookies and who has none", async () => {
+test("A page with an expiry time is rendered again at that time, with and without cookies.", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-02T13:59:59Z") });
-  const opened = () => new Response("open", { headers: { Expires: "Mon, 02 Nov 2026 14:00:00 GMT" } });
-  const closed = () => new Response("closed", { headers: { Expires: "Tue, 03 Nov 2026 05:00:00 GMT" } });
-  let asked = 0;
-  const pages = createPageCache(async () => (asked++ === 0 ? opened() : closed()), origin);
-  const told = async (cookie?: string) => {
-    const found = await pages.getOrRender(createIncoming(cookie, "/contact"));
-    return found && "bodies" in found.page ? found.page.bodies.identity?.toString() : "";
-  };
-  const known = () => pages.getCached(createIncoming(undefined, "/contact"))?.bodies.identity?.toString();
+  const { requests, read, readCached } = createTestCache(
+    () => new Response("open", { headers: { Expires: "Mon, 02 Nov 2026 14:00:00 GMT" } }),
+    () => new Response("closed", { headers: { Expires: "Tue, 03 Nov 2026 05:00:00 GMT" } }),
+  );
+  const [plain, withCookie] = [createIncoming(undefined, "/contact"), createIncoming("_ga=1", "/contact")];
   try {
-    expect([await told(), await told("_ga=1"), known()]).toEqual(["open", "open", "open"]);
+    expect([await read(plain), await read(withCookie), readCached(plain)]).toEqual(["open", "open", "open"]);
     vi.setSystemTime(new Date("2026-11-02T14:00:00Z"));
-    expect(known()).toBeUndefined();
-    expect([await told("_ga=1"), await told(), known()]).toEqual(["closed", "closed", "closed"]);
-    expect(asked).toBe(2);
+    expect(readCached(plain)).toBeUndefined();
+    expect([await read(withCookie), await read(plain), readCached(plain)]).toEqual(["closed", "closed", "closed"]);
+    expect(requests).toHaveLength(2);
   } finally {
     vi.useRealTimers();
   }
 });
 
-test("an error is rendered once for all who wait for it, and kept for nobody", async () => {
-  const { asked, read } = createTestCache(() => new Response("not there", { status: 404 }), createPageResponse);
-  expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill("not there"));
-  expect(asked).toHaveLength(1);
-  expect(await read(createIncoming())).toBe("a page");
+test("An error page is rendered once for all waiting requests and is not cached.", async () => {
+  const { requests, read } = createTestCache(() => new Response("not there", { status: 404 }), createPageResponse);
+  expect(await runTenTimes(() => read())).toEqual(Array(10).fill("not there"));
+  expect(requests).toHaveLength(1);
+  expect(await read()).toBe("a page");
 });
 
-test("a rendering that fails is forgotten: the next request gets the page", async () => {
+test("A page whose rendering failed is rendered again for the next request.", async () => {
   const fail = () => {
     throw new Error("no memory");
   };
-  const { asked, read } = createTestCache(fail, createPageResponse);
-  expect(await runTenTimes(() => read(createIncoming()).catch(String))).toEqual(Array(10).fill("Error: no memory"));
-  expect(await read(createIncoming())).toBe("a page");
-  expect(asked).toHaveLength(2);
+  const { requests, read } = createTestCache(fail, createPageResponse);
+  expect(await runTenTimes(() => read().catch(String))).toEqual(Array(10).fill("Error: no memory"));
+  expect(await read()).toBe("a page");
+  expect(requests).toHaveLength(2);
 });
 
 test.each([
-  ["one person's", { headers: { "Cache-Control": "private, no-store" } }],
+  ["that is private", { headers: { "Cache-Control": "private, no-store" } }],
   ["with a cookie", { headers: { "Set-Cookie": "theme=x" } }],
-  ["an error with a cookie", { status: 404, headers: { "Set-Cookie": "theme=x" } }],
-  ["that leads elsewhere", { status: 303, headers: { Location: "/login" } }],
-])("an answer %s goes to nobody else", async (_what, init) => {
+  ["with an error and a cookie", { status: 404, headers: { "Set-Cookie": "theme=x" } }],
+  ["with a redirect", { status: 303, headers: { Location: "/login" } }],
+])("A response %s is not sent to other visitors.", async (_what, init) => {
   const { read } = createTestCache(() => new Response("theirs", init));
-  expect(await runTenTimes(() => read(createIncoming()))).toEqual(Array(10).fill(null));
+  expect(await runTenTimes(() => read())).toEqual(Array(10).fill(null));
 });
 
-test("nothing of a person comes into the rendering of a page for everybody", async () => {
-  const { asked, read } = createTestCache(createPageResponse);
-  const headers = {
-    cookie: "session.0=secret; known=1; _ga=1; lite=1",
-    authorization: "x",
-    referer: "https://x.example",
-  };
+test("The rendering of a cached page gets no personal headers and cookies.", async () => {
+  const { requests, read } = createTestCache(createPageResponse);
+  const cookie = "session.0=secret; known=1; _ga=1; lite=1";
+  const headers = { cookie, authorization: "x", referer: "https://x.example" };
   await read({ method: "GET", url: "/about", headers } as IncomingMessage);
-  expect([...(asked[0]?.headers ?? [])]).toEqual([["cookie", "lite=1; session="]]);
+  expect([...(requests[0]?.headers ?? [])]).toEqual([["cookie", "lite=1; session="]]);
 });
 
-test("a page is rendered once for each theme; a cookie that names none, or is not ours, counts as dark", async () => {
-  const { asked, read } = createTestCache(createPageResponse);
-  const cookie = async (theme: string) => (await themeCookie(new Request(origin), theme)).split(";")[0] ?? "";
-  const light = await cookie("light");
-  for (const one of [light, await cookie("dark"), "theme=light", `${light}x`, await cookie("pink"), undefined, light])
-    await read(createIncoming(one));
-  expect(asked).toHaveLength(2);
+test("A page is rendered once for each theme, and an invalid theme cookie counts as dark.", async () => {
+  const { requests, read } = createTestCache(createPageResponse);
+  const createCookie = async (theme: string) => (await themeCookie(new Request(origin), theme)).split(";")[0] ?? "";
+  const light = await createCookie("light");
+  const [dark, unknown] = [await createCookie("dark"), await createCookie("pink")];
+  for (const cookie of [light, dark, "theme=light", `${light}x`, unknown, undefined, light])
+    await read(createIncoming(cookie));
+  expect(requests).toHaveLength(2);
 });
 
-test("cookies that a page does not depend on do not have it rendered again", async () => {
-  const { asked, read } = createTestCache(createPageResponse);
+test("Cookies that do not change a page cause no second rendering.", async () => {
+  const { requests, read } = createTestCache(createPageResponse);
   for (const cookie of ["known=1", "shared=1", "reminded=1", "cookieSettings=x", "__Host-flash=x", "_ga=1; theme"])
     await read(createIncoming(cookie));
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-test("what somebody types into an address is answered for them alone, and kept for nobody", () => {
-  for (const url of [
-    "/resources/cost?what=car",
-    "/resources/cost.data?what=car",
-    "//Resources/c%6fst/?what=a",
-    "/contact?about=a",
-  ])
-    expect(isAnonymous(createIncoming(undefined, url)), url).toBe(false);
-  for (const url of ["/resources/cost", "/resources/cost?quote", "/contact", "/contact?quote", "/contact.data"])
-    expect(isAnonymous(createIncoming(undefined, url)), url).toBe(true);
+const spellings = (path: string) => [
+  path,
+  `/${path}`,
+  path.toUpperCase(),
+  path.replace(/^\/(.)/, (_, letter) => `/%${letter.charCodeAt(0).toString(16)}`),
+];
+test.each([
+  ...["/resources/cost?what=car", "/resources/cost.data?what=car", "//Resources/c%6fst/?what=a", "/contact?about=a"],
+  ...["/portal", "/desk/log", "/login?next=x", "/signup.data", "/auth/confirm", "/unsubscribe?a", "/s/token"].flatMap(
+    spellings,
+  ),
+  "/services?service=".padEnd(513, "a"),
+])("The page %s, which is personal or has typed text, is not cached.", (url) => {
+  expect(isAnonymous(createIncoming(undefined, url))).toBe(false);
 });
 
-test("a page of one person is not rendered for everybody, however its address is spelled", () => {
-  for (const path of [
-    "/portal",
-    "/desk/log",
-    "/login?next=x",
-    "/signup.data",
-    "/auth/confirm",
-    "/unsubscribe?a",
-    "/s/token",
-  ])
-    for (const url of [
-      path,
-      `/${path}`,
-      path.toUpperCase(),
-      path.replace(/^\/(.)/, (_, letter) => `/%${letter.charCodeAt(0).toString(16)}`),
-    ])
-      expect(isAnonymous(createIncoming(undefined, url)), url).toBe(false);
-  for (const url of ["/services", "/about", "/resources/blog"])
-    expect(isAnonymous(createIncoming(undefined, url)), url).toBe(true);
-});
-
-test("A page with an address of more than 512 characters is not cached.", () => {
-  const url = (length: number) => "/services?service=".padEnd(length, "a");
-  expect([512, 513].map((length) => isAnonymous(createIncoming(undefined, url(length))))).toEqual([true, false]);
+test.each([
+  ...["/resources/cost", "/resources/cost?quote", "/contact", "/contact?quote", "/contact.data"],
+  ...["/services", "/about", "/resources/blog", "/services?service=".padEnd(512, "a")],
+])("The public page %s can be cached.", (url) => {
+  expect(isAnonymous(createIncoming(undefined, url))).toBe(true);
 });
 
 test("Parameters that a page does not know make no new page and do not reach its rendering.", async () => {
-  const { asked, read } = createTestCache(createPageResponse);
+  const { requests, read } = createTestCache(createPageResponse);
   for (const query of ["", "?utm_source=x", "?fbclid=1&gclid=2", "?n=1", "?n=2"])
     expect(await read(createIncoming(undefined, `/about${query}`))).toBe("a page");
-  expect(asked.map(({ url }) => url)).toEqual([`${origin}/about`]);
+  expect(requests.map(({ url }) => url)).toEqual([`${origin}/about`]);
 });
 
 test("Parameters that a page knows make one page for each value, in whatever order they are sent.", async () => {
-  const { asked, read } = createTestCache(createPageResponse);
+  const { requests, read } = createTestCache(createPageResponse);
   for (const query of ["?category=customs&page=2", "?utm_source=x&page=2&category=customs", "?page=2&category=guides"])
     await read(createIncoming(undefined, `/resources/blog${query}`));
-  expect(asked.map(({ url }) => new URL(url).search)).toEqual(["?category=customs&page=2", "?category=guides&page=2"]);
+  const searches = requests.map(({ url }) => new URL(url).search);
+  expect(searches).toEqual(["?category=customs&page=2", "?category=guides&page=2"]);
 });
 
-describe("a page that is kept is found by its address alone", () => {
-  const kept = async () => {
-    const pages = createPageCache(async () => new Response("a page"), origin);
-    for (const url of ["/", "/about", "/about?quote"]) await pages.getOrRender(createIncoming(undefined, url));
-    return pages;
-  };
-
-  test("when the request has no cookie", async () => {
-    const pages = await kept();
-    for (const url of ["/", "/about", "/about?quote"]) {
-      expect(pages.getCached(createIncoming(undefined, url))?.bodies.identity?.toString(), url).toBe("a page");
-    }
-    expect(pages.getCached(createIncoming(undefined, "/services"))).toBeUndefined();
-  });
-
-  test("not with a cookie, another spelling, or headers by which pages differ", async () => {
-    const pages = await kept();
-    for (const cookie of ["session=x", "theme=x", "lite=1", "other=x"]) {
-      expect(pages.getCached(createIncoming(cookie)), cookie).toBeUndefined();
-    }
-    for (const url of ["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"]) {
-      expect(pages.getCached(createIncoming(undefined, url)), url).toBeUndefined();
-    }
-    for (const headers of [{ "save-data": "on" }, { ect: "2g" }, { "sec-fetch-site": "same-origin" }]) {
-      const request = { ...createIncoming(), headers } as unknown as IncomingMessage;
-      const pages = await kept();
-      expect(pages.getCached(request), JSON.stringify(headers)).toBeUndefined();
-      await pages.getOrRender(request);
-      expect(pages.getCached(request), JSON.stringify(headers)).toBeDefined();
-    }
-  });
+test("A request without a cookie gets a cached page by its address.", async () => {
+  const { read, readCached } = createTestCache(createPageResponse);
+  const requests = ["/", "/about", "/about?quote"].map((url) => createIncoming(undefined, url));
+  for (const request of requests) await read(request);
+  expect(requests.map(readCached)).toEqual(Array(3).fill("a page"));
+  expect(readCached(createIncoming(undefined, "/services"))).toBeUndefined();
 });
+
+test.each([
+  ...["session=x", "theme=x", "lite=1", "other=x"].map((cookie) => createIncoming(cookie)),
+  ...["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"].map((url) =>
+    createIncoming(undefined, url),
+  ),
+])("The request $url with $headers gets no cached page by its address.", async (request) => {
+  const { read, readCached } = createTestCache(createPageResponse);
+  await read();
+  expect(readCached(request)).toBeUndefined();
+});
+
+test.each([{ "save-data": "on" }, { ect: "2g" }, { "sec-fetch-site": "same-origin" }])(
+  "A request with the header %j gets a cached page of its own.",
+  async (headers) => {
+    const { read, readCached } = createTestCache(createPageResponse);
+    await read();
+    const request = { ...createIncoming(), headers } as unknown as IncomingMessage;
+    expect(readCached(request)).toBeUndefined();
+    await read(request);
+    expect(readCached(request)).toBe("a page");
+  },
+);

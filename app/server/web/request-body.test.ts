@@ -3,7 +3,6 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-/** After its first second a body must bring 1 KiB per second. */
 beforeAll(async () => {
   stubSettings({ FORM_SECONDS: "1", SLOWEST_KIB: "1" });
   const { guardBody } = await import("./request-body.ts");
@@ -31,13 +30,13 @@ afterAll(async () => {
 const server = createServer();
 const abortCodes: string[] = [];
 
-/** The sizes of the blocks that a reader of a body gets; those until then when the body breaks off. */
+/** Returns the sizes of the blocks that a reader of a body gets until the body ends or its connection closes. */
 async function readPieceSizes(request: IncomingMessage): Promise<number[]> {
   const sizes: number[] = [];
   try {
     for await (const block of request) sizes.push(block.length);
   } catch {
-    // The connection is gone: there is nobody to answer.
+    // The connection is closed.
   }
   return sizes;
 }
@@ -47,20 +46,20 @@ const megabyte = Buffer.concat([Buffer.from("F4240\r\n"), Buffer.alloc(1_000_000
 function openConnection() {
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
   sockets.push(socket.setMaxListeners(0));
-  const seen = { text: "", isOver: false };
+  const received = { text: "", isClosed: false };
   socket.on("data", (bytes) => {
-    seen.text += String(bytes);
+    received.text += String(bytes);
   });
   socket.on("close", () => {
-    seen.isOver = true;
+    received.isClosed = true;
   });
-  const say = (path: string, method = "POST", more = "Transfer-Encoding: chunked") =>
+  const sendHead = (path: string, method = "POST", more = "Transfer-Encoding: chunked") =>
     socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`);
   /** Sends `count` chunks of `size` bytes in one write. */
-  const chunks = (count: number, size: number) =>
+  const sendChunks = (count: number, size: number) =>
     socket.write(`${size.toString(16)}\r\n${"m".repeat(size)}\r\n`.repeat(count));
-  /** Sends megabytes, one chunk each, until the connection is over; how many. */
-  const megabytes = async (count: number) => {
+  /** Sends megabytes, one chunk each, until the connection closes. Returns their number. */
+  const sendMegabytes = async (count: number) => {
     let sent = 0;
     for (; sent < count && !socket.destroyed; sent += 1) {
       if (socket.write(megabyte)) continue;
@@ -68,77 +67,75 @@ function openConnection() {
     }
     return sent;
   };
-  return { socket, seen, say, chunks, megabytes, end: () => socket.write("0\r\n\r\n") };
+  return { socket, received, sendHead, sendChunks, sendMegabytes, end: () => socket.write("0\r\n\r\n") };
 }
 
-const expectResponseBody = (seen: { text: string }) => expect.poll(() => seen.text.split("\r\n\r\n")[1] ?? "");
+const expectResponseBody = (received: { text: string }) => expect.poll(() => received.text.split("\r\n\r\n")[1] ?? "");
+const expectClosed = (received: { isClosed: boolean }) => expect.poll(() => received.isClosed).toBe(true);
 
-describe("a body", () => {
-  test("of small pieces reaches the app in blocks, and all of it", async () => {
-    const { say, chunks, end, seen } = openConnection();
-    say("/");
-    chunks(1500, 30);
+describe("Request body", () => {
+  test("A body of small chunks reaches the app completely, in larger blocks.", async () => {
+    const { sendHead, sendChunks, end, received } = openConnection();
+    sendHead("/");
+    sendChunks(1500, 30);
     end();
-    await expectResponseBody(seen).toContain(",");
-    const blocks = (seen.text.split("\r\n\r\n")[1] ?? "").match(/\d{4,}/g)?.map(Number) ?? [];
+    await expectResponseBody(received).toContain(",");
+    const blocks = (received.text.split("\r\n\r\n")[1] ?? "").match(/\d{4,}/g)?.map(Number) ?? [];
     expect(blocks.reduce((sum, size) => sum + size, 0)).toBe(45_000);
     expect(blocks).toHaveLength(3);
   });
 
-  test("in packets of 536 bytes passes, however many", async () => {
-    const { say, chunks, end, seen } = openConnection();
-    say("/");
-    for (let sent = 0; sent < 19_000; sent += 1000) chunks(1000, 536);
+  test("A body can have any number of packets of 536 bytes.", async () => {
+    const { sendHead, sendChunks, end, received } = openConnection();
+    sendHead("/");
+    for (let sent = 0; sent < 19_000; sent += 1000) sendChunks(1000, 536);
     end();
-    await expectResponseBody(seen).not.toBe("");
+    await expectResponseBody(received).not.toBe("");
     expect(abortCodes).toEqual([]);
   });
 
-  test.each([
-    ["one byte each", 1],
-    ["a hundred bytes each", 100],
-  ])("in pieces of %s is cut before it is over", async (_what, size) => {
-    const { say, chunks, seen } = openConnection();
-    say("/");
-    chunks(3000, size);
-    await expect.poll(() => seen.isOver).toBe(true);
+  test.each([1, 100])("A connection that sends a body in 3000 chunks of %i bytes is closed.", async (size) => {
+    const { sendHead, sendChunks, received } = openConnection();
+    sendHead("/");
+    sendChunks(3000, size);
+    await expectClosed(received);
     expect(abortCodes).toEqual(["HPE_TOO_MANY_PIECES"]);
   });
 
-  test("in single bytes is cut too when it was answered already", async () => {
-    const { say, chunks, seen } = openConnection();
-    say("/early");
-    await expectResponseBody(seen).toContain("early");
-    chunks(3000, 1);
-    await expect.poll(() => seen.isOver).toBe(true);
+  test("A connection that sends a body in single bytes after its response is closed.", async () => {
+    const { sendHead, sendChunks, received } = openConnection();
+    sendHead("/early");
+    await expectResponseBody(received).toContain("early");
+    sendChunks(3000, 1);
+    await expectClosed(received);
   });
 
-  test("that was answered early is read on, so that the connection can be reused, up to a limit", async () => {
-    const { say, megabytes, end, seen } = openConnection();
-    say("/early");
-    await megabytes(20);
+  test("A connection can be reused if its body continues after the response, up to a limit.", async () => {
+    const { sendHead, sendMegabytes, end, received } = openConnection();
+    sendHead("/early");
+    await sendMegabytes(20);
     end();
-    say("/");
+    sendHead("/");
     end();
-    await expect.poll(() => seen.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
-    say("/early");
-    expect(await megabytes(100)).toBeLessThan(100);
-    await expect.poll(() => seen.isOver).toBe(true);
+    await expect.poll(() => received.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    sendHead("/early");
+    expect(await sendMegabytes(100)).toBeLessThan(100);
+    await expectClosed(received);
   });
 
-  test("of a GET closes the connection with the answer", async () => {
-    const { say, chunks, seen } = openConnection();
-    say("/early", "GET");
-    chunks(10, 10);
-    await expect.poll(() => seen.isOver).toBe(true);
-    expect(seen.text).toContain("Connection: close");
+  test("A GET request with a body closes its connection after the response.", async () => {
+    const { sendHead, sendChunks, received } = openConnection();
+    sendHead("/early", "GET");
+    sendChunks(10, 10);
+    await expectClosed(received);
+    expect(received.text).toContain("Connection: close");
   });
 
-  test("may bring as little as it likes until FORM_SECONDS are over", async () => {
+  test("A body can be slow until FORM_SECONDS are over.", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
     try {
-      const { say } = openConnection();
-      say("/", "POST", "Content-Length: 1000");
+      const { sendHead } = openConnection();
+      sendHead("/", "POST", "Content-Length: 1000");
       await expect.poll(() => vi.getTimerCount()).toBe(1);
       vi.advanceTimersByTime(1000);
       expect(abortCodes).toEqual([]);
@@ -149,19 +146,19 @@ describe("a body", () => {
     }
   });
 
-  test("that trickles is cut; one that has brought enough, and one that is whole, are not", async () => {
-    const [slow, long, whole] = [openConnection(), openConnection(), openConnection()];
-    slow.say("/", "POST", "Content-Length: 1000");
+  test("A connection with a slow body is closed, but not one with a fast or a complete body.", async () => {
+    const [slow, fast, complete] = [openConnection(), openConnection(), openConnection()];
+    slow.sendHead("/", "POST", "Content-Length: 1000");
     slow.socket.write("m");
-    whole.say("/", "POST", "Content-Length: 1");
-    whole.socket.write("m");
-    long.say("/");
-    long.chunks(100, 2000);
-    await expect.poll(() => slow.seen.isOver).toBe(true);
+    complete.sendHead("/", "POST", "Content-Length: 1");
+    complete.socket.write("m");
+    fast.sendHead("/");
+    fast.sendChunks(100, 2000);
+    await expectClosed(slow.received);
     expect(abortCodes).toEqual(["ERR_HTTP_REQUEST_TIMEOUT"]);
-    long.end();
-    await expectResponseBody(long.seen).not.toBe("");
-    expect(whole.seen.text).toContain("200 OK");
-    expect(whole.seen.isOver).toBe(false);
+    fast.end();
+    await expectResponseBody(fast.received).not.toBe("");
+    expect(complete.received.text).toContain("200 OK");
+    expect(complete.received.isClosed).toBe(false);
   });
 });

@@ -67,7 +67,7 @@ test("A prepared statement checks the privileges of each role, also for an inlin
   }
 });
 
-test("A transaction keeps its role when its first statement has an invalid value", async () => {
+test("A transaction still has its role when its first statement has an invalid value", async () => {
   await db.exec("create role sailor");
   const flag = "select $1::boolean as flag";
   expect(await runAsRole("sailor", flag, true)).toEqual([{ flag: true }]);
@@ -118,7 +118,7 @@ test("A prepared statement returns current rows and columns, also after a failur
   expect(await runAsRole("postgres", "select label from box")).toEqual([{ label: "salt" }]);
 });
 
-test("PGlite runs more statements than it keeps prepared, and the last used ones stay prepared", async () => {
+test("PGlite runs more statements than it can prepare, and the last used ones stay prepared", async () => {
   for (let number = 0; number < 700; number++) {
     expect((await db.query(`select $1::int + ${number} as sum`, [1])).rows).toEqual([{ sum: 1 + number }]);
   }
