@@ -16,7 +16,6 @@ const exceptions: Record<string, number> = {
   "tests/e2e/resumable-upload.spec.ts": 441,
   "tests/routes/account.test.ts": 947,
   "tests/routes/blog.test.ts": 625,
-  "tests/routes/desk.test.ts": 1437,
   "tests/routes/forms.test.ts": 990,
   "tests/routes/login.test.ts": 454,
   "tests/routes/pages.test.ts": 607,
@@ -26,8 +25,6 @@ const exceptions: Record<string, number> = {
   "tests/routes/resumable-upload.test.ts": 552,
   "tests/routes/sessions.test.ts": 428,
   "tests/routes/shipment-emails.test.ts": 483,
-  "tests/routes/shipment-search.test.ts": 835,
-  "tests/routes/staff-actions.test.ts": 828,
   "tests/routes/upload.test.ts": 721,
 };
 

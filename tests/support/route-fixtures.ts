@@ -102,7 +102,7 @@ export async function newStaffMember(app: TestApp, role: "clerk" | "lead", name:
 }
 
 /** Another browser with a copy of this one's cookies, as a second window of the same person. */
-export function copyBrowser(app: TestApp, browser: TestBrowser): TestBrowser {
+export function copyBrowser(app: Pick<TestApp, "browser">, browser: TestBrowser): TestBrowser {
   const copy = app.browser();
   for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
   return copy;
