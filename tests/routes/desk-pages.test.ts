@@ -1,7 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
 import { resultOrThrow, saveArrival, sendNote, setCharge } from "../../app/models/staff-action.server.ts";
-import type { StaffMember, TestApp, TestShipment } from "../support/desk-fixtures.ts";
+import {
+  listDeskAddresses,
+  noteForm,
+  type StaffMember,
+  type TestApp,
+  type TestShipment,
+} from "../support/desk-fixtures.ts";
+import { ambiguousStatuses, faults } from "../support/fault-proxy.ts";
+import { getHref } from "../support/page-parts.ts";
 import {
   allDocuments,
   createLongText,
@@ -13,7 +21,14 @@ import {
   newShipments,
   newStaffMember,
 } from "../support/route-fixtures.ts";
-import { getTestApp, startTestSite } from "../support/test-app.ts";
+import {
+  expectNoInternals,
+  getTestApp,
+  noStorePattern,
+  type ParsedPage,
+  parsePage,
+  startTestSite,
+} from "../support/test-app.ts";
 
 let app: TestApp;
 let lead: StaffMember;
@@ -23,8 +38,9 @@ beforeAll(async () => {
   app = await getTestApp();
   lead = await newStaffMember(app, "lead", "Wambui Njoroge");
   client = await newClient(app, "Baraka Mwangi");
-  shipment = await newShipment(app, client, "A small cargo", ["Packing List"]);
+  shipment = await newShipment(app, client, "A secret cargo", ["Packing List"]);
 });
+afterEach(() => app.proxy.fail("none"));
 
 test.each<[string, string, string | (() => string)]>([
   ["Today", "desk_today", "/desk"],
@@ -47,6 +63,46 @@ test.each<[string, string, string | (() => string)]>([
     expect((await lead.browser.get(typeof path === "string" ? path : path())).status).toBeLessThan(300);
   });
   expect(calls.map((call) => call.split("?")[0])).toEqual([`GET /rest/v1/rpc/${name}`]);
+});
+
+describe("failures of the backend", () => {
+  function expectUnavailable(page: ParsedPage, path: string): void {
+    expect([path, page.status]).toEqual([path, 503]);
+    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+    expectNoInternals(page);
+    expect(page.text).not.toContain("secret");
+    expect(getHref(page, "Try again")).toBe(path);
+    expect(lead.browser.cookies.has("session")).toBe(true);
+  }
+
+  test.each([500, "html"] as const)(
+    "Every page and form of the desk shows an error while the backend fails (%s), and the desk opens afterwards.",
+    async (fault) => {
+      const addresses = await listDeskAddresses(app, lead.browser, client, shipment);
+      app.proxy.fail(fault);
+      for (const path of addresses) expectUnavailable(await lead.browser.open(path), path);
+      const formPaths = ["/desk?index", shipment.desk, `${shipment.desk}/move`, "/desk/shipments/bulk-move"];
+      formPaths.push(`/desk/clients/${client.id}`, "/desk/invitations", "/desk/team", "/desk/2fa");
+      for (const path of formPaths) {
+        const page = await parsePage(await lead.browser.post(path, noteForm));
+        expect([path, page.status]).toEqual([path, 503]);
+        expect(page.text).toContain("Our records do not answer at the moment.");
+        expectNoInternals(page);
+      }
+      app.proxy.fail("none");
+      expect((await lead.browser.open("/desk/shipments")).status).toBe(200);
+    },
+  );
+
+  test.each([...faults, ...ambiguousStatuses, "other json"] as const)(
+    "The desk's page of a shipment shows an error while the backend fails (%s), and the shipment afterwards.",
+    async (fault) => {
+      app.proxy.fail(fault, fault === "other json" ? /desk_shipments/ : /./);
+      expectUnavailable(await lead.browser.open(shipment.desk), shipment.desk);
+      app.proxy.fail("none");
+      expect((await lead.browser.open(shipment.desk)).h1).toBe("A secret cargo");
+    },
+  );
 });
 
 describe("pages with as much data as they can have", () => {
